@@ -4,7 +4,7 @@
 //
 // A round is 1000 runs on the same memory, as programs mostly do; the least and the median of the rounds. The large map
 // has an entry for each of 36 uids, as programs pass one map to all their graphs.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "expand/expand.h"
 #include "plan/planner.h"
 #include "plan/shape_plans.h"

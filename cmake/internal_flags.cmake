@@ -23,17 +23,23 @@ if(SDPA_GRAPH_LIBFUZZER)
 endif()
 
 # The texts of files as C++ literals in `include`, so that there is no file to find at run time: a line {"name", text}, for each,
-# or where NAMES is not given the text alone. Names begin with those of FOLDER. The content goes to `result` too.
+# or where NAMES is not given the text alone. A name is the file's own, or with BELOW its path below that folder, by which it
+# is then given. The content goes to `result` too.
 function(sdpa_texts_as_literals result include)
-  cmake_parse_arguments(ARG "NAMES" "FOLDER" "" ${ARGN})
+  cmake_parse_arguments(ARG "NAMES" "BELOW" "" ${ARGN})
   set(literals "")
   foreach(file IN LISTS ARG_UNPARSED_ARGUMENTS)
+    set(name ${file})
+    if(ARG_BELOW)
+      set(file ${ARG_BELOW}/${name})
+    else()
+      get_filename_component(name ${file} NAME)
+    endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-    get_filename_component(name ${file} NAME)
     file(READ ${file} text)
     set(literal "R\"text(${text})text\"")
     if(ARG_NAMES)
-      set(literal "{\"${ARG_FOLDER}${name}\", ${literal}}")
+      set(literal "{\"${name}\", ${literal}}")
     endif()
     string(APPEND literals "${literal},\n")
   endforeach()

@@ -15,7 +15,7 @@ SUFFIXES = (".h", ".c", ".cpp", ".cu", ".cuh")
 UNCHECKED = (
     "src/plan/program",
     "src/rewrite/",
-    "test/unit/kernels/host",
+    "test/unit/kernels/host/",
 )
 
 # (what must not be found in the text of a comment, why)

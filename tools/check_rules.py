@@ -63,7 +63,7 @@ def check_rewrites(tests):
 
 def check_runs(tests):
     """What is found when a graph runs, in values that no graph holds."""
-    sources = [path for folder in ("src/backends/cpu", "src/plan") for path in (ROOT / folder).glob("*.cpp")]
+    sources = [path for folder in ("src/backends/cpu", "src/plan") for path in (ROOT / folder).rglob("*.cpp")]
     rules = ids_in(RUN_ID, map(strings_of, sources))
     spec = ids_in(RUN_ID, [(ROOT / "docs/spec.md").read_text()])
     return rules, compare("src/backends/cpu and src/plan", rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
@@ -118,7 +118,7 @@ def limits_of_matrices():
 
 def check_quirks(tests):
     """The pages are printed from the table, which a test compares; rewrites are shown by the tests of their passes."""
-    sources = "\n".join(path.read_text() for path in (ROOT / "src/backends/cudnn/quirks").glob("*.cpp"))
+    sources = "\n".join(path.read_text() for path in (ROOT / "src/backends/cudnn/quirks").rglob("*.cpp"))
     table = set(QUIRK_ROW.findall(sources))
     document = ids_in(QUIRK_ID, [(ROOT / "docs/cudnn-quirks.md").read_text()])
     refused = {id for id in table if not id.startswith("cudnn.w")}

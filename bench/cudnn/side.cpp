@@ -8,11 +8,11 @@
 #endif
 
 #if defined(SDPA_BENCH_BARE)
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
+#include "cudnn/library/engine_config.h"
 #include "cudnn/library/engine_plan.h"
-#include "cudnn/library/heuristics.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/lower.h"
+#include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/lowering.h"
 #endif
 
@@ -321,7 +321,7 @@ bool plan(cudnnContext* handle, Shape const& shape, Cost& cost) {
     auto const validation = fe::nodes::validate(fe::detail::Graph_access::snapshot(*graph).spec);
     Api const& api = *library().api;
     auto const device = Device::from_handle(api, handle);
-    fe::core::Capabilities const here{.cudnn_version = api.get_version(), .sm = device.value()->sm()};
+    fe::quirks::Capabilities const here{.cudnn_version = api.get_version(), .sm = device.value()->sm()};
     auto const op_graph = fe::cudnn::op_graph_for_cudnn(*validation.graph, here);
     auto lowered = lower(op_graph.value(), api, {});
     auto answer = ask_heuristics(lowered.value().graph, {.modes = {fe::HeurMode_t::A}, .device = device.value().get()});

@@ -10,7 +10,7 @@
 namespace cudnn_frontend {
 
 namespace nodes {
-struct Draft;  // a node under construction, src/nodes/schema/draft.h
+struct Draft;  // a node under construction, src/api/attributes/attributes_access.h
 }
 
 namespace detail {

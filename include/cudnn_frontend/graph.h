@@ -368,7 +368,7 @@ class SDPA_GRAPH_API Graph {
         return deserialize(std::string(json.dump()));
     }
 
-    struct Impl;  // src/api/graph_impl.h
+    struct Impl;  // src/api/graph/graph_impl.h
 
    private:
     friend struct detail::Graph_access;

@@ -1,4 +1,4 @@
-#include "api/devices.h"
+#include "api/backends.h"
 #include "core/guard.h"
 
 #include <utility>

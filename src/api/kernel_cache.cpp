@@ -1,7 +1,7 @@
-#include "plan/kernel_cache.h"
+#include "plan/seam/kernel_cache.h"
 
 #include "core/guard.h"
-#include "json/kernel_cache_json.h"
+#include "json/graph_json.h"
 
 #include <cudnn_frontend/runtime.h>
 

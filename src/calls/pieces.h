@@ -1,7 +1,7 @@
 // The pieces of scratch memory that a call needs, in one allocation.
 #pragma once
 
-#include "core/saturating.h"
+#include "core/dims.h"
 
 #include <cstdint>
 #include <initializer_list>

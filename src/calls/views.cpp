@@ -1,7 +1,6 @@
 #include "calls/views.h"
 
 #include "core/dims.h"
-#include "core/saturating.h"
 #include "core/text.h"
 
 #include <algorithm>

@@ -1,9 +1,6 @@
 #include "core/data_type.h"
 
-#include "core/block_scale.h"
-#include "core/fp8.h"
-#include "core/half.h"
-#include "core/subnormal.h"
+#include "core/floats.h"
 
 #include <cudnn_frontend/backend_helpers.h>
 #include <cudnn_frontend/fp8.h>
@@ -146,6 +143,13 @@ std::int64_t to_integer(detail::Scalar const& scalar) { return load_integer(scal
 }  // namespace cudnn_frontend::core
 
 namespace cudnn_frontend::detail {
+
+Scalar copy_scalar(DataType_t type, void const* value, std::size_t bytes) {
+    Scalar scalar;
+    scalar.type = type;
+    std::memcpy(&scalar.bits, value, bytes);
+    return scalar;
+}
 
 std::size_t get_element_size_in_bits(DataType_t type) {
     switch (type) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,5 +38,16 @@ bool broadcasts_to(Dims const& from, Dims const& to);
 
 std::string to_string(Dims const& dim);                // [2, 8, 512, 128]
 std::string to_string(std::vector<bool> const& list);  // [true, false]
+
+// Arithmetic of sizes that stays at the largest number where the result would be larger.
+inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
+    std::int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
+
+inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
 
 }  // namespace cudnn_frontend::core

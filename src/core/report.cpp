@@ -1,6 +1,6 @@
+// The texts of findings: faults, and advice.
+#include <cudnn_frontend/advice.h>
 #include <cudnn_frontend/report.h>
-
-#include "core/place_text.h"
 
 #include <algorithm>
 #include <ostream>
@@ -9,11 +9,29 @@
 namespace cudnn_frontend {
 namespace {
 
+constexpr std::size_t kMostTensors = 16;
+
+std::string tensors_text(std::string const& first, std::vector<std::string> const& others) {
+    std::string text = (others.empty() ? "tensor '" : "tensors '") + first + "'";
+    std::size_t const shown = std::min(others.size(), kMostTensors - 1);
+    for (std::size_t i = 0; i < shown; ++i) text += ", '" + others[i] + "'";
+    if (shown < others.size()) text += " and " + std::to_string(others.size() - shown) + " more";
+    return text;
+}
+
+// [sdpa_fwd.c07] node 'attention', tensor 'K'; of many tensors the first 16 and how many more there are.
+std::string place_text(error_location const& where, std::vector<std::string> const& other_tensors) {
+    std::string text = "[" + where.rule + "]";
+    if (!where.node.empty()) text += " node '" + where.node + "'";
+    if (!where.tensor.empty()) text += (where.node.empty() ? " " : ", ") + tensors_text(where.tensor, other_tensors);
+    return text;
+}
+
 constexpr std::size_t kMostFindings = 100;  // in the text of one error
 
 std::string describe(Finding const& finding) {
-    std::string text = core::place_text(finding.where, finding.others) + ": found " + finding.found + "; expected " +
-                       finding.needed + ".";
+    std::string text =
+        place_text(finding.where, finding.others) + ": found " + finding.found + "; expected " + finding.needed + ".";
     if (!finding.fix.empty()) text += " Try: " + finding.fix + ".";
     return text;
 }
@@ -44,5 +62,21 @@ error_t Report::to_error() const {
 }
 
 std::ostream& operator<<(std::ostream& stream, Report const& report) { return stream << report.to_text(); }
+
+Advice::Advice() = default;
+Advice::Advice(std::vector<Remark> remarks) : remarks_(std::move(remarks)) {}
+
+std::vector<Remark> Advice::remarks() && { return std::move(remarks_); }
+
+std::string Advice::to_text() const {
+    std::string text;
+    for (Remark const& remark : remarks_) {
+        text += place_text(remark.where, remark.others) + ": found " + remark.found + ": " + remark.effect +
+                ". Try: " + remark.fix + ".\n";
+    }
+    return text;
+}
+
+std::ostream& operator<<(std::ostream& stream, Advice const& advice) { return stream << advice.to_text(); }
 
 }  // namespace cudnn_frontend

@@ -1,15 +1,24 @@
-// Texts of messages made of words and values.
+// Texts: numbers, messages made of words and values, and quoted text in Graphviz's language.
 #pragma once
 
 #include "core/dims.h"
 #include "core/names.h"
-#include "core/number_text.h"
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 namespace cudnn_frontend::core {
+
+// The shortest text that reads back as the same number, such as 0.1.
+std::string shortest_text(float value);
+std::string shortest_text(double value);
+
+template <std::integral Number>
+std::string shortest_text(Number value) {
+    return std::to_string(value);
+}
 
 namespace wording {
 
@@ -29,6 +38,17 @@ template <class... Parts>
 std::string text(Parts const&... parts) {
     std::string out;
     (wording::append(out, parts), ...);
+    return out;
+}
+
+// Text within quotes in Graphviz's language.
+inline std::string escaped_for_dot(std::string const& text) {
+    std::string out;
+    for (char const c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        if (c == '\n') out += "\\n";
+        else out += c;
+    }
     return out;
 }
 

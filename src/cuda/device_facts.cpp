@@ -2,6 +2,11 @@
 
 #include "cuda/driver.h"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <string>
+
 namespace cudnn_frontend::cuda {
 namespace {
 
@@ -21,6 +26,40 @@ Result<DeviceFacts> device_facts(int ordinal) {
     SDPA_GRAPH_TRY(get(facts.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ordinal));
     facts.compute_capability = major * 10 + minor;
     return facts;
+}
+
+namespace {
+
+struct File {
+    std::string_view name, text;
+};
+
+constexpr File kFiles[] = {
+#include "rates.inc"
+};
+
+std::optional<double> read_line(std::string_view line, std::string_view name) {
+    if (line.size() <= name.size() || !line.starts_with(name) || line[name.size()] != ' ') return {};
+    double value = 0.0;
+    std::from_chars(line.data() + name.size() + 1, line.data() + line.size(), value);
+    return value > 0.0 ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+std::string_view rates_of_model(std::string_view model) {
+    std::string const name = std::string(model) + ".txt";
+    auto const file = std::ranges::find(kFiles, name, &File::name);
+    return file == std::end(kFiles) ? std::string_view() : file->text;
+}
+
+std::optional<double> read_rate(std::string_view rates, std::string_view name) {
+    while (!rates.empty()) {
+        std::size_t const end = std::min(rates.find('\n'), rates.size());
+        if (auto const value = read_line(rates.substr(0, end), name)) return value;
+        rates.remove_prefix(std::min(end + 1, rates.size()));
+    }
+    return {};
 }
 
 }  // namespace cudnn_frontend::cuda

@@ -4,6 +4,7 @@
 
 #include "core/result.h"
 
+#include <optional>
 #include <string_view>
 
 namespace cudnn_frontend::cuda {
@@ -11,9 +12,18 @@ namespace cudnn_frontend::cuda {
 struct DeviceFacts {
     int compute_capability = 0;  // 90 for 9.0
     int multiprocessors = 0;
-    std::string_view rates = {};  // its measured times (rates.h); empty where it was not measured
+    std::string_view rates = {};  // its measured times (read_rate()); empty where it was not measured
 };
 
 Result<DeviceFacts> device_facts(int ordinal);
+
+// Measured times of GPUs, by which plans are compared: a text for each model, devices/rates. Each backend reads the
+// figures of its own.
+
+// The text of a model such as h200; empty where it was not measured.
+std::string_view rates_of_model(std::string_view model);
+
+// The number behind the name in a line "name number"; nothing where there is none, or none above 0.
+std::optional<double> read_rate(std::string_view rates, std::string_view name);
 
 }  // namespace cudnn_frontend::cuda

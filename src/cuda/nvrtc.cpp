@@ -1,6 +1,6 @@
 #include "cuda/nvrtc.h"
 
-#include "core/environment.h"
+#include "core/process/environment.h"
 #include "cuda/shared_object.h"
 
 #include <algorithm>

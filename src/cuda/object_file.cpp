@@ -1,4 +1,4 @@
-#include "cuda/object_file.h"
+#include "cuda/shared_object.h"
 
 #include <elf.h>
 

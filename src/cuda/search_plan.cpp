@@ -1,7 +1,7 @@
 #include "cuda/search_plan.h"
 
-#include "core/environment.h"
-#include "core/process_settings.h"
+#include "core/process/environment.h"
+#include "core/process/process_settings.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,5 @@
 #include "cuda/shared_object.h"
 
-#include "cuda/object_file.h"
-
 #include <link.h>
 
 #include <cstddef>

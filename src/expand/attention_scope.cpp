@@ -1,6 +1,6 @@
 #include "expand/attention_scope.h"
 
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 #include <numbers>
@@ -23,7 +23,7 @@ AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes
 }
 
 ValueId AttentionScope::port(int port) const {
-    using namespace core::attention;
+    using namespace attention;
     Operand const& row = operand(port);
     if (!may_be_ragged(row)) return NodeScope::port(port);
     if (is_page_table(row)) {

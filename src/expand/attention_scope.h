@@ -4,7 +4,7 @@
 #include "expand/expand.h"
 #include "expand/scope.h"
 #include "expand/waiting_nodes.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::expand {
 

@@ -22,14 +22,13 @@ static error_t no_fused_attention(std::string const& node) {
 }
 
 // Cumulative lengths become lengths, and the inverse of a scale follows from it.
-static constexpr bool lacks_place(core::attention::Operand const& row) {
+static constexpr bool lacks_place(attention::Operand const& row) {
     return !is_of_operation(row) && !is_length(row) && row.port != Port::Dropout_scale_inv;
 }
 
 // Whether attention as one operation has a place for everything that the node asks for.
 static bool has_fused_form(AttentionScope const& at) {
-    return std::ranges::none_of(core::attention::kPortsWhere<lacks_place>,
-                                [&](int port) { return at.is_connected(port); });
+    return std::ranges::none_of(attention::kPortsWhere<lacks_place>, [&](int port) { return at.is_connected(port); });
 }
 
 static error_t expand_attention(AttentionScope& at) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/op_graph.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 namespace cudnn_frontend::expand {
 

@@ -1,4 +1,4 @@
-#include "expand/masks.h"
+#include "expand/attention_steps.h"
 
 #include <limits>
 

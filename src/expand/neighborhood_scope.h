@@ -15,7 +15,7 @@ class NeighborhoodScope : public NodeScope {
    public:
     explicit NeighborhoodScope(NodeScope const& at);
 
-    core::NeighborhoodOptions const& options() const { return *nodes::neighborhood_fields(node()); }
+    neighborhood::Options const& options() const { return *nodes::neighborhood_fields(node()); }
     double scale() const;  // of scores, in the fused functions
 
     // New values, named as all of the node's: {B, H, space, columns}.
@@ -45,7 +45,7 @@ class NeighborhoodScope : public NodeScope {
 
    private:
     core::Dims rows(std::int64_t columns) const;
-    core::Dims slot_dims() const { return rows(*core::window_size(options())); }
+    core::Dims slot_dims() const { return rows(*neighborhood::window_size(options())); }
     bool has_heads_last() const { return nodes::has_heads_last(node()); }
 
     nodes::NeighborhoodSizes sizes_;

@@ -1,6 +1,6 @@
-#include "expand/quantize.h"
+#include "expand/attention_steps.h"
 
-#include "core/block_scale.h"
+#include "attention/block_scale.h"
 #include "nodes/schema/schema.h"
 
 #include <utility>
@@ -60,7 +60,7 @@ ValueId requantized(AttentionScope& at, ValueId x, DataType_t type, std::int64_t
     if (!at.is_block_scaled()) return x;
     core::Dims const dim = at.value(x).dim;
     ValueId const narrow = at.add_virtual("narrow_" + name, dim, dense_strides(at.value(x)), type);
-    core::Dims const blocks = core::block_dims(dim, static_cast<std::size_t>(axis));
+    core::Dims const blocks = attention::block_dims(dim, static_cast<std::size_t>(axis));
     ValueId const scale = at.add_virtual("scales_of_" + name, blocks, DataType_t::FP8_E8M0);
     at.quantize({.x = x, .y = narrow, .scale = scale, .axis = axis});
     return dequantized(at, {.x = narrow, .scale = scale, .axis = axis}, "wide_" + name);

@@ -1,7 +1,7 @@
 #include "expand/scope.h"
 
-#include "nodes/schema/node_names.h"
 #include "nodes/schema/schema.h"
+#include "nodes/schema/wording.h"
 
 #include <algorithm>
 

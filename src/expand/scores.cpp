@@ -1,8 +1,6 @@
-#include "expand/scores.h"
+#include "expand/attention_steps.h"
 
-#include "core/alibi.h"
-#include "expand/masks.h"
-#include "expand/quantize.h"
+#include "attention/masks.h"
 
 #include <utility>
 #include <vector>
@@ -29,7 +27,7 @@ static ValueId product(AttentionScope& at, ValueId k_transposed, ValueId s) {
 
 static std::vector<double> alibi_slopes(std::int64_t heads) {
     std::vector<double> slopes;
-    for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(core::alibi_slope(h, heads));
+    for (std::int64_t h = 0; h < heads; ++h) slopes.push_back(attention::alibi_slope(h, heads));
     return slopes;
 }
 
@@ -79,6 +77,22 @@ ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
     if (at.fields().alibi_mask) s = add_alibi(at, s);
     if (at.has_lengths()) s = mask_padding(at, s);
     return s;
+}
+
+static ValueId generated_mask(AttentionScope& at) {
+    return at.random({.seed = at.port(Port::Seed),
+                      .offset = at.port(Port::Offset),
+                      .y = at.is_connected(Port::Rng_dump) ? at.port(Port::Rng_dump) : at.add_score("dropout_mask"),
+                      .probability = at.keep_probability()});
+}
+
+Dropout make_dropout(AttentionScope& at) {
+    if (at.generates_dropout()) {
+        ValueId const mask = generated_mask(at);
+        return {mask, at.add_number("dropout_scale", 1.0 / at.keep_probability())};
+    }
+    if (at.applies_dropout_mask()) return {at.port(Port::Dropout_mask), at.port(Port::Dropout_scale)};
+    return {};
 }
 
 }  // namespace cudnn_frontend::expand

@@ -1,11 +1,8 @@
 // Backward attention as primitive operations. With p the probabilities, c the dropout scale and M its mask:
 //   dv = (c M p)^T do,  ds = scale p (c M (do v^T) - rowsum(do o)),  dq = ds k,  dk = ds^T q.
 // Where it is 8-bit, c M p, ds and the results are narrowed.
-#include "expand/dropout.h"
-#include "expand/masks.h"
+#include "expand/attention_steps.h"
 #include "expand/node_expansions.h"
-#include "expand/quantize.h"
-#include "expand/scores.h"
 
 namespace cudnn_frontend::expand {
 

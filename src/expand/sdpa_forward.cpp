@@ -1,10 +1,7 @@
 // Forward attention as primitive operations: o = dropout(softmax(masked(scale q k^T + bias))) v. Where it is 8-bit, the
 // probabilities are narrowed before the product, and o after it.
-#include "expand/dropout.h"
-#include "expand/masks.h"
+#include "expand/attention_steps.h"
 #include "expand/node_expansions.h"
-#include "expand/quantize.h"
-#include "expand/scores.h"
 
 #include <numbers>
 

@@ -1,11 +1,10 @@
 #include "expand/user_tensors.h"
 
-#include "nodes/schema/node_names.h"
-
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/ragged_checks.h"
-#include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
+
+#include "nodes/attention/attention_node.h"
+#include "nodes/attention/attention_schema.h"
+#include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::expand {
 
@@ -44,7 +43,7 @@ UserTensors::UserTensors(nodes::GraphSpec const& spec, ir::Builder& builder)
 // for are no bound.
 static bool bounds_rows(nodes::TensorSpec const& tensor, std::int64_t most) {
     std::int64_t const rows = core::volume({tensor.dim[0], tensor.dim[2]}).value_or(0);
-    return tensor.dim[2] > 1 && nodes::ragged_checks::has_rows_of_all_heads(tensor) && most < rows;
+    return tensor.dim[2] > 1 && nodes::has_rows_of_all_heads(tensor) && most < rows;
 }
 
 ir::ValueId UserTensors::value(TensorId id, RaggedRows const& rows) {

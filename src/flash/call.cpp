@@ -1,6 +1,6 @@
 #include "flash/call.h"
 
-#include "core/saturating.h"
+#include "core/dims.h"
 
 namespace sdpa_graph::flash {
 namespace {

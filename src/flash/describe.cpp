@@ -1,7 +1,6 @@
 #include "flash/describe.h"
 
 #include "core/dims.h"
-#include "core/saturating.h"
 #include "flash/score_terms.h"
 
 #include <algorithm>

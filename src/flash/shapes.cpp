@@ -1,7 +1,7 @@
 #include "flash/shapes.h"
 
 #include "calls/classes.h"
-#include "core/saturating.h"
+#include "core/dims.h"
 #include "flash/lengths.h"
 
 #include <algorithm>

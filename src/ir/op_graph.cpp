@@ -3,6 +3,7 @@
 #include "core/names.h"
 #include "ir/ports.h"
 
+#include <algorithm>
 #include <span>
 
 namespace cudnn_frontend::ir {
@@ -126,6 +127,25 @@ std::int64_t key_count(OpGraph const& graph, PagedLoadOp const& op) { return gra
 ValueId OpGraph::storage_of(ValueId id) const {
     while (value(id).view_of != kNoValue) id = value(id).view_of;
     return id;
+}
+
+// Names each field, so that one that is added here or to the next cannot be forgotten.
+bool same_work(Value const& a, Value const& b) {
+    auto const& [name, type, dim, stride, role, uid, constant, table, ragged, steps, view, reordering, is_factor] = a;
+    return type == b.type && dim == b.dim && stride == b.stride && role == b.role && uid == b.uid &&
+           constant == b.constant && table == b.table && ragged == b.ragged && steps == b.steps_of &&
+           view == b.view_of && reordering == b.reordering && is_factor == b.is_factor;
+}
+
+bool same_work(Op const& a, Op const& b) {
+    auto const& [name, compute_type, body] = a;
+    return compute_type == b.compute_type && body == b.body;
+}
+
+// Bindings follow from the values.
+bool same_work(OpGraph const& a, OpGraph const& b) {
+    auto const are_same = [](auto const& x, auto const& y) { return same_work(x, y); };
+    return std::ranges::equal(a.ops(), b.ops(), are_same) && std::ranges::equal(a.values(), b.values(), are_same);
 }
 
 }  // namespace cudnn_frontend::ir

@@ -2,9 +2,9 @@
 // backend that accepts only other forms changes it in its own passes.
 #pragma once
 
-#include "core/attention_operands.h"
+#include "attention/attention_operands.h"
+#include "attention/neighborhood_operands.h"
 #include "core/dims.h"
-#include "core/neighborhood_operands.h"
 #include "core/result.h"
 
 #include <cudnn_frontend/scalar.h>
@@ -130,7 +130,7 @@ struct PagedLoadOp {
     friend bool operator==(PagedLoadOp const&, PagedLoadOp const&) = default;
 };
 
-// y[b,h,i,j]: whether a block mask keeps that score (core/block_mask.h).
+// y[b,h,i,j]: whether a block mask keeps that score (attention/block_mask.h).
 struct BlockMaskOp {
     ValueId mask = kNoValue, y = kNoValue;
 
@@ -138,7 +138,7 @@ struct BlockMaskOp {
 };
 
 // y = x times the scale of its block: 32 neighbors along the axis, one of the last two of four. Scales that are
-// reordered are padded to whole tiles (core/block_scale.h).
+// reordered are padded to whole tiles (attention/block_scale.h).
 struct BlockDequantizeOp {
     ValueId x = kNoValue, scale = kNoValue, y = kNoValue;
     std::int64_t axis = 3;
@@ -178,7 +178,7 @@ enum class WindowPart { Slots, Queries, Keys };
 
 // y is the part of that name, a and b are the two others, in the order of the parts.
 struct WindowProductOp {
-    core::NeighborhoodOptions options;
+    neighborhood::Options options;
     WindowPart part = WindowPart::Slots;
     ValueId a = kNoValue, b = kNoValue, y = kNoValue;
     double without_key = 0.0;  // the value of y in slots that have no key, where y is the slots
@@ -189,7 +189,7 @@ struct WindowProductOp {
 // The relative position bias {H, 2 k0 - 1, ...} by slots: y[0,h,i,w] = x[h,p(i,w)], with p the distance of key and
 // query along each axis, counted in dilations from 1 - k.
 struct WindowBiasOp {
-    core::NeighborhoodOptions options;
+    neighborhood::Options options;
     ValueId x = kNoValue, y = kNoValue;
 
     friend bool operator==(WindowBiasOp const&, WindowBiasOp const&) = default;
@@ -197,7 +197,7 @@ struct WindowBiasOp {
 
 // The bias' gradient: y[h,p] = sum over b, i and w with p(i,w) = p of x[b,h,i,w].
 struct WindowBiasSumOp {
-    core::NeighborhoodOptions options;
+    neighborhood::Options options;
     ValueId x = kNoValue, y = kNoValue;
 
     friend bool operator==(WindowBiasSumOp const&, WindowBiasSumOp const&) = default;
@@ -206,7 +206,7 @@ struct WindowBiasSumOp {
 // A function of neighborhood attention as one operation, on the tensors of its node.
 struct NeighborhoodOp {
     neighborhood::Function function = neighborhood::Function::Forward;
-    core::NeighborhoodOptions options;
+    neighborhood::Options options;
     double scale = 1.0;                                 // of scores, in the fused functions
     neighborhood::OfPorts<ValueId> operands{kNoValue};  // none where the function has none, or an option is not used
 
@@ -226,10 +226,10 @@ struct AttentionOptions {
     friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;
 };
 
-namespace attention = core::attention;
+namespace attention = cudnn_frontend::attention;
 
-// Attention as one operation, with a value for each of its operands (core/attention_operands.h); none where an option
-// does not use it. K and V are not transposed.
+// Attention as one operation, with a value for each of its operands (attention/attention_operands.h); none where an
+// option does not use it. K and V are not transposed.
 struct SdpaForwardOp {
     static constexpr auto kUse = &attention::Operand::forward;
 

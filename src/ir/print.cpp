@@ -1,7 +1,7 @@
 // The op graph as text: one line for each value that no operation makes, then one for each operation.
 #include "core/data_type.h"
 #include "core/names.h"
-#include "core/number_text.h"
+#include "core/text.h"
 #include "ir/faults.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class Fields {
         (*this)(op.options);
         if (op.scale != 1.0) add("scale", shortest_text(op.scale));
     }
-    void operator()(core::NeighborhoodOptions const& options) {
+    void operator()(neighborhood::Options const& options) {
         add("kernel_size", core::to_string(options.kernel_size));
         if (!options.dilation.empty()) add("dilation", core::to_string(options.dilation));
         if (!options.is_causal.empty()) add("is_causal", core::to_string(options.is_causal));

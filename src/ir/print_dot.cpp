@@ -1,6 +1,6 @@
 // The op graph for Graphviz: boxes are operations, ellipses are values that exist outside of them.
-#include "core/dot_text.h"
 #include "core/names.h"
+#include "core/text.h"
 #include "ir/faults.h"
 
 namespace cudnn_frontend::ir {

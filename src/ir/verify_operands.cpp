@@ -1,6 +1,6 @@
 // The checks on one operation: its operands are there and their dims fit each other.
-#include "core/attention_operands.h"
-#include "core/block_scale.h"
+#include "attention/attention_operands.h"
+#include "attention/block_scale.h"
 #include "core/names.h"
 #include "core/pointwise.h"
 #include "ir/faults.h"
@@ -145,8 +145,8 @@ class OperandCheck {
     void check(WindowBiasOp const& op) { check_bias(op.x, op.y, op.options); }
     void check(WindowBiasSumOp const& op) { check_bias(op.y, op.x, op.options); }
     void check(NeighborhoodOp const& op);
-    bool check_slots(Operand const& slots, core::NeighborhoodOptions const& options);
-    void check_bias(ValueId bias, ValueId slots, core::NeighborhoodOptions const& options);
+    bool check_slots(Operand const& slots, neighborhood::Options const& options);
+    void check_bias(ValueId bias, ValueId slots, neighborhood::Options const& options);
     void check(BlockDequantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
     void check(BlockQuantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
     void check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis);
@@ -252,11 +252,12 @@ void OperandCheck::check(TransposeOp const& op) {
 }
 
 // Slots {B, H, space, W}, with windows that fit the space.
-bool OperandCheck::check_slots(Operand const& slots, core::NeighborhoodOptions const& options) {
+bool OperandCheck::check_slots(Operand const& slots, neighborhood::Options const& options) {
     core::Dims const& have = dim(slots.value);
     bool const has_space = have.size() >= 4;
     core::Dims const space = has_space ? core::Dims(have.begin() + 2, have.end() - 1) : core::Dims();
-    if (has_space && core::fits(options, space) && have.back() == core::window_size(options)) return true;
+    if (has_space && neighborhood::fits(options, space) && have.back() == neighborhood::window_size(options))
+        return true;
     fail("has " + show(slots.label, slots.value) + " for windows of " + core::to_string(options.kernel_size) +
          "; needs batch, heads, a space that the windows fit, and their slots");
     return false;
@@ -273,7 +274,7 @@ void OperandCheck::check(WindowProductOp const& op) {
     check_dims(gives_slots || gives_queries ? "b" : "y", gives_slots || gives_queries ? op.b : op.y, tokens);
 }
 
-void OperandCheck::check_bias(ValueId bias, ValueId slots, core::NeighborhoodOptions const& options) {
+void OperandCheck::check_bias(ValueId bias, ValueId slots, neighborhood::Options const& options) {
     if (!check_slots({"slots", slots}, options)) return;
     core::Dims needed{dim(slots)[1]};
     for (std::int64_t const kernel : options.kernel_size) needed.push_back(2 * kernel - 1);
@@ -286,7 +287,7 @@ void OperandCheck::check(NeighborhoodOp const& op) {
     auto const axes = static_cast<std::int64_t>(dim(leading).size()) - 3;
     bool const has_space = axes >= 1 && axes <= static_cast<std::int64_t>(neighborhood::kMostAxes);
     auto const sizes = has_space ? neighborhood::sizes_of(op.function, dim(leading)) : neighborhood::Sizes();
-    if (!has_space || !core::fits(op.options, sizes.space)) {
+    if (!has_space || !neighborhood::fits(op.options, sizes.space)) {
         return fail("has " + show(neighborhood::kOperands[port].label, leading) + " for windows of " +
                     core::to_string(op.options.kernel_size) +
                     "; needs one to three axes of space that the windows fit");
@@ -346,7 +347,8 @@ void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_
     check_dims("y", y, dim(x));
     auto const along = static_cast<std::size_t>(axis);
     bool const is_tiled = graph_.value(scale).reordering == TensorReordering_t::F8_128x4;
-    check_dims("scale", scale, is_tiled ? core::padded_block_dims(dim(x), along) : core::block_dims(dim(x), along));
+    check_dims("scale", scale,
+               is_tiled ? attention::padded_block_dims(dim(x), along) : attention::block_dims(dim(x), along));
     DataType_t const type = graph_.value(scale).type;
     if (type == DataType_t::FP8_E8M0) return;
     fail("has " + show("scale", scale) + " of type " + core::name_of(type) + "; needs FP8_E8M0");

@@ -1,8 +1,7 @@
 #include "json/field_json.h"
 
 #include "core/names.h"
-#include "json/printer.h"
-#include "json/scalar_json.h"
+#include "json/document.h"
 
 #include <algorithm>
 #include <bit>
@@ -152,6 +151,16 @@ bool same(FieldValue const& a, FieldValue const& b) {
     auto const* const y = std::get_if<double>(&b);
     if (x && y) return std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(*y);
     return a == b;
+}
+
+std::span<nodes::Field const> node_fields() {
+    using nodes::Node;
+    static constexpr nodes::Field kFields[] = {
+        nodes::field<Node, &Node::name>("name", "what messages call the node", true),
+        nodes::field<Node, &Node::compute_data_type>("compute_data_type",
+                                                     "type in which the node computes; the graph's where not set"),
+    };
+    return kFields;
 }
 
 }  // namespace cudnn_frontend::json

@@ -6,6 +6,8 @@
 
 #include <cudnn_frontend/advice.h>
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -22,5 +24,16 @@ std::string graph_json_schema();
 
 std::string write_report(Report const& report);
 std::string write_advice(Advice const& advice);
+
+// The content of a kernel cache as JSON text.
+struct StoredKernels {
+    std::size_t cudnn_version = 0;             // 91900 for 9.19.0
+    std::map<std::string, std::string> parts;  // cuDNN's own text, by graph and device
+};
+
+std::string write_kernels(StoredKernels const& kernels);
+
+// Unknown members and values are errors, located by a JSON pointer.
+Result<StoredKernels> read_kernels(std::string_view text);
 
 }  // namespace cudnn_frontend::json

@@ -1,8 +1,6 @@
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
-#include "json/parser.h"
-#include "json/printer.h"
 #include "json/problems.h"
 #include "nodes/schema/schema.h"
 

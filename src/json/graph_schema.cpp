@@ -2,8 +2,6 @@
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
-#include "json/printer.h"
-#include "json/scalar_json.h"
 #include "nodes/schema/schema.h"
 
 #include <initializer_list>

@@ -2,7 +2,6 @@
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
-#include "json/printer.h"
 #include "nodes/schema/schema.h"
 
 namespace cudnn_frontend::json {

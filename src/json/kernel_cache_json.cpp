@@ -1,8 +1,6 @@
-#include "json/kernel_cache_json.h"
+#include "json/graph_json.h"
 
 #include "json/document.h"
-#include "json/parser.h"
-#include "json/printer.h"
 #include "json/problems.h"
 
 #include <algorithm>

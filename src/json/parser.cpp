@@ -1,6 +1,4 @@
-#include "json/parser.h"
-
-#include "json/printer.h"
+#include "json/document.h"
 
 #include <nlohmann/json.hpp>
 

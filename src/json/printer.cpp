@@ -1,6 +1,6 @@
-#include "json/printer.h"
+#include "json/document.h"
 
-#include "core/number_text.h"
+#include "core/text.h"
 
 #include <nlohmann/json.hpp>
 

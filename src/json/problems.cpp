@@ -1,6 +1,6 @@
 #include "json/problems.h"
 
-#include "json/printer.h"
+#include "json/document.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,6 @@
 #include "core/names.h"
 #include "json/document.h"
 #include "json/graph_json.h"
-#include "json/printer.h"
 
 namespace cudnn_frontend {
 namespace json {

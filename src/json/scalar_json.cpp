@@ -1,9 +1,9 @@
-#include "json/scalar_json.h"
+#include "json/field_json.h"
 
 #include "core/data_type.h"
+#include "core/floats.h"
 #include "core/names.h"
-#include "core/number_text.h"
-#include "core/subnormal.h"
+#include "core/text.h"
 
 #include <bit>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "json/value.h"
+#include "json/document.h"
 
 #include "core/immortal.h"
 

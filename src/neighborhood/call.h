@@ -3,7 +3,7 @@
 
 #include <sdpa_graph/neighborhood.h>
 
-#include "core/neighborhood_operands.h"
+#include "attention/neighborhood_operands.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ struct Hint {
 
 struct Call {
     Function function;
-    fe::core::NeighborhoodOptions options;
+    fe::neighborhood::Options options;
     fe::neighborhood::OfPorts<Tensor_view const*> tensors;  // null where none was passed
     float attn_scale = 1.0f;                                // of the fused functions
     std::vector<Hint> hints;

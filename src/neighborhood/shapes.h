@@ -19,7 +19,7 @@ struct Layout {
 
 struct Shapes {
     Function function = Function::Forward;
-    fe::core::NeighborhoodOptions options;
+    fe::neighborhood::Options options;
     float scale = 1.0f;
     DataType_t type = DataType_t::NOT_SET;
     bool is_deterministic = false;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "plan/plan.h"
+#include "plan/seam/backend.h"
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace cudnn_frontend::plan {
 
@@ -29,5 +32,8 @@ class Candidate {
     mutable std::mutex mutex_;
     std::shared_ptr<Plan const> plan_;
 };
+
+// The reason why the user's filters bar an engine; empty if they do not.
+std::string reason_to_bar(EngineInfo const& engine, std::int64_t workspace_bytes, Filters const& filters);
 
 }  // namespace cudnn_frontend::plan

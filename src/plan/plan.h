@@ -2,7 +2,7 @@
 // threads may run it at once.
 #pragma once
 
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <memory>
 #include <string>

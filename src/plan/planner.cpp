@@ -2,8 +2,7 @@
 
 #include "core/guard.h"
 #include "core/threads.h"
-#include "plan/filters.h"
-#include "plan/programs.h"
+#include "plan/candidate.h"
 
 #include <algorithm>
 #include <thread>

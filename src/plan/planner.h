@@ -103,4 +103,19 @@ class Planner {
     std::atomic<Plan const*> chosen_;
 };
 
+// Programs of several attentions as engines of a graph, for the planner: programs/programs.cpp has them. A program's
+// attentions are planned in turn, each by a planner of its own.
+
+// Puts programs before and after the proposals for the graph as it is, of which there is at least one. Returns remarks.
+std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends,
+                                      Planner::Proposals& proposals);
+
+// Proposes a graph that no backend takes as given with its lengths and its Stats converted. Returns an error where
+// there is nothing to convert, or no backend takes the program.
+Result<Planner::Proposed> propose_converted(PlanningInput const& input, Backends const& backends);
+
+// Whether a stored plan is of a program, and its engine.
+bool is_program(Stored const& stored);
+Result<Loaded> load_program(PlanningInput const& input, Backends const& backends, Stored const& stored);
+
 }  // namespace cudnn_frontend::plan

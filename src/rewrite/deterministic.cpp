@@ -1,6 +1,6 @@
 #include "rewrite/deterministic.h"
 
-#include "core/saturating.h"
+#include "core/dims.h"
 #include "rewrite/program_builder.h"
 
 #include <array>

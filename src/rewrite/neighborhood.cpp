@@ -18,7 +18,7 @@ Neighborhood::Neighborhood(nodes::GraphSpec const& graph) : OnlyNode(graph) {
     core::Dims const& tokens = tensor(neighborhood::Q)->dim;
     batches = tokens.front();
     columns = tokens.back();
-    axes = core::axes_of(*nodes::neighborhood_fields(node()), core::Dims(tokens.begin() + 1, tokens.end() - 2));
+    axes = neighborhood::axes_of(*nodes::neighborhood_fields(node()), core::Dims(tokens.begin() + 1, tokens.end() - 2));
 }
 
 float Neighborhood::scale() const {

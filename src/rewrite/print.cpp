@@ -1,8 +1,8 @@
 #include "rewrite/print.h"
 
 #include "core/names.h"
+#include "nodes/schema/field.h"
 #include "nodes/schema/schema.h"
-#include "nodes/schema/settings_text.h"
 
 #include <algorithm>
 

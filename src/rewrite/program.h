@@ -2,7 +2,7 @@
 // results. It is a value, the same for every backend.
 #pragma once
 
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "rows/host_worker.h"
 
-#include "core/half.h"
+#include "core/floats.h"
 #include "core/threads.h"
 
 #include <algorithm>

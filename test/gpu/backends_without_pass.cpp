@@ -2,7 +2,7 @@
 #include "gpu/backends_without_pass.h"
 
 #include "api/backends.h"
-#include "cpu/indices.h"
+#include "cpu/memory/indices.h"
 #include "cudnn/planning/cudnn_backend.h"
 
 namespace sdpa_test {

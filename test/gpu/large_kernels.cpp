@@ -1,6 +1,6 @@
 #include "gpu/large_kernels.h"
 
-#include "core/half.h"
+#include "core/floats.h"
 #include "gpu/kernel_runs.h"
 
 #include <cstdint>

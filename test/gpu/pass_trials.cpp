@@ -25,7 +25,7 @@ bool is_tried(Quirk const& quirk, std::vector<std::string> const& ids) {
 }
 
 // The case's graphs that the pass changes, by quirk.
-std::map<Quirk const*, TriedCase> tried(AttentionCase const& c, std::size_t number, core::Capabilities const& here) {
+std::map<Quirk const*, TriedCase> tried(AttentionCase const& c, std::size_t number, quirks::Capabilities const& here) {
     std::map<Quirk const*, TriedCase> changed;
     Graphs const graphs(c);
     for (bool const is_backward : {false, true}) {
@@ -51,7 +51,7 @@ std::vector<AttentionCase> suite_cases(CaseRange const& random) {
 }
 
 std::vector<PassTrial> pass_trials(std::vector<AttentionCase> const& cases, std::vector<std::string> const& ids,
-                                   core::Capabilities const& here) {
+                                   quirks::Capabilities const& here) {
     std::vector<PassTrial> trials;
     for (Quirk const& quirk : quirks::quirks()) {
         bool const is_rewrite = quirk.verdict == quirks::Verdict::Rewrite && quirk.is_in_force(here);

@@ -28,6 +28,6 @@ std::vector<AttentionCase> suite_cases(CaseRange const& random);
 
 // The trials of these ids; without ids, of all whose reason only a GPU shows.
 std::vector<PassTrial> pass_trials(std::vector<AttentionCase> const& cases, std::vector<std::string> const& ids,
-                                   cudnn_frontend::core::Capabilities const& here);
+                                   cudnn_frontend::quirks::Capabilities const& here);
 
 }  // namespace sdpa_test

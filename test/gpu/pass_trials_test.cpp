@@ -12,7 +12,7 @@ using namespace cudnn_frontend;
 
 namespace {
 
-constexpr core::Capabilities kH200{.cudnn_version = 91900, .sm = 90}, kB200{.cudnn_version = 91900, .sm = 100};
+constexpr quirks::Capabilities kH200{.cudnn_version = 91900, .sm = 90}, kB200{.cudnn_version = 91900, .sm = 100};
 
 // One of each group.
 std::vector<AttentionCase> some_cases() {

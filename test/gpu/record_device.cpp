@@ -1,7 +1,7 @@
 // Stores cuDNN's description of this machine's GPU in a file for devices/:
 //   record_device <folder> [name]   without a name by that of its model, as h100
-#include "cudnn/library/device_text.h"
-#include "cudnn/library/status.h"
+#include "cudnn/library/api.h"
+#include "cudnn/library/device.h"
 #include "cudnn/offline/devices.h"
 
 #include <cudnn_frontend/runtime.h>

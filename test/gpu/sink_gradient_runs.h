@@ -1,7 +1,7 @@
 // Runs random cases of a sink's gradient by the library's own kernel on the GPU.
 #pragma once
 
-#include "kernels/kernel.h"
+#include "kernels/launch/kernel.h"
 
 #include <cstdint>
 

@@ -7,7 +7,7 @@ namespace sdpa_test {
 using namespace cudnn_frontend;
 
 std::vector<quirks::Quirk const*> changing_rewrites(nodes::ValidatedGraph const& graph,
-                                                    core::Capabilities const& here) {
+                                                    quirks::Capabilities const& here) {
     cudnn::LegalGraph const whole = cudnn::op_graph_for_cudnn(graph, here).value();
     std::vector<quirks::Quirk const*> changing;
     for (quirks::Quirk const& quirk : quirks::quirks()) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cudnn/quirks/quirk.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <vector>
 
@@ -10,6 +10,6 @@ namespace sdpa_test {
 
 // The quirks in force there without whose pass the library gets something else.
 std::vector<cudnn_frontend::quirks::Quirk const*> changing_rewrites(cudnn_frontend::nodes::ValidatedGraph const& graph,
-                                                                    cudnn_frontend::core::Capabilities const& here);
+                                                                    cudnn_frontend::quirks::Capabilities const& here);
 
 }  // namespace sdpa_test

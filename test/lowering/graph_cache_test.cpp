@@ -1,9 +1,9 @@
 // Graphs that are built again share the lowered graph and the compiled plans of the first of them.
-#include "cudnn/planning/graph_cache.h"
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "cudnn/library/library.h"
 #include "cudnn/offline/devices.h"
 #include "cudnn/planning/lowering.h"
+#include "cudnn/planning/shared_graph.h"
 #include "lowering/case_graphs.h"
 
 #include <cudnn_frontend/process.h>

@@ -1,8 +1,8 @@
 #include "lowering/offline_answer.h"
 
+#include "cudnn/library/engine_config.h"
 #include "cudnn/library/engine_plan.h"
-#include "cudnn/library/heuristics.h"
-#include "cudnn/library/lower.h"
+#include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/lowering.h"
 
 namespace sdpa_test {
@@ -10,7 +10,7 @@ namespace sdpa_test {
 using namespace cudnn_frontend;
 
 std::string refusal_of(cudnn::Api const& api, OfflineQuestion const& question, cudnn::Device const& device) {
-    core::Capabilities const here{.cudnn_version = api.get_version(), .sm = device.sm()};
+    quirks::Capabilities const here{.cudnn_version = api.get_version(), .sm = device.sm()};
     auto const op_graph = cudnn::op_graph_for_cudnn(question.graph, here, question.omitted_rewrite);
     if (op_graph.is_bad()) return op_graph.error().err_msg;
     auto const lowered = cudnn::lower(op_graph.value(), api, {.dynamic_shapes = question.settings.dynamic_shapes});

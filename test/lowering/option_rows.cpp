@@ -1,6 +1,6 @@
 #include "lowering/option_rows.h"
 
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "gpu/gpu_cases.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"

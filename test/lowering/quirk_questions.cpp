@@ -121,14 +121,14 @@ quirks::Quirk const* asked_limit(std::vector<quirks::Violated> const& found) {
 }
 
 // A form that no engine accepts can be tried without a GPU.
-std::vector<quirks::Quirk const*> asked_rewrites(AskedGraph const& asked, core::Capabilities const& here) {
+std::vector<quirks::Quirk const*> asked_rewrites(AskedGraph const& asked, quirks::Capabilities const& here) {
     auto rewrites = changing_rewrites(*asked.graph, here);
     std::erase_if(rewrites, [](auto const* quirk) { return quirk->evidence != quirks::Evidence::NoEngine; });
     return rewrites;
 }
 
 // The quirks that an answer about the graph is about.
-std::vector<quirks::Quirk const*> asked_quirks(AskedGraph const& asked, core::Capabilities const& here) {
+std::vector<quirks::Quirk const*> asked_quirks(AskedGraph const& asked, quirks::Capabilities const& here) {
     auto const limits = quirks::violations(*asked.graph, here, asked.settings);
     if (limits.empty()) return asked_rewrites(asked, here);
     quirks::Quirk const* const limit = asked_limit(limits);

@@ -4,8 +4,8 @@
 //   support_matrix --check <file>  compares with the file, the table with the library, and the allowed cells with
 //   the runs
 // Leaves with 77 where there is no cuDNN, or another version than the file's.
+#include "cudnn/library/api.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/status.h"
 #include "cudnn/offline/devices.h"
 #include "cudnn/offline/null_driver.h"
 #include "lowering/offline_answer.h"
@@ -62,7 +62,7 @@ std::vector<OptionRow> rows_with(std::string const& part) {
     return rows;
 }
 
-core::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& device) {
+quirks::Capabilities capabilities_of(cudnn::Api const& api, cudnn::Device const& device) {
     return {.cudnn_version = api.get_version(), .sm = device.sm()};
 }
 

@@ -26,9 +26,9 @@ fi
 expect 'SDPA_GRAPH_ABI_NAMESPACE is "my-attention"; expected a name of letters' "$work/refused.txt"
 
 configure other -DSDPA_GRAPH_ABI_NAMESPACE=other_attention "$@" >/dev/null
-cmake --build "$work/other" --target layer_core
+cmake --build "$work/other" --target layer_core layer_attention
 rm -f "$work/libother.a"
-find "$work/other/src/core" -name '*.o' -exec ar rcs "$work/libother.a" {} +
+find "$work/other/src/core" "$work/other/src/attention" -name '*.o' -exec ar rcs "$work/libother.a" {} +
 if nm --demangle --defined-only "$work/libother.a" | grep -F 'cudnn_frontend::'; then
     echo "the names above are still in the namespace cudnn_frontend"
     exit 1

@@ -1,7 +1,7 @@
 // Random problems for the library's own kernels, with data on the host and an fp64 formula for the expected results.
 #pragma once
 
-#include "kernels/problems.h"
+#include "kernels/joints/joint_kernels.h"
 
 #include <cstddef>
 #include <cstdint>

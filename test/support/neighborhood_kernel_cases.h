@@ -1,7 +1,7 @@
 // Random problems for the kernels of neighborhood attention, with data on the host and the formula's results.
 #pragma once
 
-#include "kernels/neighborhood_forms.h"
+#include "kernels/neighborhood/neighborhood_forms.h"
 #include "support/neighborhood_formula.h"
 
 #include <cstddef>

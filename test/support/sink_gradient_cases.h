@@ -1,7 +1,7 @@
 // Random problems for the kernel of a sink's gradient, with data on the host and the formula in fp64.
 #pragma once
 
-#include "kernels/sink_gradient.h"
+#include "kernels/joints/sink_gradient.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,15 +1,14 @@
 #include "api/backends.h"
 
 #include "cpu/cpu_backend.h"
-#include "cpu/indices.h"
+#include "cpu/memory/indices.h"
 #include "cudnn/planning/cudnn_backend.h"
 #include "cudnn/planning/planning_device.h"
-#include "cudnn/planning/queues.h"
 #include "kernels/kernels_backend.h"
 
 namespace cudnn_frontend::api {
 
-static Result<kernels::QueueDevice> find_device(Target const& target, plan::Settings const& settings) {
+static Result<kernels::QueueDevice> queue_device(Target const& target, plan::Settings const& settings) {
     auto found = cudnn::find_planning_device(target, settings.device.get());
     if (found.is_bad()) return found.error();
     auto const device = std::move(found).value();
@@ -28,9 +27,16 @@ static Result<std::string> identity_of_device(Target const& target, plan::Settin
 // Never destroyed: static objects of the program may still plan after this library's were destroyed.
 plan::Backends const& backends() {
     static auto const& cudnn = *new cudnn::Backend(cpu::check_indices_elsewhere);
-    static auto const& kernels = *new kernels::Backend({find_device, identity_of_device});
+    static auto const& kernels = *new kernels::Backend({queue_device, identity_of_device});
     static auto const& all = *new plan::Backends{&cudnn, &kernels, &cpu::backend()};
     return all;
 }
+
+Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
+    return cudnn::record_device(handle, ordinal);
+}
+Result<std::string> find_device(std::string const& name) { return cudnn::find_device(name); }
+Result<std::string> parse_device(std::string const& json) { return cudnn::parse_device(json); }
+std::vector<std::string> device_names() { return cudnn::device_names(); }
 
 }  // namespace cudnn_frontend::api

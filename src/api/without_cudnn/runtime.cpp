@@ -1,3 +1,4 @@
+#include <cudnn_frontend/backend_helpers.h>
 #include <cudnn_frontend/runtime.h>
 
 #include "api/without_cudnn/no_cudnn.h"
@@ -15,3 +16,15 @@ error_t set_stream(cudnnHandle_t, CUstream_st*) { return no_cudnn(); }
 error_t get_stream(cudnnHandle_t, CUstream_st**) { return no_cudnn(); }
 
 }  // namespace cudnn_frontend::runtime
+
+namespace cudnn_frontend::detail {
+
+int backend_value(DataType_t) { return -1; }
+int backend_value(PointwiseMode_t) { return -1; }
+int backend_value(ReductionMode_t) { return -1; }
+int backend_value(HeurMode_t) { return -1; }
+int backend_value(KnobType_t) { return -1; }
+int backend_value(BehaviorNote_t) { return -1; }
+int backend_value(NumericalNote_t) { return -1; }
+
+}  // namespace cudnn_frontend::detail

@@ -1,7 +1,6 @@
 #include "cpu/cpu_backend.h"
 
 #include "core/immortal.h"
-#include "cpu/join.h"
 #include "cpu/program.h"
 #include "expand/expand.h"
 

@@ -2,14 +2,11 @@
 
 #include "core/data_type.h"
 #include "core/names.h"
-#include "cpu/attention.h"
-#include "cpu/copies.h"
-#include "cpu/indices.h"
-#include "cpu/interpreter.h"
-#include "cpu/layout.h"
-#include "cpu/lengths.h"
-#include "cpu/neighborhood_problem.h"
-#include "cpu/pages.h"
+#include "cpu/attention/attention.h"
+#include "cpu/interpreter/interpreter.h"
+#include "cpu/memory/indices.h"
+#include "cpu/memory/workspace.h"
+#include "cpu/neighborhood/neighborhood_attention.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,8 +22,8 @@ constexpr int kMaxThreads = 256;
 template <class Attention, class ViewOf>
 AttentionTensors tensors_of(ir::OpGraph const& graph, Attention const& op, ViewOf const& view) {
     AttentionTensors tensors;
-    for (core::attention::Operand const& row : core::attention::kOperands) {
-        if (core::attention::is_of_operation(row)) tensors[row.port] = view(op.operands[row.port]);
+    for (attention::Operand const& row : attention::kOperands) {
+        if (attention::is_of_operation(row)) tensors[row.port] = view(op.operands[row.port]);
     }
     std::int64_t const batches = tensors[Port::Q].dim[0], keys = ir::key_count(graph, op);
     tensors[Port::K] = paged_view(tensors[Port::K], tensors[Port::Page_table_k], batches, keys);

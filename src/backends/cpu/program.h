@@ -1,7 +1,7 @@
 // An op graph, ready to run on host memory.
 #pragma once
 
-#include "cpu/ragged.h"
+#include "cpu/memory/indices.h"
 
 #include <functional>
 #include <memory>

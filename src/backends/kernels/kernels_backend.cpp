@@ -1,10 +1,10 @@
 #include "kernels/kernels_backend.h"
 
 #include "expand/expand.h"
-#include "kernels/costs.h"
-#include "kernels/joint.h"
-#include "kernels/neighborhood_engine.h"
-#include "kernels/neighborhood_forms.h"
+#include "kernels/joints/joint_kernels.h"
+#include "kernels/kernel_costs.h"
+#include "kernels/neighborhood/neighborhood_engine.h"
+#include "kernels/neighborhood/neighborhood_forms.h"
 
 #include <string>
 #include <utility>

@@ -2,7 +2,7 @@
 // programs.
 #pragma once
 
-#include "kernels/queue_device.h"
+#include "kernels/launch/queue_device.h"
 
 namespace cudnn_frontend::kernels {
 

@@ -1,6 +1,6 @@
 #include "calls/gpu_rows.h"
 
-#include "kernels/row_worker.h"
+#include "kernels/rows/row_worker.h"
 
 namespace sdpa_graph::calls {
 

@@ -2,8 +2,8 @@
 
 #include "calls/row_work.h"
 #include "calls/views.h"
+#include "core/dims.h"
 #include "core/guard.h"
-#include "core/saturating.h"
 #include "functions/attention/plans.h"
 #include "functions/attention/rules.h"
 #include "functions/attention/works.h"

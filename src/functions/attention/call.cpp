@@ -1,6 +1,6 @@
 #include "functions/attention/call.h"
 
-#include "core/saturating.h"
+#include "core/dims.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "functions/attention/shapes.h"
 
 #include "calls/classes.h"
-#include "core/saturating.h"
+#include "core/dims.h"
 
 #include <algorithm>
 #include <cmath>

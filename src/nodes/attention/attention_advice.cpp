@@ -2,10 +2,10 @@
 // well want: advice that is often wrong is not read.
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
+#include "nodes/attention/attention_checks.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/attention/attention_schema.h"
-#include "nodes/attention/paging.h"
-#include "nodes/attention/ragged_checks.h"
-#include "nodes/schema/advice.h"
+#include "nodes/schema/rule.h"
 
 #include <algorithm>
 #include <cctype>
@@ -170,7 +170,7 @@ void sequences_stay_apart(RuleScope const& scope) {
     for (int const port : {Q, K, V, O, dO}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->ragged_offset == kNoTensor || tensor->stride.size() != 4) continue;
-        if (ragged_checks::has_rows_of_all_heads(*tensor)) continue;
+        if (has_rows_of_all_heads(*tensor)) continue;
         scope.report_port(
             port, text(kPort, " ragged, with strides ", tensor->stride, " for dims ", tensor->dim),
             "sequences overlap unless the offsets leave room for all heads; CPU targets look at that, a GPU "

@@ -1,8 +1,7 @@
 #include "nodes/attention/attention_check_tools.h"
 
 #include "core/data_type.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_checks.h"
-#include "nodes/schema/given_checks.h"
+#include "nodes/schema/rule.h"
 
 #include <cmath>
 #include <limits>

@@ -1,13 +1,8 @@
 // The rules of attention. Forward and backward share most of them; a row names its id in each.
-#include "nodes/attention/attention_rules.h"
+#include "nodes/attention/attention_schema.h"
 
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_checks.h"
-#include "nodes/attention/block_scale_checks.h"
-#include "nodes/attention/fp8_checks.h"
-#include "nodes/attention/paged_checks.h"
-#include "nodes/attention/ragged_checks.h"
-#include "nodes/attention/score_mod_checks.h"
 
 #include <array>
 

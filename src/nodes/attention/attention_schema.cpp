@@ -1,26 +1,13 @@
 #include "nodes/attention/attention_schema.h"
 
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::nodes {
 
-core::Dims rows_first_strides(core::Dims const& dim) {
-    core::Dims const stride = core::packed_strides({dim[0], dim[2], dim[1], dim[3]});
-    return {stride[0], stride[2], stride[1], stride[3]};
-}
-
-void infer_output(TensorSpec* tensor, core::Dims const& dim) {
-    if (tensor == nullptr) return;
-    if (tensor->dim.empty()) tensor->dim = dim;
-    if (!tensor->stride.empty()) return;
-    bool const is_ragged = tensor->ragged_offset != kNoTensor && tensor->dim.size() == 4;
-    tensor->stride = is_ragged ? rows_first_strides(tensor->dim) : core::packed_strides(tensor->dim);
-}
-
-void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type) {
-    if (tensor == nullptr) return;
-    infer_output(tensor, dim);
-    if (tensor->data_type == DataType_t::NOT_SET) tensor->data_type = type;
+bool has_rows_of_all_heads(TensorSpec const& tensor) {
+    if (tensor.dim.size() != 4 || tensor.dim[2] == 1) return true;
+    core::Dims const row{tensor.dim[1], tensor.dim[3]}, stride{tensor.stride[1], tensor.stride[3]};
+    return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
 }
 
 void infer_results(GraphSpec& graph, Node const& node) {

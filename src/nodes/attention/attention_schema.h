@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace cudnn_frontend::nodes {
 
@@ -43,22 +44,15 @@ consteval auto attention_ports() {
     return ports;
 }
 
-// Joins tables at compile time.
-template <class Row, std::size_t A, std::size_t B>
-constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Row, B> const& b) {
-    return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
-        return std::array<Row, A + B>{a[I]..., b[J]...};
-    }
-    (std::make_index_sequence<A>(), std::make_index_sequence<B>());
-}
+// Whether each row holds all heads, so that sequences can follow each other. Where heads lie further apart than rows,
+// the extent of a sequence depends on the heads as well.
+bool has_rows_of_all_heads(TensorSpec const& tensor);
 
-// The strides of a packed tensor {B, H, S, D} whose rows hold all heads: the layout of sequences of different lengths.
-core::Dims rows_first_strides(core::Dims const& dim);
-
-// Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
-void infer_output(TensorSpec* tensor, core::Dims const& dim);
-void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
-// The same for all outputs of attention: a gradient follows the tensor whose gradient it is, the others follow sizes.
+// Fills what is empty of all outputs of attention: a gradient follows the tensor whose gradient it is, the others
+// follow sizes.
 void infer_results(GraphSpec& graph, Node const& node);
+
+std::span<Rule const> sdpa_forward_rules();
+std::span<Rule const> sdpa_backward_rules();
 
 }  // namespace cudnn_frontend::nodes

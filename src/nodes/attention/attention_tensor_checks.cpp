@@ -2,8 +2,7 @@
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_checks.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 
 #include <algorithm>

@@ -1,10 +1,9 @@
-#include "nodes/attention/block_scale_checks.h"
+#include "nodes/attention/attention_checks.h"
 
-#include "core/block_scale.h"
+#include "attention/block_scale.h"
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 
@@ -56,7 +55,7 @@ void scales_have_dims(RuleScope const& scope) {
         TensorSpec const* const scale = scope.tensor(row.scale);
         TensorSpec const* const tensor = scope.tensor_4d(row.tensor);
         if (scale == nullptr || scale->dim.empty() || tensor == nullptr) continue;
-        core::Dims const wanted = core::padded_block_dims(tensor->dim, row.axis);
+        core::Dims const wanted = attention::padded_block_dims(tensor->dim, row.axis);
         if (scale->dim == wanted) continue;
         scope.report_port(row.scale, text(kPort, " with dims ", scale->dim),
                           text("dims ", wanted, ": of ", name(scope, row.tensor), "'s dims ", tensor->dim,

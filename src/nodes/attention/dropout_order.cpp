@@ -1,7 +1,6 @@
-#include "nodes/attention/dropout_order.h"
+#include "nodes/attention/attention_node.h"
 
 #include "core/data_type.h"
-#include "nodes/attention/paging.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::nodes {
 

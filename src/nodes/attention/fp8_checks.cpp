@@ -1,9 +1,8 @@
-#include "nodes/attention/fp8_checks.h"
+#include "nodes/attention/attention_checks.h"
 
 #include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
-#include "nodes/attention/paged_checks.h"
+#include "nodes/attention/attention_checks.h"
 
 #include "nodes/attention/attention_check_tools.h"
-#include "nodes/attention/paging.h"
-#include "nodes/schema/given_checks.h"
+#include "nodes/attention/attention_node.h"
+#include "nodes/schema/rule.h"
 
 namespace cudnn_frontend::nodes::paged_checks {
 namespace {

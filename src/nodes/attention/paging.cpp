@@ -1,4 +1,4 @@
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 #include <limits>

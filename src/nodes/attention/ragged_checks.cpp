@@ -1,9 +1,8 @@
-#include "nodes/attention/ragged_checks.h"
+#include "nodes/attention/attention_checks.h"
 
 #include "nodes/attention/attention_check_tools.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/attention/attention_schema.h"
-#include "nodes/attention/paging.h"
-#include "nodes/schema/tensor_checks.h"
 #include "nodes/schema/wording.h"
 
 #include <algorithm>
@@ -86,12 +85,6 @@ void check_offset(RuleScope const& scope, TensorSpec const& tensor, TensorSpec c
 
 }  // namespace
 
-bool has_rows_of_all_heads(TensorSpec const& tensor) {
-    if (tensor.dim.size() != 4 || tensor.dim[2] == 1) return true;
-    core::Dims const row{tensor.dim[1], tensor.dim[3]}, stride{tensor.stride[1], tensor.stride[3]};
-    return tensor.stride[2] >= core::span_of(row, stride).value_or(0);
-}
-
 void offsets_are_sound(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
@@ -131,7 +124,7 @@ void ragged_tensors_fit(RuleScope const& scope) {
         } else if (tensor.is_virtual || tensor.is_by_value || tensor.is_constant || tensor.value) {
             scope.report(tensor, "a ragged offset on a tensor that is not in memory", "a real tensor",
                          "call set_output(true) on it, or leave out set_ragged_offset()");
-        } else if (may_be_ragged(tensor, scope.uses()[i]) && tensor_checks::has_regular_layout(tensor) &&
+        } else if (may_be_ragged(tensor, scope.uses()[i]) && has_regular_layout(tensor) &&
                    !scope.uses()[i].writers.empty() && !has_rows_of_all_heads(tensor)) {
             scope.report(
                 tensor, text("a ragged offset with strides ", tensor.stride, " for dims ", tensor.dim),
@@ -147,7 +140,7 @@ void offsets_fit_all_rows(RuleScope const& scope) {
     std::map<TensorId, TensorSpec const*> first_of;
     for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
         TensorSpec const& tensor = graph.tensors[i];
-        if (!may_be_ragged(tensor, scope.uses()[i]) || !tensor_checks::has_regular_layout(tensor)) continue;
+        if (!may_be_ragged(tensor, scope.uses()[i]) || !has_regular_layout(tensor)) continue;
         if (tensor.dim.size() != 4 || !has_rows_of_all_heads(tensor)) continue;
         auto const [entry, is_first] = first_of.emplace(tensor.ragged_offset, &tensor);
         TensorSpec const& first = *entry->second;

@@ -1,8 +1,7 @@
-#include "nodes/attention/score_mod_checks.h"
+#include "nodes/attention/attention_checks.h"
 
 #include "nodes/attention/attention_check_tools.h"
-#include "nodes/attention/paging.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
 
 #include <algorithm>

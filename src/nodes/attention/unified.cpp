@@ -1,4 +1,4 @@
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::nodes {
 

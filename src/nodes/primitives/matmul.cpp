@@ -1,7 +1,5 @@
 // The matrix product node, over the last two dims.
 #include "core/data_type.h"
-#include "nodes/attention/attention_schema.h"
-#include "nodes/schema/given_checks.h"
 #include "nodes/schema/rule.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"

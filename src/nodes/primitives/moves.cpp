@@ -1,6 +1,6 @@
 #include "nodes/primitives/moves.h"
 
-#include "nodes/schema/default_type.h"
+#include "nodes/schema/graph_spec.h"
 #include "nodes/schema/wording.h"
 
 namespace cudnn_frontend::nodes::moves {

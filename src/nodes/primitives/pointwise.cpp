@@ -1,7 +1,5 @@
 // The pointwise node: one arithmetic operation on up to three tensors, element by element.
 #include "core/pointwise.h"
-#include "nodes/attention/attention_schema.h"
-#include "nodes/schema/advice.h"
 #include "nodes/schema/rule.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"

@@ -1,5 +1,4 @@
 // The reduction node: folds each dim in which its result is smaller than its operand.
-#include "nodes/attention/attention_schema.h"
 #include "nodes/schema/rule.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"

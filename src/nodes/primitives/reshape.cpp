@@ -1,8 +1,6 @@
 // The reshape node: the elements of X under other dims.
-#include "nodes/attention/attention_schema.h"
 #include "nodes/primitives/moves.h"
 #include "nodes/schema/schema.h"
-#include "nodes/schema/tensor_checks.h"
 #include "nodes/schema/wording.h"
 
 namespace cudnn_frontend::nodes {
@@ -65,7 +63,7 @@ void volumes_agree(RuleScope const& scope) {
     TensorSpec const* const x = scope.tensor(X);
     TensorSpec const* const y = scope.tensor(Y);
     if (x == nullptr || y == nullptr || x->dim.empty() || y->dim.empty()) return;
-    bool const is_regular = tensor_checks::has_regular_layout(*x) && tensor_checks::has_regular_layout(*y);
+    bool const is_regular = has_regular_layout(*x) && has_regular_layout(*y);
     if (!is_regular || core::volume(x->dim) == core::volume(y->dim)) return;
     scope.report_port(Y, text("Y with dims ", y->dim), text("as many elements as X has with dims ", x->dim),
                       "call set_dim() with sizes of that product");
@@ -74,7 +72,7 @@ void volumes_agree(RuleScope const& scope) {
 void view_has_one_order(RuleScope const& scope) {
     TensorSpec const* const x = scope.tensor(X);
     if (x == nullptr || fields_of(scope.node()).mode != ReshapeMode_t::VIEW_ONLY) return;
-    if (x->dim.empty() || !tensor_checks::has_regular_layout(*x)) return;
+    if (x->dim.empty() || !has_regular_layout(*x)) return;
     if (!core::overlaps_itself(x->dim, x->stride)) return;
     scope.report_port(X, text("X with dims ", x->dim, " and strides ", x->stride),
                       "strides under which no two indices share an element, so that their order in memory is known",

@@ -1,5 +1,4 @@
 // The slice node: every step-th element of X from start up to limit, in each dim.
-#include "nodes/attention/attention_schema.h"
 #include "nodes/primitives/moves.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"

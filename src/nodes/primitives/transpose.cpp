@@ -1,8 +1,6 @@
 // The transpose node: the dims of X in another order.
-#include "nodes/attention/attention_schema.h"
 #include "nodes/primitives/moves.h"
 #include "nodes/schema/schema.h"
-#include "nodes/schema/tensor_checks.h"
 #include "nodes/schema/wording.h"
 
 namespace cudnn_frontend::nodes {
@@ -37,7 +35,7 @@ void infer(GraphSpec& graph, Node const& node) {
     if (y == nullptr || !fits(node, x)) return;
     core::Dims const dim = core::permuted(x->dim, permutation_of(node));
     bool const is_free = y->dim.empty() || y->dim == dim;
-    bool const is_regular = x->stride.size() == x->dim.size() && tensor_checks::has_regular_layout(*x);
+    bool const is_regular = x->stride.size() == x->dim.size() && has_regular_layout(*x);
     if (y->stride.empty() && is_free && is_regular && !core::overlaps_itself(x->dim, x->stride)) {
         y->stride = core::permuted(x->stride, permutation_of(node));
     }

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "core/dims.h"
-#include "core/exact.h"
+#include "core/floats.h"
 #include "core/names.h"
-#include "core/subnormal.h"
 
 #include <cudnn_frontend/scalar.h>
 
@@ -116,5 +115,9 @@ constexpr Field field(char const* name, char const* summary, bool is_label = fal
     };
     return row;
 }
+
+// The settings of an object that a table describes, as text for people: " name=value" for each field that differs from
+// a default object's.
+std::string settings_text(std::span<Field const> fields, void const* object, void const* defaults);
 
 }  // namespace cudnn_frontend::nodes

@@ -1,4 +1,4 @@
-#include "nodes/schema/finding_list.h"
+#include "nodes/schema/rule.h"
 
 #include "nodes/schema/wording.h"
 

@@ -1,4 +1,4 @@
-#include "nodes/schema/given_checks.h"
+#include "nodes/schema/rule.h"
 
 #include "nodes/schema/wording.h"
 

@@ -38,4 +38,9 @@ struct GraphSpec : GraphHead {
 // Name, the three types: the fields of the graph itself.
 std::span<Field const> graph_fields();
 
+// The default data type of a tensor.
+inline DataType_t default_type(GraphSpec const& graph, TensorSpec const& tensor) {
+    return tensor.is_virtual ? graph.intermediate_data_type : graph.io_data_type;
+}
+
 }  // namespace cudnn_frontend::nodes

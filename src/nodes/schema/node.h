@@ -1,9 +1,9 @@
 // A node as a value: its kind's fields and, for each port, a tensor.
 #pragma once
 
-#include "core/attention_operands.h"
-#include "core/exact.h"
-#include "core/neighborhood_operands.h"
+#include "attention/attention_operands.h"
+#include "attention/neighborhood_operands.h"
+#include "core/floats.h"
 #include "nodes/schema/tensor_spec.h"
 
 #include <cudnn_frontend/types.h>
@@ -17,8 +17,8 @@
 
 namespace cudnn_frontend::nodes {
 
-// Its ports and the facts about them: core/attention_operands.h.
-namespace attention = core::attention;
+// Its ports and the facts about them: attention/attention_operands.h.
+namespace attention = cudnn_frontend::attention;
 
 namespace pointwise {
 enum Port : int { In_0, In_1, In_2, Out_0, kPorts };
@@ -38,7 +38,7 @@ enum Port : int { X, Y, kPorts };
 namespace transpose {
 enum Port : int { X, Y, kPorts };
 }
-// The same for all functions of neighborhood attention: core/neighborhood_operands.h.
+// The same for all functions of neighborhood attention: attention/neighborhood_operands.h.
 namespace neighborhood = cudnn_frontend::neighborhood;
 
 struct NodeSchema;
@@ -149,7 +149,7 @@ struct TransposeFields {
     friend bool operator==(TransposeFields const&, TransposeFields const&) = default;
 };
 
-using NeighborhoodFields = core::NeighborhoodOptions;
+using NeighborhoodFields = neighborhood::Options;
 
 struct NeighborhoodForwardFields : NeighborhoodFields {
     static NodeSchema const schema;

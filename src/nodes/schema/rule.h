@@ -1,13 +1,43 @@
 // A rule: one condition that a graph or node must satisfy. Ids are in docs/spec.md, in messages and in test names.
 #pragma once
 
-#include "nodes/schema/finding_list.h"
+#include "nodes/schema/node.h"
 #include "nodes/schema/uses.h"
 
+#include <cudnn_frontend/report.h>
+
+#include <cstddef>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace cudnn_frontend::nodes {
+
+// Collects the findings of a validation. All tensors of a node, or of the graph, with the same fault become one
+// finding.
+class FindingList {
+   public:
+    // A finding about a node's port, or about the graph. In the texts kPort (wording.h) is a placeholder for the port,
+    // so that texts for several ports can be compared.
+    void add(Finding finding, Node const* node, std::string const& port);
+
+    bool empty() const { return groups_.empty(); }
+    // The findings in the order in which they were first found.
+    std::vector<Finding> take() const;
+
+   private:
+    struct Group {
+        Finding finding;
+        std::vector<std::string> ports;
+        std::set<std::string> tensors;
+    };
+
+    std::vector<Group> groups_;
+    std::map<std::pair<Node const*, std::string>, std::size_t> group_of_;  // by node, rule and texts
+};
 
 // The input of a check, and the place of its reports. A node rule sees one node; a graph rule sees none.
 class RuleScope {
@@ -52,6 +82,13 @@ struct Rule {
     void (*check)(RuleScope const& scope);
 };
 
-std::span<Rule const> graph_rules();
+// The advice on attention and on pointwise nodes: rows like those of rules, whose checks report a property, its
+// consequence and a remedy.
+std::span<Rule const> attention_advice();
+std::span<Rule const> pointwise_advice();
+
+// Checks of tensors that are read before anything runs, and so cannot be the result of a node.
+void expect_given_lengths(RuleScope const& scope, std::span<int const> ports);
+void expect_given_tables(RuleScope const& scope, std::span<int const> ports);
 
 }  // namespace cudnn_frontend::nodes

@@ -2,6 +2,7 @@
 
 #include "nodes/schema/graph_spec.h"
 
+#include <algorithm>
 #include <array>
 
 namespace cudnn_frontend::nodes {
@@ -51,6 +52,18 @@ Fields default_fields(NodeKind kind, std::index_sequence<Index...>) {
 
 }  // namespace
 
+bool all_positive(core::Dims const& dim) {
+    return std::all_of(dim.begin(), dim.end(), [](std::int64_t size) { return size > 0; });
+}
+
+bool none_negative(core::Dims const& stride) {
+    return std::all_of(stride.begin(), stride.end(), [](std::int64_t step) { return step >= 0; });
+}
+
+bool has_regular_layout(TensorSpec const& tensor) {
+    return tensor.dim.size() == tensor.stride.size() && all_positive(tensor.dim) && none_negative(tensor.stride);
+}
+
 std::span<Field const> tensor_fields() { return kTensorFields; }
 std::span<Field const> graph_fields() { return kGraphFields; }
 std::span<NodeSchema const* const> all_schemas() { return kSchemas; }
@@ -75,6 +88,25 @@ char const* port_name(NodeKind kind, int port) {
         if (row.port == port) return row.name;
     }
     return "?";
+}
+
+core::Dims rows_first_strides(core::Dims const& dim) {
+    core::Dims const stride = core::packed_strides({dim[0], dim[2], dim[1], dim[3]});
+    return {stride[0], stride[2], stride[1], stride[3]};
+}
+
+void infer_output(TensorSpec* tensor, core::Dims const& dim) {
+    if (tensor == nullptr) return;
+    if (tensor->dim.empty()) tensor->dim = dim;
+    if (!tensor->stride.empty()) return;
+    bool const is_ragged = tensor->ragged_offset != kNoTensor && tensor->dim.size() == 4;
+    tensor->stride = is_ragged ? rows_first_strides(tensor->dim) : core::packed_strides(tensor->dim);
+}
+
+void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type) {
+    if (tensor == nullptr) return;
+    infer_output(tensor, dim);
+    if (tensor->data_type == DataType_t::NOT_SET) tensor->data_type = type;
 }
 
 }  // namespace cudnn_frontend::nodes

@@ -68,4 +68,19 @@ Node make_node(NodeKind kind);
 // The port's name for messages; "?" for a port that the kind does not have.
 char const* port_name(NodeKind kind, int port);
 
+// Joins tables at compile time.
+template <class Row, std::size_t A, std::size_t B>
+constexpr std::array<Row, A + B> join(std::array<Row, A> const& a, std::array<Row, B> const& b) {
+    return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
+        return std::array<Row, A + B>{a[I]..., b[J]...};
+    }
+    (std::make_index_sequence<A>(), std::make_index_sequence<B>());
+}
+
+// The strides of a packed tensor {B, H, S, D} whose rows hold all heads: the layout of sequences of different lengths.
+core::Dims rows_first_strides(core::Dims const& dim);
+
+// Fills an output's dims and packed strides, and its type, where they are empty; nothing where no tensor is connected.
+void infer_output(TensorSpec* tensor, core::Dims const& dim);
+void infer_output(TensorSpec* tensor, core::Dims const& dim, DataType_t type);
 }  // namespace cudnn_frontend::nodes

@@ -41,6 +41,11 @@ inline bool has_type(TensorSpec const& tensor) {
     return tensor.data_type != DataType_t::NOT_SET && core::is_known(tensor.data_type);
 }
 
+bool all_positive(core::Dims const& dim);
+bool none_negative(core::Dims const& stride);
+// Whether there are as many dims as strides, all in range, so that arithmetic on them makes sense.
+bool has_regular_layout(TensorSpec const& tensor);
+
 // All fields except ragged_offset, which refers to a tensor, and those that are never serialized.
 std::span<Field const> tensor_fields();
 

@@ -1,4 +1,4 @@
-#include "api/attributes_access.h"
+#include "api/attributes/attributes_access.h"
 
 #include "support/catch.h"
 

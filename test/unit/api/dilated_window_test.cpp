@@ -1,6 +1,6 @@
 // The division by which a dilated window finds multiples, in a GPU's single precision. Target::cpu(), which keeps more
 // digits, would not show where that is too coarse.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "core/data_type.h"
 #include "support/catch.h"
 

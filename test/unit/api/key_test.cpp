@@ -1,4 +1,4 @@
-#include "api/key.h"
+#include "api/graph/spec_text.h"
 
 #include "nodes/schema/schema.h"
 

@@ -1,7 +1,7 @@
 // Graphs that were built before are neither validated nor proposed again, and users notice no difference.
-#include "api/known_graphs.h"
+#include "api/graph/known_graphs.h"
 
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "cpu/cpu_backend.h"
 
 #include <cudnn_frontend/process.h>

@@ -1,6 +1,6 @@
 // Environment variables that are switches.
-#include "core/environment.h"
-#include "core/process_settings.h"
+#include "core/process/environment.h"
+#include "core/process/process_settings.h"
 
 #include "support/catch.h"
 

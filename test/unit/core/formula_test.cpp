@@ -1,7 +1,6 @@
-// Formulas that several layers share: slopes, operands of modes, numbers as text.
-#include "core/alibi.h"
-#include "core/number_text.h"
+// Formulas that several layers share: operands of modes, numbers as text.
 #include "core/pointwise.h"
+#include "core/text.h"
 
 #include "support/catch.h"
 #include "support/flush_to_zero.h"
@@ -11,15 +10,6 @@
 #include <string>
 
 using namespace cudnn_frontend;
-
-TEST_CASE("ALiBi slopes halve over a power of two of heads, the others lie between") {
-    CHECK(core::alibi_slope(0, 8) == 0.5);
-    CHECK(core::alibi_slope(7, 8) == 0x1p-8);
-    CHECK(core::alibi_slope(0, 1) == 0x1p-8);
-    CHECK(core::alibi_slope(3, 6) == 0x1p-8);
-    CHECK(core::alibi_slope(4, 6) == 0.5);
-    CHECK(core::alibi_slope(5, 6) == 0x1p-3);
-}
 
 TEST_CASE("modes take one, two or three operands") {
     CHECK(core::operand_count(PointwiseMode_t::EXP) == 1);

@@ -1,5 +1,5 @@
 // The 8-bit formats against their definitions, and the choice of scales.
-#include "core/fp8.h"
+#include "core/floats.h"
 
 #include "core/data_type.h"
 #include "support/catch.h"

@@ -1,5 +1,5 @@
 // The 16-bit formats against their definitions: sign, exponent and mantissa extracted in double.
-#include "core/half.h"
+#include "core/floats.h"
 
 #include "support/catch.h"
 #include "support/flush_to_zero.h"

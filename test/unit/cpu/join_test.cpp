@@ -1,5 +1,5 @@
 // The joint of the parts of programs on the CPU targets, where parts have no keys.
-#include "cpu/join.h"
+#include "cpu/cpu_backend.h"
 #include "support/catch.h"
 
 #include <cmath>

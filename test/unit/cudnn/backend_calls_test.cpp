@@ -1,8 +1,8 @@
 // The calls that the backend gets, and the effects of its failures, with a backend that records.
+#include "cudnn/library/api.h"
+#include "cudnn/library/engine_config.h"
 #include "cudnn/library/execution.h"
-#include "cudnn/library/heuristics.h"
-#include "cudnn/library/lower.h"
-#include "cudnn/library/status.h"
+#include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/lowering.h"
 #include "ir/builder.h"
 #include "unit/expand/attention_graphs.h"

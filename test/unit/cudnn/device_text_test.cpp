@@ -1,4 +1,4 @@
-#include "cudnn/library/device_text.h"
+#include "cudnn/library/device.h"
 
 #include "support/catch.h"
 

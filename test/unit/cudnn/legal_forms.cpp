@@ -7,7 +7,7 @@
 
 namespace test {
 
-cudnn::LegalGraph legalized(AttentionGraph const& attention, core::Capabilities const& device) {
+cudnn::LegalGraph legalized(AttentionGraph const& attention, quirks::Capabilities const& device) {
     auto graph = cudnn::legal_graph({composite(attention)}, device);
     REQUIRE(graph.error().get_message() == "");
     return std::move(graph).value();

@@ -8,10 +8,10 @@
 
 namespace test {
 
-inline constexpr core::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
+inline constexpr quirks::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
 
 // Fails the test where a pass makes a graph that does not verify.
-cudnn::LegalGraph legalized(AttentionGraph const& attention, core::Capabilities const& device = kH200);
+cudnn::LegalGraph legalized(AttentionGraph const& attention, quirks::Capabilities const& device = kH200);
 inline ir::OpGraph legal(AttentionGraph const& attention) { return legalized(attention).graph; }
 
 // The names of the values that lie in the workspace, without the node's, in alphabetical order.

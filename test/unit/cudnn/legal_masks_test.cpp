@@ -64,12 +64,12 @@ TEST_CASE("Lengths that the user gives stay the only ones", "[passes]") {
 
 TEST_CASE("Beside a dropout mask backward does without full lengths where engines mask the last tile", "[passes]") {
     auto const has_lengths = [](std::int64_t queries, std::int64_t keys, bool is_masked,
-                                core::Capabilities const& device) {
+                                quirks::Capabilities const& device) {
         auto attention = sized(AttentionGraph::backward(), queries, keys);
         if (is_masked) attention.dropout_mask();
         return masks_padding(legalized(attention, device).graph);
     };
-    core::Capabilities const before{.cudnn_version = 91899, .sm = 90}, blackwell{.cudnn_version = 91900, .sm = 100};
+    quirks::Capabilities const before{.cudnn_version = 91899, .sm = 90}, blackwell{.cudnn_version = 91900, .sm = 100};
     CHECK(has_lengths(6, 200, true, before));
     CHECK(has_lengths(6, 200, true, blackwell));
     CHECK_FALSE(has_lengths(6, 200, true, kH200));

@@ -1,7 +1,7 @@
 // The form of score modifiers that passes give them.
 #include "unit/cudnn/legal_forms.h"
 
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "cudnn/planning/lowering.h"
 
 #include <cudnn_frontend/score_modifiers.h>

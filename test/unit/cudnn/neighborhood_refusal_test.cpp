@@ -1,7 +1,7 @@
 // cuDNN has no operation for neighborhood attention, and its backend says so before it asks cuDNN anything.
 #include "unit/cudnn/legal_forms.h"
 
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "cudnn/planning/lowering.h"
 #include "support/catch.h"
 

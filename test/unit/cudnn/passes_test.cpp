@@ -1,10 +1,10 @@
 // Each pass computes the same as its graph: the interpreter runs both, over the graphs of the sweep.
 #include "cudnn/passes/passes.h"
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "core/data_type.h"
 #include "cpu/program.h"
 #include "cudnn/planning/lowering.h"
-#include "cudnn/quirks/rewrites.h"
+#include "cudnn/quirks/quirk_rows.h"
 #include "expand/expand.h"
 #include "ir/builder.h"
 #include "lowering/block_scale_graphs.h"

@@ -1,8 +1,8 @@
 #include "attention_graphs.h"
 
-#include "core/block_scale.h"
+#include "attention/block_scale.h"
 #include "core/names.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 #include "support/catch.h"
 
@@ -62,7 +62,7 @@ AttentionGraph& AttentionGraph::block_scaled() {
         connect(Port::Amax_o, DataType_t::FLOAT, {1, 1, 1, 1});
     }
     for (nodes::BlockScaled const& row : nodes::block_scaled_ports(node())) {
-        connect(row.scale, DataType_t::FP8_E8M0, core::padded_block_dims(tensor(row.tensor).dim, row.axis));
+        connect(row.scale, DataType_t::FP8_E8M0, attention::padded_block_dims(tensor(row.tensor).dim, row.axis));
         tensor(row.scale).reordering = TensorReordering_t::F8_128x4;
     }
     return *this;

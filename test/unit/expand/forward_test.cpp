@@ -1,6 +1,6 @@
 // The operations of forward attention, one line each, in the order of data flow.
 #include "attention_graphs.h"
-#include "nodes/attention/unified.h"
+#include "nodes/attention/attention_node.h"
 #include "support/catch.h"
 
 #include <algorithm>

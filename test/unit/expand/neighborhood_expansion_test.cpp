@@ -1,5 +1,5 @@
 // The operations that the functions of neighborhood attention expand to.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "core/data_type.h"
 #include "expand/expand.h"
 #include "support/catch.h"

@@ -2,12 +2,12 @@
 //   flash_support_table                  prints it
 //   flash_support_table --check <file>   looks for it in the file
 // A CPU target is called. For a GPU the table of cuDNN's quirks is asked, as of one release on one architecture.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "cudnn/quirks/support.h"
 #include "flash/describe.h"
 #include "flash/rules.h"
 #include "gpu_call.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 
 #include <cstdio>
 #include <cstring>
@@ -16,11 +16,11 @@
 
 using namespace flash_test;
 namespace flash = sdpa_graph::flash;
-namespace core = cudnn_frontend::core;
+namespace quirks = cudnn_frontend::quirks;
 
 namespace {
 
-constexpr core::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
+constexpr quirks::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
 constexpr char const* kHead =
     "| | original | CPU, forward | CPU, backward | GPU, forward | GPU, backward |\n|---|---|---|---|---|---|\n";
 

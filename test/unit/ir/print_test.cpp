@@ -71,7 +71,7 @@ TEST_CASE("text shows the windows of neighborhood attention") {
     auto const q = builder.add(input("q", {1, 2, 6, 9, 4}, 1)), k = builder.add(input("k", {1, 2, 6, 9, 4}, 2));
     auto const slots = builder.add(temporary("slots", {1, 2, 6, 9, 15}));
     auto const bias = builder.add(output("bias", {2, 5, 9}, 3)), dk = builder.add(output("dk", {1, 2, 6, 9, 4}, 4));
-    core::NeighborhoodOptions const plain{{3, 5}, {}, {}}, other{{3, 5}, {1, 1}, {true, false}};
+    neighborhood::Options const plain{{3, 5}, {}, {}}, other{{3, 5}, {1, 1}, {true, false}};
     double const infinity = std::numeric_limits<double>::infinity();
     builder.add(op(ir::WindowProductOp{plain, ir::WindowPart::Slots, q, k, slots, -infinity}));
     builder.add(op(ir::WindowProductOp{other, ir::WindowPart::Keys, slots, q, dk}));

@@ -8,7 +8,7 @@
 
 namespace cudnn_frontend::test {
 
-using core::attention::Port;
+using attention::Port;
 
 inline ir::Value make_value(ir::Role role, std::string name, core::Dims dim, std::int64_t uid = -1) {
     ir::Value value;

@@ -298,7 +298,7 @@ TEST_CASE("slices and transposes that leave their operand") {
 
 TEST_CASE("windows that do not fit their tensors") {
     auto const product = [](ir::WindowPart part, core::Dims const& a, core::Dims const& b, core::Dims const& y,
-                            core::NeighborhoodOptions const& options) {
+                            neighborhood::Options const& options) {
         Draft draft;
         ir::ValueId const in_a = draft.in(a), in_b = draft.in(b);
         draft.add(op(ir::WindowProductOp{options, part, in_a, in_b, draft.out(y)}));
@@ -306,19 +306,19 @@ TEST_CASE("windows that do not fit their tensors") {
     };
     using enum ir::WindowPart;
     core::Dims const tokens{2, 3, 6, 9, 4}, slots{2, 3, 6, 9, 15}, wide{2, 3, 6, 9, 8};
-    core::NeighborhoodOptions const fitting{{3, 5}, {2, 1}, {true, false}};
+    neighborhood::Options const fitting{{3, 5}, {2, 1}, {true, false}};
     CHECK(fault_of(product(Slots, tokens, tokens, slots, fitting)) == "");
     CHECK(fault_of(product(Queries, slots, tokens, tokens, fitting)) == "");
     CHECK(fault_of(product(Keys, slots, tokens, tokens, fitting)) == "");
     constexpr char const* kWindows = "needs batch, heads, a space that the windows fit, and their slots";
     check_says(product(Slots, tokens, tokens, {2, 3, 6, 9, 9}, fitting), kWindows);
     check_says(product(Slots, tokens, tokens, {2, 3, 15}, fitting), kWindows);
-    for (core::NeighborhoodOptions const& other : {core::NeighborhoodOptions{{15}, {}, {}},
-                                                   {{3, 5}, {3, 1}, {}},
-                                                   {{3, 5}, {1}, {}},
-                                                   {{3, 5}, {}, {true}},
-                                                   {{3, 5}, {0, 1}, {}},
-                                                   {{-3, -5}, {}, {}}}) {
+    for (neighborhood::Options const& other : {neighborhood::Options{{15}, {}, {}},
+                                               {{3, 5}, {3, 1}, {}},
+                                               {{3, 5}, {1}, {}},
+                                               {{3, 5}, {}, {true}},
+                                               {{3, 5}, {0, 1}, {}},
+                                               {{-3, -5}, {}, {}}}) {
         check_says(product(Slots, tokens, tokens, slots, other), kWindows);
     }
     check_says(product(Slots, tokens, wide, slots, fitting), "has b = %1 in2 [2, 3, 6, 9, 8]; needs [2, 3, 6, 9, 4]");

@@ -1,4 +1,4 @@
-#include "json/kernel_cache_json.h"
+#include "json/graph_json.h"
 
 #include "support/catch.h"
 

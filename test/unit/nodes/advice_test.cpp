@@ -1,6 +1,6 @@
 // Advice: given for legal graphs that are probably not meant, and not for similar ones that may well be meant.
-#include "nodes/schema/advice.h"
 #include "graphs.h"
+#include "nodes/validation/validate.h"
 
 using namespace test;
 using namespace cudnn_frontend::nodes::attention;

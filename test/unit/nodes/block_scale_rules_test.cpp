@@ -1,7 +1,7 @@
 // Rules about the scales of block-scaled attention and about the tensors that only it has.
-#include "core/block_scale.h"
+#include "attention/block_scale.h"
 #include "graphs.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 
 using namespace test;
 using namespace attention;
@@ -203,7 +203,7 @@ TEST_CASE("sdpa_fp8_bwd.c13: numbers quantized along the sequence that are of ot
     TestGraph graph = block_scaled_graph(kBackward);
     graph.resize(K_T, {2, 4, 8, 16});
     int const scale = Descale_k_T;
-    graph.resize(scale, core::padded_block_dims({2, 4, 8, 16}, 2));
+    graph.resize(scale, attention::padded_block_dims({2, 4, 8, 16}, 2));
     expect_finding(graph, "sdpa_fp8_bwd.c13",
                    {INVALID_VALUE, "attention", "K_T", "K_T with dims [2, 4, 8, 16]", "dims [2, 2, 8, 16], those of K",
                     "call set_dim() on K_T with these dims, or change what they follow from"});

@@ -1,7 +1,7 @@
 // Each rule's id is in its table, in docs/spec.md with the same statement, and in the name of a test.
 #include "graphs.h"
-#include "nodes/schema/advice.h"
 #include "nodes/schema/rule.h"
+#include "nodes/validation/validate.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Rules about the scales and types of FP8 attention.
 #include "graphs.h"
-#include "nodes/attention/fp8.h"
+#include "nodes/attention/attention_node.h"
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 // Random graphs, most of them broken in several ways: validation reports faults and never crashes; graphs that it
 // accepts can be planned. Run it with the sanitizers.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "graphs.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "graphs.h"
 
-#include "core/block_scale.h"
-#include "nodes/attention/fp8.h"
+#include "attention/block_scale.h"
+#include "nodes/attention/attention_node.h"
 
 namespace test {
 
@@ -56,7 +56,7 @@ TestGraph block_scaled_graph(NodeKind kind) {
         graph.connect_output(Amax_o);
     }
     for (BlockScaled const& row : block_scaled_ports(graph.nodes[0])) {
-        Dims const dim = core::padded_block_dims(graph.at(row.tensor).dim, row.axis);
+        Dims const dim = attention::padded_block_dims(graph.at(row.tensor).dim, row.axis);
         graph.connect(row.scale, dim, DataType_t::FP8_E8M0).reordering = TensorReordering_t::F8_128x4;
     }
     return graph;

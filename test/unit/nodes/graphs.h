@@ -3,7 +3,7 @@
 
 #include "core/dims.h"
 #include "nodes/schema/schema.h"
-#include "nodes/schema/validate.h"
+#include "nodes/validation/validate.h"
 #include "support/catch.h"
 
 #include <string>

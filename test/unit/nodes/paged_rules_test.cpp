@@ -1,5 +1,5 @@
 #include "graphs.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
 
 using namespace test;

@@ -1,8 +1,8 @@
-// A backend with nothing but the three interfaces of plan/backend.h, of every target: forward attention without
+// A backend with nothing but the three interfaces of plan/seam/backend.h, of every target: forward attention without
 // options, row by row. docs/walks/add-a-backend.patch adds one like it to the library.
 #pragma once
 
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 namespace sdpa_test {
 

@@ -2,8 +2,8 @@
 #include "unit/plan/toy_backend.h"
 
 #include "api/backends.h"
-#include "api/graph_impl.h"
-#include "api/pack_source.h"
+#include "api/graph/graph_impl.h"
+#include "api/graph/pack_source.h"
 #include "lowering/has_cudnn.h"
 #include "plan/planner.h"
 #include "support/catch.h"

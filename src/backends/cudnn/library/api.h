@@ -1,10 +1,13 @@
 // The functions of libcudnn that this library calls, as a table: filled from the real library, or by a recording fake.
 #pragma once
 
+#include "core/result.h"
+
 #include <cudnn.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace cudnn_frontend::cudnn {
 
@@ -30,5 +33,17 @@ struct Api {
     cudnnStatus_t (*update_cuda_graph)(cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t,
                                        cudaGraph_t) = nullptr;
 };
+
+// The backend's status codes as errors.
+
+// The backend's own explanation of this thread's last failure; reading clears it. The causes become one line; if
+// several engines refused, each with its own cause.
+std::string last_error_text(Api const& api);
+
+// "<what> failed: CUDNN_STATUS_X: <explanation>". Call it right after the failure.
+error_t backend_error(Api const& api, cudnnStatus_t status, std::string const& what,
+                      error_code_t code = error_code_t::CUDNN_BACKEND_API_FAILED);
+
+std::string version_text(std::size_t version);  // 91900 -> 9.19.0
 
 }  // namespace cudnn_frontend::cudnn

@@ -1,7 +1,7 @@
 #include "cudnn/library/descriptor.h"
 
+#include "cudnn/library/api.h"
 #include "cudnn/library/backend_enums.h"
-#include "cudnn/library/status.h"
 
 namespace cudnn_frontend::cudnn {
 

@@ -1,7 +1,5 @@
 #include "cudnn/library/device.h"
 
-#include "cudnn/library/device_text.h"
-
 #include <charconv>
 #include <string_view>
 

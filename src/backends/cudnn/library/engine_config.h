@@ -57,4 +57,18 @@ Result<std::vector<KnobRange>> knobs_of_engine(Descriptor const& graph, Device c
 Result<BackendConfig> make_config(Descriptor const& graph, Device const* device, std::int64_t index,
                                   std::vector<KnobChoice> const& knobs);
 
+// The heuristics query: which engines support a graph, best first.
+struct HeuristicsRequest {
+    std::vector<HeurMode_t> modes;
+    Device const* device = nullptr;  // null: the current device
+    std::int32_t sm_count = 0;       // plan for that many multiprocessors; 0: all
+};
+
+struct HeuristicsAnswer {
+    std::vector<BackendConfig> configs;  // without duplicates
+    std::string reason;                  // the engines' errors, for a mode without a result
+};
+
+Result<HeuristicsAnswer> ask_heuristics(Descriptor const& graph, HeuristicsRequest const& request);
+
 }  // namespace cudnn_frontend::cudnn

@@ -1,6 +1,6 @@
 #include "cudnn/library/execution.h"
 
-#include "cudnn/library/status.h"
+#include "cudnn/library/api.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "cudnn/library/heuristics.h"
+#include "cudnn/library/engine_config.h"
 
 #include "core/names.h"
+#include "cudnn/library/api.h"
 #include "cudnn/library/backend_enums.h"
-#include "cudnn/library/status.h"
 
 #include <algorithm>
 

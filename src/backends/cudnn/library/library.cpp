@@ -1,9 +1,9 @@
 #include "cudnn/library/library.h"
 
-#include "core/environment.h"
+#include "core/process/environment.h"
 #include "cuda/shared_object.h"
+#include "cudnn/library/api.h"
 #include "cudnn/library/library_parts.h"
-#include "cudnn/library/status.h"
 
 #include <filesystem>
 #include <mutex>

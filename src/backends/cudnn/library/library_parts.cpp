@@ -1,8 +1,8 @@
 #include "cudnn/library/library_parts.h"
 
-#include "cuda/object_file.h"
+#include "cuda/shared_object.h"
+#include "cudnn/library/api.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/status.h"
 
 #include <cudnn.h>
 

@@ -1,10 +1,10 @@
-#include "cudnn/library/lower.h"
+#include "cudnn/library/lowered_graph.h"
 
-#include "core/block_scale.h"
+#include "attention/attention_operands.h"
+#include "attention/block_scale.h"
 #include "core/names.h"
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/lower_tensors.h"
-#include "cudnn/library/sdpa_operands.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -15,7 +15,43 @@ namespace {
 
 using ir::ValueId;
 
-constexpr auto kBlockSize = static_cast<std::int32_t>(core::kScaleBlock);
+constexpr auto kBlockSize = static_cast<std::int32_t>(attention::kScaleBlock);
+
+// The attributes of cuDNN's one operation for forward attention that hold its operands.
+struct SdpaOperand {
+    attention::Port port;
+    SdpaForwardAttribute attribute;
+    SdpaForwardAttribute of_sums = attribute;  // where lengths are cumulative
+};
+
+constexpr SdpaOperand kSdpaOperands[] = {
+    {attention::Q, SdpaForwardAttribute::Q},
+    {attention::K, SdpaForwardAttribute::K},
+    {attention::V, SdpaForwardAttribute::V},
+    {attention::O, SdpaForwardAttribute::O},
+    {attention::Stats, SdpaForwardAttribute::Stats},
+    {attention::Attn_scale, SdpaForwardAttribute::Scale},
+    {attention::Block_mask, SdpaForwardAttribute::Block_mask},
+    {attention::Page_table_k, SdpaForwardAttribute::Page_table_k},
+    {attention::Page_table_v, SdpaForwardAttribute::Page_table_v},
+    {attention::Seq_len_q, SdpaForwardAttribute::Seq_len_q, SdpaForwardAttribute::Cu_seq_len_q},
+    {attention::Seq_len_kv, SdpaForwardAttribute::Seq_len_kv, SdpaForwardAttribute::Cu_seq_len_kv},
+};
+
+// The operands for which it has no attribute. Limits refuse such graphs before they are lowered.
+constexpr attention::Port kWithoutPlace[] = {
+    attention::Bias,          attention::Seed,       attention::Offset, attention::Rng_dump, attention::Dropout_mask,
+    attention::Dropout_scale, attention::Sink_token, attention::Max,    attention::Sum_exp,
+};
+
+// Whether an operand of forward attention is in exactly one of the two lists, once.
+constexpr bool has_one_place(attention::Operand const& row) {
+    bool const is_operand = attention::is_of_operation(row) && attention::is_used(row.forward);
+    auto const places =
+        std::ranges::count(kSdpaOperands, row.port, &SdpaOperand::port) + std::ranges::count(kWithoutPlace, row.port);
+    return places == (is_operand ? 1 : 0);
+}
+static_assert(std::ranges::all_of(attention::kOperands, has_one_place));
 
 struct Operand {
     cudnnBackendAttributeName_t attribute;

@@ -3,6 +3,7 @@
 
 #include "core/data_type.h"
 #include "cudnn/library/descriptor.h"
+#include "cudnn/passes/legal_graph.h"
 
 #include <cstdint>
 #include <string>
@@ -47,5 +48,13 @@ struct LoweredGraph {
     Bindings bindings;
     std::int64_t engine_count = 0;  // engines that the backend has for this graph, by number
 };
+
+struct LoweringOptions {
+    bool dynamic_shapes = false;
+    bool unfuses_multiplication = false;  // for attention as one operation, in kernels for 10.x
+};
+
+// The op graph has passed ir::verify() and was legalized by passes/.
+Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options);
 
 }  // namespace cudnn_frontend::cudnn

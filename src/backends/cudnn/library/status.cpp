@@ -1,4 +1,4 @@
-#include "cudnn/library/status.h"
+#include "cudnn/library/api.h"
 
 #include <string_view>
 

@@ -1,7 +1,5 @@
 #include "cudnn/offline/null_driver.h"
 
-#include "cudnn/offline/null_driver_bytes.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>

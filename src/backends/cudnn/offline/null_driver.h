@@ -3,6 +3,9 @@
 
 #include "core/result.h"
 
+#include <cstddef>
+#include <span>
+
 namespace cudnn_frontend::offline {
 
 // Makes it the process's libcuda.so.1, for as long as the process lives. Call it before anything opens the driver;
@@ -10,5 +13,8 @@ namespace cudnn_frontend::offline {
 error_t load_null_driver();
 
 bool null_driver_is_loaded();
+
+// The null driver's library file, as part of this one.
+std::span<std::byte const> null_driver_bytes();
 
 }  // namespace cudnn_frontend::offline

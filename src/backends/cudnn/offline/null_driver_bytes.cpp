@@ -1,4 +1,4 @@
-#include "cudnn/offline/null_driver_bytes.h"
+#include "cudnn/offline/null_driver.h"
 
 // Named after the namespace, so that two versions of the library can be linked into one program.
 #define SDPA_GRAPH_TEXT_OF(name) #name

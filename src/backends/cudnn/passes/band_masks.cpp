@@ -1,7 +1,7 @@
-#include "cudnn/passes/band_masks.h"
+#include "cudnn/passes/pass_list.h"
 
 #include "core/data_type.h"
-#include "cudnn/passes/attention.h"
+#include "cudnn/passes/draft_attention.h"
 
 #include <utility>
 

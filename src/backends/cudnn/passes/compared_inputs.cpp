@@ -1,7 +1,7 @@
-#include "cudnn/passes/compared_inputs.h"
+#include "cudnn/passes/pass_list.h"
 
 #include "core/pointwise.h"
-#include "cudnn/passes/attention.h"
+#include "cudnn/passes/draft_attention.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
-#include "cudnn/passes/edge_masks.h"
+#include "cudnn/passes/pass_list.h"
 
-#include "core/index_axis.h"
+#include "attention/index_axis.h"
 
 #include <set>
 #include <utility>
@@ -15,7 +15,7 @@ using enum PointwiseMode_t;
 constexpr std::int64_t kRows = 2;  // the axis of queries
 
 std::int64_t axis_of(Draft const& draft, ValueId value) {
-    return core::index_axis(value, [&](ValueId of) -> core::PointwiseStep<ValueId> {
+    return attention::index_axis(value, [&](ValueId of) -> attention::PointwiseStep<ValueId> {
         auto const* const op = draft.written_by<PointwiseOp>(of);
         if (op == nullptr) return {};
         return {op->mode, op->axis, op->in[0], op->in[1]};

@@ -1,6 +1,6 @@
-#include "cudnn/passes/given_offsets.h"
+#include "cudnn/passes/pass_list.h"
 
-#include "cudnn/passes/attention.h"
+#include "cudnn/passes/draft_attention.h"
 
 #include <algorithm>
 #include <utility>

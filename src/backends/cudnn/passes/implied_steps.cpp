@@ -1,6 +1,6 @@
-#include "cudnn/passes/implied_steps.h"
+#include "cudnn/passes/pass_list.h"
 
-#include "cudnn/passes/attention.h"
+#include "cudnn/passes/draft_attention.h"
 
 namespace cudnn_frontend::cudnn::passes {
 

@@ -1,7 +1,7 @@
-#include "cudnn/passes/packed_scratch.h"
+#include "cudnn/passes/pass_list.h"
 
 #include "core/dims.h"
-#include "cudnn/passes/attention.h"
+#include "cudnn/passes/draft_attention.h"
 
 #include <limits>
 #include <utility>

@@ -1,21 +1,6 @@
 #include "cudnn/passes/passes.h"
 
-#include "cudnn/passes/band_masks.h"
-#include "cudnn/passes/compared_inputs.h"
-#include "cudnn/passes/dropout_order.h"
-#include "cudnn/passes/edge_masks.h"
-#include "cudnn/passes/full_lengths.h"
-#include "cudnn/passes/given_offsets.h"
-#include "cudnn/passes/gradient_of_queries.h"
-#include "cudnn/passes/implied_steps.h"
-#include "cudnn/passes/index_tables.h"
-#include "cudnn/passes/layouts.h"
-#include "cudnn/passes/narrow_scores.h"
-#include "cudnn/passes/packed_scratch.h"
-#include "cudnn/passes/predicates.h"
-#include "cudnn/passes/repeated_rows.h"
-#include "cudnn/passes/sink_gradient.h"
-#include "cudnn/passes/softmax_results.h"
+#include "cudnn/passes/pass_list.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "cudnn/passes/predicates.h"
+#include "cudnn/passes/pass_list.h"
 
 #include "core/pointwise.h"
 

@@ -1,6 +1,6 @@
-#include "cudnn/passes/repeated_rows.h"
+#include "cudnn/passes/pass_list.h"
 
-#include "cudnn/passes/attention.h"
+#include "cudnn/passes/draft_attention.h"
 
 #include <map>
 #include <utility>

@@ -1,11 +1,11 @@
 #include "cudnn/planning/cudnn_backend.h"
 
-#include "core/process_settings.h"
-#include "cudnn/planning/cost.h"
-#include "cudnn/planning/graph_cache.h"
+#include "core/process/process_settings.h"
+#include "cudnn/planning/cudnn_costs.h"
 #include "cudnn/planning/lowering.h"
+#include "cudnn/planning/plan_text.h"
 #include "cudnn/planning/proposal.h"
-#include "cudnn/planning/stored_plan.h"
+#include "cudnn/planning/shared_graph.h"
 
 namespace cudnn_frontend::cudnn {
 

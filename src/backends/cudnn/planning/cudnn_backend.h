@@ -1,8 +1,8 @@
 // The backend of Target::cuda() and Target::offline(): cuDNN, for a device that is there or for the description of one.
 #pragma once
 
-#include "plan/backend.h"
-#include "plan/contents.h"
+#include "plan/packs/pack.h"
+#include "plan/seam/backend.h"
 
 #include <string>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "cudnn/planning/executable.h"
 #include "cudnn/planning/shared_graph.h"
 #include "cudnn/quirks/quirk.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <memory>
 #include <string>

@@ -3,8 +3,8 @@
 #include "cuda/driver.h"
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/planning/plan_text.h"
-#include "cudnn/planning/queues.h"
-#include "cudnn/planning/recorded_steps.h"
+#include "cudnn/planning/planning_device.h"
+#include "cudnn/planning/steps/recorded_steps.h"
 
 #include <algorithm>
 

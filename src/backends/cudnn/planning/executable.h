@@ -3,14 +3,13 @@
 
 #include "cudnn/library/engine_plan.h"
 #include "cudnn/library/execution.h"
-#include "cudnn/library/kept_pack.h"
 #include "cudnn/library/lowered_graph.h"
-#include "cudnn/planning/device_tables.h"
 #include "cudnn/planning/planning_device.h"
-#include "cudnn/planning/step_beside.h"
+#include "cudnn/planning/shared_graph.h"
+#include "cudnn/planning/steps/step_beside.h"
 #include "ir/op_graph.h"
-#include "plan/backend.h"
-#include "plan/contents.h"
+#include "plan/packs/pack.h"
+#include "plan/seam/backend.h"
 
 namespace cudnn_frontend::cudnn {
 

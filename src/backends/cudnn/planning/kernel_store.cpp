@@ -1,6 +1,6 @@
-#include "cudnn/planning/kernel_store.h"
+#include "cudnn/planning/shared_graph.h"
 
-#include "plan/kernel_cache.h"
+#include "plan/seam/kernel_cache.h"
 
 #include <string>
 #include <utility>

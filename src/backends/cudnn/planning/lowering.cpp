@@ -1,17 +1,14 @@
 #include "cudnn/planning/lowering.h"
 
-#include "core/process_settings.h"
+#include "core/process/process_settings.h"
 #include "cuda/driver.h"
 #include "cudnn/library/library.h"
 #include "cudnn/passes/passes.h"
-#include "cudnn/planning/clearing.h"
-#include "cudnn/planning/graph_cache.h"
-#include "cudnn/planning/kernel_store.h"
-#include "cudnn/planning/sink_gradient_step.h"
-#include "cudnn/quirks/in_force.h"
+#include "cudnn/planning/shared_graph.h"
+#include "cudnn/planning/steps/step_beside.h"
 #include "cudnn/quirks/support.h"
-#include "nodes/attention/unified.h"
-#include "plan/kernel_cache.h"
+#include "nodes/attention/attention_node.h"
+#include "plan/seam/kernel_cache.h"
 
 #include <algorithm>
 
@@ -35,7 +32,7 @@ void align_matrices(std::vector<plan::Slot>& slots, ir::OpGraph const& graph) {
         } else if (auto const* const load = std::get_if<ir::PagedLoadOp>(&op.body)) {
             align(load->container);
         } else if (auto const* const sdpa = std::get_if<ir::SdpaForwardOp>(&op.body)) {
-            using core::attention::Port;
+            using attention::Port;
             for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) align(sdpa->operands[port]);
         }
     }
@@ -121,7 +118,7 @@ expand::Capabilities expansion_for_cudnn() {
     return {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified};
 }
 
-Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const& device,
+Result<LegalGraph> legal_graph(LegalGraph const& graph, quirks::Capabilities const& device,
                                std::string_view omitted_quirk) {
     auto const is_in_force = [&](std::string_view quirk) {
         return quirk != omitted_quirk && quirks::is_in_force(quirk, device);
@@ -129,7 +126,7 @@ Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const
     return passes::legalize(graph, is_in_force);
 }
 
-Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
+Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, quirks::Capabilities const& device,
                                       std::string_view omitted_quirk) {
     SDPA_GRAPH_TRY(check_neighborhoods(graph));
     auto op_graph = expand::expand(graph, expansion_for_cudnn());
@@ -138,7 +135,7 @@ Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::
     return legal_graph({std::move(op_graph).value(), std::move(alignments)}, device, omitted_quirk);
 }
 
-core::Capabilities capabilities_of(PlanningDevice const& device) {
+quirks::Capabilities capabilities_of(PlanningDevice const& device) {
     return {.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
 }
 

@@ -1,10 +1,10 @@
 // From a validated graph to the input of cuDNN's engines.
 #pragma once
 
-#include "core/capabilities.h"
 #include "cudnn/planning/engine.h"
+#include "cudnn/quirks/place.h"
 #include "expand/expand.h"
-#include "plan/backend.h"
+#include "plan/seam/backend.h"
 
 #include <optional>
 #include <string_view>
@@ -14,11 +14,11 @@ namespace cudnn_frontend::cudnn {
 // How operations are chosen for cuDNN.
 expand::Capabilities expansion_for_cudnn();
 // Operations in the form that cuDNN accepts on such a device, without the pass of the omitted quirk.
-Result<LegalGraph> legal_graph(LegalGraph const& graph, core::Capabilities const& device,
+Result<LegalGraph> legal_graph(LegalGraph const& graph, quirks::Capabilities const& device,
                                std::string_view omitted_quirk = {});
-Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, core::Capabilities const& device,
+Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, quirks::Capabilities const& device,
                                       std::string_view omitted_quirk = {});
-core::Capabilities capabilities_of(PlanningDevice const& device);
+quirks::Capabilities capabilities_of(PlanningDevice const& device);
 
 // The table of limits; empty where the environment says that it is to be ignored.
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);

@@ -1,6 +1,6 @@
 #include "cudnn/planning/plan_text.h"
 
-#include "plan/blob.h"
+#include "plan/storage/blob.h"
 
 #include <algorithm>
 

@@ -4,6 +4,8 @@
 #include "core/result.h"
 #include "cudnn/library/engine_config.h"
 #include "cudnn/library/lowered_graph.h"
+#include "plan/packs/pack.h"
+#include "plan/seam/backend.h"
 
 #include <string>
 #include <string_view>
@@ -26,5 +28,9 @@ Result<StoredPlan> read_plan(std::string_view text);
 
 // The names of the kernels in cuDNN's form of a plan, each once. Any text does no harm.
 std::vector<std::string> kernels_in(std::string_view engine_plan);
+
+// Compares a stored plan with the present library and GPU, then opens it.
+Result<plan::Loaded> load_stored_plan(plan::PlanningInput const& input, std::string_view text,
+                                      plan::CheckIndices check_indices);
 
 }  // namespace cudnn_frontend::cudnn

@@ -1,8 +1,8 @@
 #include "cudnn/planning/planning_device.h"
 
+#include "cuda/device_facts.h"
 #include "cuda/driver.h"
-#include "cuda/rates.h"
-#include "cudnn/library/device_text.h"
+#include "cudnn/library/device.h"
 #include "cudnn/library/library.h"
 #include "cudnn/offline/null_driver.h"
 

@@ -4,9 +4,11 @@
 
 #include "cuda/device_facts.h"
 #include "cudnn/library/device.h"
+#include "plan/seam/backend.h"
 
 #include <cudnn_frontend/target.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,5 +35,14 @@ Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal);
 Result<std::string> find_device(std::string const& name);
 Result<std::string> parse_device(std::string const& json);
 std::vector<std::string> device_names();
+
+// cuDNN handles as queues of work, on which plans of any backend run on a device that cuDNN plans for.
+
+// An error if the device is not here, or the handle is null.
+error_t check_queue(PlanningDevice const& device, plan::Queue queue);
+// The handle's stream. Makes the device's context current if the thread has none.
+Result<plan::Stream> stream_of(PlanningDevice const& device, plan::Queue queue);
+// Measures by events on the handle's stream.
+Result<std::unique_ptr<plan::Stopwatch>> stopwatch_of(PlanningDevice const& device, plan::Queue queue);
 
 }  // namespace cudnn_frontend::cudnn

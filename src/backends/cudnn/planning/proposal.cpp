@@ -1,7 +1,7 @@
 #include "cudnn/planning/proposal.h"
 
 #include "cudnn/library/backend_enums.h"
-#include "cudnn/planning/graph_cache.h"
+#include "cudnn/planning/shared_graph.h"
 
 #include <algorithm>
 

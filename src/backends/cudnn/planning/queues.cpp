@@ -1,7 +1,7 @@
-#include "cudnn/planning/queues.h"
+#include "cudnn/planning/planning_device.h"
 
 #include "cuda/driver.h"
-#include "cudnn/library/status.h"
+#include "cudnn/library/api.h"
 
 namespace cudnn_frontend::cudnn {
 namespace {

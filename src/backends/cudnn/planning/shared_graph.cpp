@@ -1,7 +1,8 @@
 #include "cudnn/planning/shared_graph.h"
 
+#include "core/process/process_settings.h"
 #include "cudnn/library/library.h"
-#include "cudnn/library/lower.h"
+#include "cudnn/library/lowered_graph.h"
 
 #include <algorithm>
 
@@ -93,6 +94,46 @@ Result<SharedEngines> SharedGraph::engines(std::vector<HeurMode_t> const& modes)
     // They are queried again the next time: the cause may pass.
     std::erase_if(answers_, [](Answer const& answer) { return answer.engines.empty(); });
     return no_engine(*device(), reasons);
+}
+
+GraphCache& GraphCache::of_process() {
+    static GraphCache& cache = *new GraphCache();
+    return cache;
+}
+
+// Several threads may lower one graph at once: waiting for each other would hold up those with other graphs.
+Result<std::shared_ptr<SharedGraph>> GraphCache::find_or_lower(GraphKey key) {
+    std::size_t const most = core::process::kept_graphs.get();
+    if (most == 0) return SharedGraph::lower(std::move(key));
+    std::size_t const size = key.op_graph.graph.values().size();
+    auto known = graphs_.find(size, [&](SharedGraph const& graph) { return same_plans(graph.key(), key); });
+    if (known) return known;
+    auto graph = SharedGraph::lower(std::move(key));
+    if (graph.is_good()) graphs_.keep(size, graph.value(), most);
+    return graph;
+}
+
+void GraphCache::forget(SharedGraph const& graph) {
+    graphs_.forget([&](SharedGraph const& kept) { return &kept == &graph; });
+}
+
+static std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<Table const> tables, int ordinal) {
+    SDPA_GRAPH_TRY(cuda::use_device(ordinal));
+    std::size_t bytes = 0;
+    for (Table const& table : tables) bytes += aligned(table.bytes.size());
+    auto memory = cuda::allocate(bytes);
+    if (memory.is_bad()) return memory.error();
+    auto placed = std::make_shared<DeviceTables>();
+    placed->memory = std::move(memory).value();
+    std::size_t offset = 0;
+    for (Table const& table : tables) {
+        SDPA_GRAPH_TRY(cuda::upload(*placed->memory, offset, table.bytes));
+        placed->pointers.push_back(static_cast<std::byte*>(placed->memory->pointer()) + offset);
+        offset += aligned(table.bytes.size());
+    }
+    return std::shared_ptr<DeviceTables const>(std::move(placed));
 }
 
 }  // namespace cudnn_frontend::cudnn

@@ -2,19 +2,32 @@
 // knows nothing of the user's graph except the computation, so that graphs with equal computations share it.
 #pragma once
 
+#include "core/last_used.h"
+#include "cuda/driver.h"
+#include "cudnn/library/descriptor.h"
+#include "cudnn/library/engine_config.h"
 #include "cudnn/library/engine_plan.h"
-#include "cudnn/library/heuristics.h"
 #include "cudnn/library/lowered_graph.h"
 #include "cudnn/passes/legal_graph.h"
-#include "cudnn/planning/device_tables.h"
 #include "cudnn/planning/planning_device.h"
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace cudnn_frontend::cudnn {
+
+// Device memory for the values that are part of a graph and that engines read from there. It lives as long as the
+// plans: nothing is copied at each run, and a captured CUDA graph never refers to memory that is gone.
+struct DeviceTables {
+    std::shared_ptr<cuda::DeviceMemory const> memory;
+    std::vector<void*> pointers;  // of each table
+};
+
+// Uploads and waits.
+Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<Table const> tables, int ordinal);
 
 // An engine that may serve, and its plan or failure once it was compiled.
 class SharedEngine {
@@ -83,5 +96,27 @@ class SharedGraph {
     std::mutex mutex_;
     std::vector<Answer> answers_;
 };
+
+// The lowered graphs that this process used last: building one of them again neither lowers nor compiles it again.
+class GraphCache {
+   public:
+    // Never destroyed: its contents belong to a library that may be gone before this process's static objects are.
+    static GraphCache& of_process();
+
+    // The kept graph that equals this one. If there is none, it is lowered, and kept as far as the process's settings
+    // allow.
+    Result<std::shared_ptr<SharedGraph>> find_or_lower(GraphKey key);
+    // Drops the graph, so that the next equal one is lowered anew: for a graph that gave no plan, since the cause may
+    // be temporary.
+    void forget(SharedGraph const& graph);
+    void keep_at_most(std::size_t most) { graphs_.keep_at_most(most); }
+
+   private:
+    core::LastUsed<SharedGraph> graphs_;
+};
+
+// The graph's part of the user's kernel cache, in cuDNN's form. If there is none, it is made, from the text that the
+// cache has read if that has this part.
+Result<std::shared_ptr<Descriptor const>> kernels_for(KernelCache& cache, SharedGraph const& graph);
 
 }  // namespace cudnn_frontend::cudnn

@@ -1,10 +1,9 @@
-#include "cudnn/planning/stored_plan.h"
-
-#include "core/logging.h"
-#include "cudnn/library/device_text.h"
-#include "cudnn/library/status.h"
-#include "cudnn/planning/lowering.h"
 #include "cudnn/planning/plan_text.h"
+
+#include "core/process/logging.h"
+#include "cudnn/library/api.h"
+#include "cudnn/library/device.h"
+#include "cudnn/planning/lowering.h"
 #include "cudnn/planning/proposal.h"
 #include "cudnn/quirks/support.h"
 

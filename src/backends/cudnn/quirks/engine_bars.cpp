@@ -1,4 +1,4 @@
-#include "cudnn/quirks/engine_bars.h"
+#include "cudnn/quirks/quirk_rows.h"
 
 #include "cudnn/quirks/limit_tools.h"
 

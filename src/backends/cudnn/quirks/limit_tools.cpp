@@ -1,8 +1,7 @@
 #include "cudnn/quirks/limit_tools.h"
 
 #include "core/names.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ constexpr bool is_matrix(Port::Operand const& row) { return Port::has_vectors(ro
 bool is_ragged(nodes::TensorSpec const* tensor);
 bool is_deterministic(Facts const& facts);
 // The deterministic algorithm and dBias need dQ as one product, not as sums that blocks of keys add to; see
-// passes/gradient_of_queries.h.
+// passes/pass_list.h.
 bool needs_product_of_dq(Facts const& facts);
 bool draws_dropout(Facts const& facts);
 bool shares_key_heads(Facts const& facts);    // fewer heads in K than in Q

@@ -1,11 +1,16 @@
 // Where a quirk applies: releases of cuDNN and architectures of GPUs.
 #pragma once
 
-#include "core/capabilities.h"
-
+#include <cstddef>
 #include <string>
 
 namespace cudnn_frontend::quirks {
+
+// The cuDNN version and the device of a plan: a value, so that tests can choose any.
+struct Capabilities {
+    std::size_t cudnn_version = 0;  // 91900 for 9.19.0
+    int sm = 0;                     // compute capability, 90 for 9.0
+};
 
 std::string version_text(std::size_t version);  // "9.19.0" for 91900
 

@@ -1,8 +1,8 @@
 // A fault or a limit of cuDNN as data: where it applies, how it is known, and what is done about it.
 #pragma once
 
-#include "cudnn/quirks/attention_facts.h"
 #include "cudnn/quirks/place.h"
+#include "nodes/validation/validate.h"
 
 #include <cudnn_frontend/report.h>
 
@@ -13,6 +13,28 @@
 #include <vector>
 
 namespace cudnn_frontend::quirks {
+
+// The graph's settings that quirks examine.
+struct Settings {
+    bool dynamic_shapes = false;
+};
+
+// The facts about a node that quirks examine: an attention node, except for quirks of moves.
+struct AttentionFacts {
+    nodes::GraphSpec const& graph;
+    nodes::Node const& node;
+    nodes::AttentionFields const& fields;  // defaults where the node is no attention
+    bool is_backward;
+    Capabilities here;
+    Settings settings;
+
+    nodes::TensorSpec const* tensor(int port) const { return graph.tensor(node, port); }
+    bool has(int port) const { return tensor(port) != nullptr; }
+    std::int64_t queries() const;
+    std::int64_t keys() const;
+    std::int64_t qk_dim() const;
+    std::int64_t v_dim() const;
+};
 
 // Refuse: graphs that violate it never reach cuDNN. BarEngine: engines of a kind serve no such graph. Rewrite: a pass
 // of src/backends/cudnn/passes gives cuDNN another form of the graph.
@@ -61,7 +83,7 @@ struct Quirk {
     Verdict verdict = Verdict::Refuse;
     char const* pass = "";  // the pass that rewrites
 
-    bool is_in_force(core::Capabilities const& here) const {
+    bool is_in_force(Capabilities const& here) const {
         return cudnn.contain(here.cudnn_version) && on.contain(here.sm);
     }
 };

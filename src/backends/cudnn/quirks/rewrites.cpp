@@ -1,4 +1,4 @@
-#include "cudnn/quirks/rewrites.h"
+#include "cudnn/quirks/quirk_rows.h"
 
 namespace cudnn_frontend::quirks {
 namespace {

@@ -1,10 +1,8 @@
 #include "cudnn/quirks/support.h"
 
-#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/limit_tools.h"
-#include "cudnn/quirks/rewrites.h"
-#include "nodes/attention/fp8.h"
-#include "nodes/attention/paging.h"
+#include "cudnn/quirks/quirk_rows.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
 
@@ -55,7 +53,7 @@ bool is_about(Quirk const& quirk, nodes::Node const& node) {
     return true;
 }
 
-AttentionFacts facts_of(nodes::GraphSpec const& graph, nodes::Node const& node, core::Capabilities const& here = {},
+AttentionFacts facts_of(nodes::GraphSpec const& graph, nodes::Node const& node, Capabilities const& here = {},
                         Settings const& settings = {}) {
     static nodes::AttentionFields const kNone;
     nodes::AttentionFields const* const fields = nodes::attention_fields(node);
@@ -79,7 +77,7 @@ void find_violations(AttentionFacts const& facts, std::vector<Violated>& found) 
     }
 }
 
-std::string place_text(core::Capabilities const& here) {
+std::string place_text(Capabilities const& here) {
     return " on compute capability " + number(here.sm / 10) + "." + number(here.sm % 10) + " with cuDNN " +
            version_text(here.cudnn_version);
 }
@@ -94,7 +92,7 @@ std::string standing_text(Quirk const& quirk) {
 
 }  // namespace
 
-std::vector<Violated> violations(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
+std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilities const& here,
                                  Settings const& settings) {
     std::vector<Violated> found;
     for (nodes::Node const& node : graph.spec().nodes) {
@@ -103,7 +101,7 @@ std::vector<Violated> violations(nodes::ValidatedGraph const& graph, core::Capab
     return found;
 }
 
-Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here, Settings const& settings) {
+Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Settings const& settings) {
     std::vector<Finding> findings;
     for (auto& [quirk, node, violation] : violations(graph, here, settings)) {
         findings.push_back({quirk->code,
@@ -116,7 +114,7 @@ Report check(nodes::ValidatedGraph const& graph, core::Capabilities const& here,
     return Report(std::move(findings));
 }
 
-Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, core::Capabilities const& here) {
+Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, Capabilities const& here) {
     for (nodes::Node const& node : graph.spec().nodes) {
         AttentionFacts const facts = facts_of(graph.spec(), node, here);
         for (Quirk const& quirk : quirks()) {
@@ -126,7 +124,7 @@ Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, core::Capabil
     return nullptr;
 }
 
-bool is_in_force(std::string_view id, core::Capabilities const& here) {
+bool is_in_force(std::string_view id, Capabilities const& here) {
     return std::ranges::any_of(quirks(), [&](Quirk const& quirk) { return quirk.id == id && quirk.is_in_force(here); });
 }
 

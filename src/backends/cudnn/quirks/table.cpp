@@ -1,7 +1,5 @@
 #include "core/immortal.h"
-#include "cudnn/quirks/engine_bars.h"
-#include "cudnn/quirks/limit_lists.h"
-#include "cudnn/quirks/rewrites.h"
+#include "cudnn/quirks/quirk_rows.h"
 
 #include <algorithm>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "cudnn/library/device.h"
 #include "cudnn/library/library.h"
 #include "cudnn/offline/devices.h"
-#include "cudnn/offline/null_driver_bytes.h"
 #include "support/skip.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
 // The measured figures of GPUs, and the expected times of cuDNN's engines by them.
-#include "cudnn/planning/cost.h"
+#include "cudnn/planning/cudnn_costs.h"
 
-#include "api/graph_impl.h"
-#include "cuda/rates.h"
-#include "kernels/rates.h"
+#include "api/graph/graph_impl.h"
+#include "cuda/device_facts.h"
+#include "kernels/kernel_costs.h"
 #include "support/catch.h"
 #include "support/program_graphs.h"
 

@@ -1,7 +1,7 @@
 // Planning for cuDNN with a backend that records: plans stored and loaded, built in threads, and with kernel caches.
-#include "cudnn/library/status.h"
+#include "cudnn/library/api.h"
 #include "cudnn/planning/plan_text.h"
-#include "plan/container.h"
+#include "plan/storage/plan_container.h"
 #include "unit/cudnn/planning/recorded_planning.h"
 
 #include <cudnn_frontend/process.h>

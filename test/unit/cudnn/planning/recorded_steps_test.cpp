@@ -1,6 +1,6 @@
 // The CUDA graph of a program's steps, and of work before and after an engine's, on a driver that only keeps graphs.
-#include "cudnn/planning/recorded_steps.h"
-#include "cudnn/planning/clearing.h"
+#include "cudnn/planning/steps/recorded_steps.h"
+#include "cudnn/planning/steps/step_beside.h"
 #include "ir/builder.h"
 #include "support/catch.h"
 

@@ -5,10 +5,11 @@
 using test::AttentionGraph;
 using Port = cudnn_frontend::nodes::attention::Port;
 namespace core = cudnn_frontend::core;
+namespace quirks = cudnn_frontend::quirks;
 
 namespace {
 
-constexpr core::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
+constexpr quirks::Capabilities kH200{.cudnn_version = 91900, .sm = 90};
 
 std::string ids(AttentionGraph const& graph) { return test::limit_ids(graph, kH200); }
 

@@ -7,7 +7,7 @@
 namespace test {
 
 // The limits that a graph violates: "cudnn.s14 cudnn.s86".
-inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::core::Capabilities const& here,
+inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::quirks::Capabilities const& here,
                              cudnn_frontend::quirks::Settings const& settings = {}) {
     std::string text;
     auto const report = cudnn_frontend::quirks::check(validated(graph.spec), here, settings);

@@ -1,5 +1,5 @@
 // The limit on nodes that move elements.
-#include "api/graph_impl.h"
+#include "api/graph/graph_impl.h"
 #include "support/catch.h"
 #include "unit/cudnn/quirks/limit_graphs.h"
 

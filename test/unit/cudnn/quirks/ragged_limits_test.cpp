@@ -2,7 +2,7 @@
 #include "support/catch.h"
 #include "unit/cudnn/quirks/limit_graphs.h"
 
-namespace core = cudnn_frontend::core;
+namespace quirks = cudnn_frontend::quirks;
 using cudnn_frontend::DataType_t;
 using test::AttentionGraph;
 using test::resize;
@@ -11,9 +11,9 @@ using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
 
-core::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
+quirks::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
 
-std::string ids(AttentionGraph const& graph, core::Capabilities const& here = version(91900)) {
+std::string ids(AttentionGraph const& graph, quirks::Capabilities const& here = version(91900)) {
     return test::limit_ids(graph, here);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("cudnn.s22: dense tensors beside ragged ones that can be given no offs
 TEST_CASE("cudnn.s22: no offsets are given in FP8 attention", "[support]") {
     auto graph = AttentionGraph::forward().padding().fp8();
     pack_rows(graph, {Port::Q, Port::O});
-    core::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
+    quirks::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
     CHECK(ids(graph, datacenter).find("cudnn.s22") != std::string::npos);
     pack_rows(graph, {Port::K, Port::V});
     CHECK(ids(graph, datacenter).find("cudnn.s22") == std::string::npos);
@@ -112,7 +112,7 @@ TEST_CASE("cudnn.s23: ragged Stats of one query", "[support]") {
 TEST_CASE("cudnn.s24: ragged gradients that need dQ in one product", "[support]") {
     auto graph = AttentionGraph::backward().padding();
     pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
-    core::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
+    quirks::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
     CHECK(ids(graph, datacenter) == "");
     graph.deterministic();
     CHECK(ids(graph, datacenter) == "cudnn.s24");
@@ -154,7 +154,7 @@ TEST_CASE("cudnn.s80: wide heads of Q and narrow ones of V, ragged", "[support]"
 }
 
 TEST_CASE("cudnn.s81: K and V with other numbers of heads, ragged", "[support]") {
-    auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
+    auto const on = [](int sm) { return quirks::Capabilities{.cudnn_version = 91900, .sm = sm}; };
     auto graph = AttentionGraph::backward().heads(2, 1).padding();
     CHECK(ids(graph, on(80)) == "");
     pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});

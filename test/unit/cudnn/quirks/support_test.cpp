@@ -8,7 +8,6 @@
 using test::AttentionGraph;
 using test::with_head_dims;
 using test::with_modifier;
-namespace core = cudnn_frontend::core;
 namespace nodes = cudnn_frontend::nodes;
 namespace quirks = cudnn_frontend::quirks;
 using cudnn_frontend::AttentionImplementation_t;
@@ -19,14 +18,14 @@ using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
 
-constexpr core::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
+constexpr quirks::Capabilities kHopper{.cudnn_version = 91900, .sm = 90};
 constexpr auto kTopLeft = DiagonalAlignment_t::TOP_LEFT, kBottomRight = DiagonalAlignment_t::BOTTOM_RIGHT;
 
-std::string ids(AttentionGraph const& graph, core::Capabilities const& here = kHopper) {
+std::string ids(AttentionGraph const& graph, quirks::Capabilities const& here = kHopper) {
     return test::limit_ids(graph, here);
 }
 
-core::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
+quirks::Capabilities version(std::size_t number) { return {.cudnn_version = number, .sm = 90}; }
 
 // The heads that Hopper's 8-bit backward supports, and a number of queries.
 AttentionGraph fp8_backward(AttentionGraph graph, std::int64_t qk = 128, std::int64_t v = 128) {
@@ -149,7 +148,7 @@ TEST_CASE("cudnn.s05 and s08: head dims of backward", "[support]") {
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 256, 256)) == "");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 264, 64)) == "cudnn.s05");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 136, 64), {.cudnn_version = 91900, .sm = 80}) == "cudnn.s05");
-    constexpr core::Capabilities kDatacenter{.cudnn_version = 91900, .sm = 100};
+    constexpr quirks::Capabilities kDatacenter{.cudnn_version = 91900, .sm = 100};
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 128, 128), kDatacenter) == "");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 192, 128), kDatacenter) == "");
     CHECK(ids(with_head_dims(AttentionGraph::backward(), 192, 192), kDatacenter) == "cudnn.s05");
@@ -300,7 +299,7 @@ TEST_CASE("cudnn.s27: numbers for heads alone are no column", "[support]") {
 
 TEST_CASE("cudnn.s32 and s33: gradients of modifiers, and columns that modifiers read", "[support]") {
     using enum cudnn_frontend::PointwiseMode_t;
-    auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
+    auto const on = [](int sm) { return quirks::Capabilities{.cudnn_version = 91900, .sm = sm}; };
     auto activated = with_modifier(TANH_BWD, {1, 4, 1, 1});
     CHECK(ids(activated) == "");
     CHECK(ids(activated, on(89)) == "cudnn.s32");
@@ -337,7 +336,7 @@ TEST_CASE("cudnn.s35: pages of different sizes", "[support]") {
 }
 
 TEST_CASE("cudnn.s55 to s58: block masks", "[support]") {
-    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto const masked = [](AttentionGraph graph) {
         graph.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
         return graph;
@@ -378,7 +377,7 @@ TEST_CASE("cudnn.w26: gradients of sinks that engines get wrong are refused nowh
 }
 
 TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
-    auto const on = [](int sm) { return core::Capabilities{.cudnn_version = 91900, .sm = sm}; };
+    auto const on = [](int sm) { return quirks::Capabilities{.cudnn_version = 91900, .sm = sm}; };
     auto const forward = [&](std::int64_t qk = 128, std::int64_t v = 128) {
         AttentionGraph graph = AttentionGraph::forward().fp8();
         resize(graph, {Port::Q, Port::K}, 3, qk);
@@ -448,7 +447,7 @@ TEST_CASE("cudnn.s52: pages in FP8 attention", "[support]") {
 }
 
 TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read elsewhere", "[support]") {
-    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto const forward = [] {
         AttentionGraph graph = AttentionGraph::forward().fp8();
         resize(graph, {Port::Q, Port::K, Port::V, Port::O}, 3, 128);
@@ -476,7 +475,7 @@ TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read
 }
 
 TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
-    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto backward = fp8_backward(AttentionGraph::backward().padding());
     pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
     CHECK(ids(backward) == "cudnn.s47");
@@ -489,7 +488,7 @@ TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
 }
 
 TEST_CASE("cudnn.s63 and s64: queries and heads of FP8 backward", "[support]") {
-    constexpr core::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
+    constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto const backward = [](std::int64_t queries) {
         auto graph = fp8_backward(AttentionGraph::backward());
         resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, queries);
@@ -527,7 +526,9 @@ TEST_CASE("cudnn.s65: a left bound from the bottom right corner beside lengths i
 }
 
 TEST_CASE("cudnn.s59 to s62 and s75: block scales", "[support]") {
-    auto const on = [](int sm, std::size_t version) { return core::Capabilities{.cudnn_version = version, .sm = sm}; };
+    auto const on = [](int sm, std::size_t version) {
+        return quirks::Capabilities{.cudnn_version = version, .sm = sm};
+    };
     auto const forward = [](std::int64_t qk, std::int64_t v) {
         AttentionGraph graph = AttentionGraph::forward();
         resize(graph, {Port::Q, Port::K}, 3, qk);

@@ -1,5 +1,4 @@
 // The table of quirks as data, and the messages made from it.
-#include "cudnn/quirks/in_force.h"
 #include "cudnn/quirks/support.h"
 
 #include "support/catch.h"
@@ -11,7 +10,6 @@
 
 using test::AttentionGraph;
 using test::with_modifier;
-namespace core = cudnn_frontend::core;
 namespace quirks = cudnn_frontend::quirks;
 using cudnn_frontend::DataType_t;
 using cudnn_frontend::PointwiseMode_t;
@@ -22,7 +20,7 @@ using Port = cudnn_frontend::nodes::attention::Port;
 
 namespace {
 
-std::string text_of(AttentionGraph const& graph, core::Capabilities const& here) {
+std::string text_of(AttentionGraph const& graph, quirks::Capabilities const& here) {
     return quirks::check(test::validated(graph.spec), here).to_text();
 }
 
@@ -139,7 +137,9 @@ TEST_CASE("whether asking cuDNN ends the process, and whether engines may be fou
 }
 
 TEST_CASE("cudnn.w13 and w11: a quirk is in force where one of its rows stands", "[support]") {
-    auto const on = [](std::size_t version, int sm) { return core::Capabilities{.cudnn_version = version, .sm = sm}; };
+    auto const on = [](std::size_t version, int sm) {
+        return quirks::Capabilities{.cudnn_version = version, .sm = sm};
+    };
     CHECK_FALSE(quirks::is_in_force("cudnn.w13", on(91900, 90)));
     CHECK_FALSE(quirks::is_in_force("cudnn.w13", on(92800, 90)));
     CHECK(quirks::is_in_force("cudnn.w13", on(91899, 90)));

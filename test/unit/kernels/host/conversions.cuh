@@ -1,7 +1,7 @@
 // In place of the kernels' own file of that name, which needs a GPU.
 #pragma once
 
-#include "core/half.h"
+#include "core/floats.h"
 
 #include <bit>
 

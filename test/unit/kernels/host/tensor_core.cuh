@@ -1,9 +1,9 @@
 // In place of the kernels' own file of that name, which needs a GPU: the same instructions as their documentation says.
 #pragma once
 
-#include "../host_async.h"
-#include "../host_threads.h"
 #include "conversions.cuh"
+#include "host_async.h"
+#include "host_threads.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,9 +1,9 @@
 // In place of the kernels' own file of that name, which needs a GPU.
 #pragma once
 
-#include "../host_async.h"
-#include "../host_threads.h"
 #include "cuda_words.h"
+#include "host_async.h"
+#include "host_threads.h"
 
 #include <bit>
 #include <source_location>

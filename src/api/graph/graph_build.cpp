@@ -1,0 +1,311 @@
+// The stages of Graph from check to a plan.
+#include "api/attributes/tensor_access.h"
+#include "api/backends.h"
+#include "api/graph/graph_errors.h"
+#include "api/graph/graph_impl.h"
+#include "api/graph/known_graphs.h"
+#include "core/guard.h"
+#include "core/process/logging.h"
+#include "nodes/validation/validate.h"
+#include "plan/planner.h"
+
+#include <cudnn_frontend/logging.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace cudnn_frontend::graph {
+namespace {
+
+using api::Description;
+using api::Found;
+using api::guarded_in;
+using api::KnownGraphs;
+using api::missing_stage;
+using core::guarded;
+using core::guarded_or;
+using plan::CheckedGraph;
+using plan::Plan;
+using plan::Planner;
+
+// Logs a line for a stage of a graph: its name, time and result.
+class StageLog {
+   public:
+    // The graph is null where it has no parts.
+    StageLog(char const* stage, Graph::Impl const* graph) : stage_(stage), graph_(graph) {
+        if (is_on_) begin_ = Clock::now();
+    }
+
+    // Details: further text for the log if the stage succeeded.
+    template <class Details>
+    void result(error_t const& error, Details const& details) const {
+        // If memory runs out, there is no line.
+        if (is_on_) static_cast<void>(core::guarded([&] { return write(error, details); }));
+    }
+
+   private:
+    template <class Details>
+    [[gnu::cold]] error_t write(error_t const& error, Details const& details) const {
+        auto const time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_);
+        std::string const name = graph_ == nullptr ? "" : graph_->name;
+        std::string text = stage_ + (" of graph '" + name) + "', " + std::to_string(time.count()) + " us: ";
+        text += error.is_bad() ? to_string(error.code) + (": " + error.err_msg) : "OK" + details();
+        core::log_line(text);
+        return {};
+    }
+
+    using Clock = std::chrono::steady_clock;
+
+    bool is_on_ = isLoggingEnabled();
+    char const* stage_;
+    Graph::Impl const* graph_;
+    Clock::time_point begin_;
+};
+
+// A graph that did not change since it was last checked is not even looked up.
+Result<Found<CheckedGraph const>> check(Graph::Impl const& graph, Description const& described) {
+    bool const is_unchanged = graph.checked && described.is(graph.checked->described);
+    if (is_unchanged) return Found<CheckedGraph const>{graph.checked, true};
+    return KnownGraphs::of_process().check(described);
+}
+
+// On success also fills inferred values into the user's tensors.
+Result<Found<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
+    std::lock_guard const lock(*graph.tensors_mutex);
+    Description const described(graph);
+    auto checked = check(graph, described);
+    if (checked.is_bad()) return checked;
+    graph.checked = checked.value().object;
+    auto const& inferred = graph.checked->graph.spec().tensors;
+    for (std::size_t i = 0; i < inferred.size(); ++i) {
+        detail::Tensor_access::fill_inferred(*described.tensors()[i], inferred[i]);
+    }
+    return checked;
+}
+
+// A remark for the log.
+std::string remark_on(bool is_known) { return is_known ? ", known" : ""; }
+
+error_t no_operation_graph(char const* call) {
+    return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
+}
+
+error_t no_candidates(char const* call) {
+    return missing_stage(error_code_t::GRAPH_EXECUTION_PLAN_CREATION_FAILED, call,
+                         "create_execution_plans with at least one heuristic mode");
+}
+
+error_t nothing_to_build() {
+    return {error_code_t::ATTRIBUTE_NOT_SET,
+            "the graph has no node, so there is nothing to plan; call sdpa() or another call that adds one"};
+}
+
+// The plan that was built, for the log.
+std::string plan_text(Graph const& graph) {
+    std::string name;
+    std::int64_t bytes = 0;
+    if (graph.get_plan_name(name).is_bad() || graph.get_workspace_size(bytes).is_bad()) return {};
+    return ", " + name + ", workspace of " + std::to_string(bytes) + " bytes";
+}
+
+// A line for each remark. A remark for which memory is lacking is left out.
+[[gnu::cold]] void log_advice(nodes::ValidatedGraph const& graph) {
+    static_cast<void>(guarded([&]() -> error_t {
+        for (Remark const& remark : nodes::advise(graph).remarks()) {
+            std::string text = Advice({remark}).to_text();
+            text.pop_back();  // the end of the line
+            core::log_line("advice for graph '" + graph.spec().name + "': " + text);
+        }
+        return {};
+    }));
+}
+
+bool has_planner(Graph::Impl const* impl) { return impl != nullptr && impl->planner != nullptr; }
+
+bool has_candidates(Graph::Impl const* impl) { return has_planner(impl) && impl->planner->candidate_count() > 0; }
+
+std::string no_details() { return {}; }
+
+// Runs a stage and logs its result. The log's line has the graph's name separate from the error.
+template <class Body, class Details = std::string (*)()>
+error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
+                  Details const& details = no_details) noexcept {
+    return guarded_in(impl, [&] {
+        StageLog const log(stage, impl);
+        error_t error = guarded(body);
+        log.result(error, details);
+        return error;
+    });
+}
+
+// If no plan can be built, the data kept about the graph may be the cause, so it is dropped.
+error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
+    error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
+    if (failure.is_bad()) KnownGraphs::of_process().forget(*impl.planned);
+    return failure;
+}
+
+// Replaces the input of a stage by its result.
+error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planner>> next) {
+    return std::move(next).move_to(planner);
+}
+
+}  // namespace
+
+void Graph::Impl::take(std::shared_ptr<Planner> made, std::shared_ptr<CheckedGraph const> graph, Target const& target) {
+    shape_plans = settings.override_shapes
+                      ? std::make_shared<plan::ShapePlans>(graph, target, settings, api::backends())
+                      : nullptr;
+    planner = std::move(made);
+    planned = std::move(graph);
+    planned_for = target.kind();
+}
+
+Report Graph::check() const {
+    auto const failed = [](error_t const& error) {
+        return Report({{error.code, {}, error.err_msg, "a description without a failure", "describe the graph again"}});
+    };
+    return guarded_or(failed, [&] { return nodes::validate(detail::Graph_access::snapshot(*this).spec).report; });
+}
+
+Advice Graph::advice() const {
+    return guarded_or([](error_t const&) { return Advice(); },
+                      [&] {
+                          auto const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
+                          return validation.graph ? nodes::advise(*validation.graph) : Advice();
+                      });
+}
+
+error_t Graph::validate() noexcept {
+    bool is_known = false;
+    auto const check = [&]() -> error_t {
+        auto const checked = check_and_fill(impl());
+        is_known = checked.is_good() && checked.value().is_known;
+        return checked.error();
+    };
+    return run_stage("validate", impl_, check, [&] { return remark_on(is_known); });
+}
+
+error_t Graph::build_operation_graph(Target const& target) {
+    bool is_known = false;
+    auto const lower = [&]() -> error_t {
+        impl().planner.reset();
+        auto const checked = check_and_fill(impl());
+        if (checked.is_bad()) return checked.error();
+        auto const& graph = checked.value().object;
+        if (graph->graph.spec().nodes.empty()) return nothing_to_build();
+        if (isLoggingEnabled()) log_advice(graph->graph);
+        auto const proposed = KnownGraphs::of_process().propose(graph, target, impl().settings, api::backends());
+        if (proposed.is_bad()) return proposed.error();
+        is_known = proposed.value().is_known;
+        impl().take(proposed.value().object, graph, target);
+        return {};
+    };
+    return run_stage("build_operation_graph", impl_, lower,
+                     [&] { return impl_->planned->graph.remarks() + remark_on(is_known); });
+}
+
+error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }
+
+error_t Graph::build_operation_graph() { return build_operation_graph(Target::cuda(nullptr)); }
+
+static error_t no_modes() {
+    return {error_code_t::INVALID_VALUE,
+            "create_execution_plans() was given no heuristic mode to query; pass at least one, such as {HeurMode_t::A, "
+            "HeurMode_t::FALLBACK}"};
+}
+
+error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
+    auto const create = [&]() -> error_t {
+        if (!has_planner(impl_)) return no_operation_graph("create_execution_plans");
+        return modes.empty() ? no_modes() : advance(impl_->planner, impl_->planner->with_candidates(modes));
+    };
+    return run_stage("create_execution_plans", impl_, create,
+                     [&] { return ", candidates: " + std::to_string(impl_->planner->candidate_count()); });
+}
+
+error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
+    return guarded([&] { return create_plan(engine, knobs); });
+}
+
+error_t Graph::create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs) {
+    return guarded_in(impl_, [&] {
+        if (!has_planner(impl_)) return no_operation_graph("create_execution_plan");
+        plan::KnobChoices choices;
+        for (Knob_choice const& knob : knobs) choices.emplace_back(knob.first, knob.second);
+        return advance(impl_->planner, impl_->planner->with_engine(engine, choices));
+    });
+}
+
+error_t Graph::get_engine_count(std::int64_t& count) {
+    return guarded_in(impl_, [&] {
+        return has_planner(impl_) ? impl_->planner->engine_count().move_to(count)
+                                  : no_operation_graph("get_engine_count");
+    });
+}
+
+error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>& knobs) {
+    return guarded_in(impl_, [&] {
+        return has_planner(impl_) ? impl_->planner->knobs_of_engine(engine).move_to(knobs)
+                                  : no_operation_graph("get_knobs_for_engine");
+    });
+}
+
+error_t Graph::check_support() {
+    return run_stage("check_support", impl_, [&] {
+        return has_candidates(impl_) ? impl_->planner->check_support(impl_->settings.filters)
+                                     : no_candidates("check_support");
+    });
+}
+
+error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
+
+error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
+    auto const build = [&] {
+        return has_candidates(impl_) ? build_or_forget(*impl_, policy, multithreaded) : no_candidates("build_plans");
+    };
+    return run_stage("build_plans", impl_, build, [&] { return plan_text(*this); });
+}
+
+error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy, bool const multithreaded) {
+    return build_plans(policy, multithreaded);
+}
+
+error_t Graph::build_plan_at_index(std::int64_t const index) {
+    auto const build = [&] {
+        return has_candidates(impl_) ? impl_->planner->build_at(index) : no_candidates("build_plan_at_index");
+    };
+    return run_stage("build_plan_at_index", impl_, build, [&] { return ", index " + std::to_string(index); });
+}
+
+error_t Graph::build_plan_at_index(cudnnHandle_t const&, std::int64_t const index) {
+    return build_plan_at_index(index);
+}
+
+static error_t create_and_build(Graph& graph, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t policy,
+                                bool multithreaded) {
+    SDPA_GRAPH_TRY(graph.create_execution_plans(modes));
+    SDPA_GRAPH_TRY(graph.check_support());
+    return graph.build_plans(policy, multithreaded);
+}
+
+error_t Graph::build(Target const& target) {
+    SDPA_GRAPH_TRY(build_operation_graph(target));
+    return guarded([&] {
+        return create_and_build(*this, {HeurMode_t::A, HeurMode_t::FALLBACK}, BuildPlanPolicy_t::HEURISTICS_CHOICE,
+                                false);
+    });
+}
+
+error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy,
+                     bool const multithreaded) {
+    SDPA_GRAPH_TRY(build_operation_graph(handle));
+    return create_and_build(*this, modes, policy, multithreaded);
+}
+
+error_t Graph::build(std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy, bool const multithreaded) {
+    return build(nullptr, modes, policy, multithreaded);
+}
+
+}  // namespace cudnn_frontend::graph

@@ -1,0 +1,164 @@
+// Graph's ways to run a plan.
+#include "api/graph/graph_errors.h"
+#include "api/graph/graph_impl.h"
+#include "api/graph/pack_source.h"
+#include "core/rule_fault.h"
+#include "plan/planner.h"
+#include "plan/shape_plans.h"
+
+#include <string>
+#include <utility>
+
+namespace cudnn_frontend::graph {
+namespace {
+
+using api::guarded_in;
+using core::guarded;
+using plan::Plan;
+using plan::Run;
+
+// The plan at an index, or the current one for the index of a current plan.
+Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std::int64_t current,
+                                char const* call = "execute") {
+    bool const has_planner = impl != nullptr && impl->planner != nullptr;
+    if (has_planner && index != current) return impl->planner->plan_at(index);
+    Plan const* const plan = has_planner ? impl->planner->plan() : nullptr;
+    if (plan != nullptr) return plan;
+    return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "build_plans");
+}
+
+error_t check_count(Plan const& plan, void** pointers, int count) {
+    auto const needed = plan.slots().size();
+    if (pointers != nullptr && count >= 0 && static_cast<std::size_t>(count) == needed) return {};
+    std::string const found = pointers == nullptr ? "a null array of pointers" : std::to_string(count) + " pointers";
+    return core::rule_fault(
+        error_code_t::INVALID_VARIANT_PACK, "run.r06", "",
+        "found " + found + ", expected " + std::to_string(needed) + " in the order of get_variant_pack_uids_sorted()");
+}
+
+// The caller's workspace was measured for the graph's own shapes.
+error_t check_fits(Plan const& plan, Plan const& own) {
+    if (plan.workspace_size() <= own.workspace_size()) return {};
+    return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
+                            "the overridden shapes need a workspace of " + std::to_string(plan.workspace_size()) +
+                                " bytes; get_workspace_size() returns " + std::to_string(own.workspace_size()) +
+                                " for the graph's own shapes: build the graph with the largest shapes");
+}
+
+error_t only_current_overrides(std::int64_t index) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "shapes are overridden for plan " + std::to_string(index) +
+                ", which is not the one that execute() runs; call build_plan_at_index(" + std::to_string(index) +
+                ") to choose it, or leave out the shapes"};
+}
+
+}  // namespace
+
+error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        return plan.value()->execute({handle, api::UserPack(pack, impl_->id), workspace, workspace_bytes});
+    });
+}
+
+error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        return plan.value()->execute({handle, api::UserPack(pack, impl_->id), workspace});
+    });
+}
+
+error_t Graph::run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
+        api::SortedPack const pack(plan.value()->slots(), pointers);
+        return plan.value()->execute({handle, api::UserPack(Variant_pack::of(pack), impl_->id), workspace});
+    });
+}
+
+error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index,
+                              std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
+                              std::vector<std::vector<std::int64_t>> const& strides) const {
+    if (uids.empty() && dims.empty() && strides.empty()) {
+        return index == kCurrentPlan ? run(handle, pack, workspace, -1) : run_at(handle, pack, workspace, index);
+    }
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const own = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (own.is_bad()) return own.error();
+        auto const named = plan_to_run(impl_, index, kCurrentPlan);
+        if (named.is_bad()) return named.error();
+        if (named.value() != own.value()) return only_current_overrides(index);
+        if (!impl_->settings.override_shapes || !impl_->shape_plans) {
+            return {error_code_t::INVALID_VALUE,
+                    "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
+        }
+        auto const planner = impl_->shape_plans->plan_for({uids, dims, strides}, own.value()->workspace_size());
+        if (planner.is_bad()) return planner.error();
+        SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
+        return planner.value()->plan()->execute({handle, api::UserPack(pack, impl_->id), workspace});
+    });
+}
+
+error_t Graph::execute_plan_at_index(cudnnHandle_t handle, void** pointers, int count, void* workspace,
+                                     std::int64_t const index, std::vector<std::int64_t> const& uids,
+                                     std::vector<std::vector<std::int64_t>> const& dims,
+                                     std::vector<std::vector<std::int64_t>> const& strides) const {
+    return guarded([&]() -> error_t {
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        error_t fault = plan.is_bad() ? plan.error() : check_count(*plan.value(), pointers, count);
+        if (fault.is_bad()) {
+            api::name_graph(impl_, fault);
+            return fault;
+        }
+        api::SortedPack const pack(plan.value()->slots(), pointers);
+        return run_overridden(handle, Variant_pack::of(pack), workspace, index, uids, dims, strides);
+    });
+}
+
+error_t Graph::prepare_variant_pack_template() {
+    return guarded_in(impl_, [&]() -> error_t {
+        return plan_to_run(impl_, kCurrentPlan, kCurrentPlan, "prepare_variant_pack_template").error();
+    });
+}
+
+error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const current = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (current.is_bad()) return current.error();
+        Plan const* fastest = nullptr;
+        double least = 0;
+        for (Plan const* const plan : impl().planner->built_plans()) {
+            auto const time = plan->time({handle, api::UserPack(pack, impl_->id), workspace});
+            if (time.is_bad()) return time.error();
+            if (fastest != nullptr && time.value() >= least) continue;
+            fastest = plan;
+            least = time.value();
+        }
+        impl().planner->choose(*fastest);
+        return {};
+    });
+}
+
+error_t Graph::warmup(cudnnHandle_t handle) {
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        return plan.is_bad() ? plan.error() : plan.value()->warm_up(handle);
+    });
+}
+
+error_t Graph::fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* workspace, CUgraph_st* graph,
+                               bool is_update) {
+    return guarded_in(impl_, [&]() -> error_t {
+        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        if (plan.is_bad()) return plan.error();
+        api::UserPack const source(pack, impl_->id);
+        Run const run{handle, source, workspace};
+        return is_update ? plan.value()->update(run, graph) : plan.value()->capture(run, graph);
+    });
+}
+
+}  // namespace cudnn_frontend::graph

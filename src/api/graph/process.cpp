@@ -1,0 +1,43 @@
+#include <cudnn_frontend/process.h>
+
+#include "api/backends.h"
+#include "api/graph/known_graphs.h"
+#include "core/guard.h"
+#include "core/process/process_settings.h"
+
+#include <cudnn_frontend/runtime.h>
+
+namespace cudnn_frontend::runtime {
+
+// The backends' graphs are dropped last, since known graphs refer to them. Without memory for these caches there is
+// nothing to drop.
+static void keep_at_most(std::size_t most) {
+    static_cast<void>(core::guarded([&]() -> error_t {
+        api::KnownGraphs::of_process().keep_at_most(most);
+        for (plan::Backend const* const backend : api::backends()) backend->keep_at_most(most);
+        return {};
+    }));
+}
+
+void forget_graphs() { keep_at_most(0); }
+
+std::size_t kept_graphs() { return core::process::kept_graphs.get(); }
+void set_kept_graphs(std::size_t most) {
+    core::process::kept_graphs.set(most);
+    keep_at_most(most);
+}
+
+bool ignores_limits() { return core::process::ignores_limits.get(); }
+void set_ignores_limits(bool is_on) { core::process::ignores_limits.set(is_on); }
+
+bool checks_indices() { return core::process::checks_indices.get(); }
+void set_checks_indices(bool is_on) { core::process::checks_indices.set(is_on); }
+
+error_t set_package_folders(std::vector<std::string> const& folders) {
+    return core::guarded([&]() -> error_t {
+        core::process::set_package_folders(folders);
+        return {};
+    });
+}
+
+}  // namespace cudnn_frontend::runtime

@@ -1,0 +1,52 @@
+// The dropout generator of the CPU targets: Philox 4x32 with 10 rounds, counted by position. docs/spec.md describes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace cudnn_frontend::attention {
+
+using PhiloxBlock = std::array<std::uint32_t, 4>;
+
+inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high) {
+    auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+    auto const high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
+    PhiloxBlock x{low(counter_low), high(counter_low), low(counter_high), high(counter_high)};
+    std::uint32_t k0 = low(key), k1 = high(key);
+    for (int round = 0; round < 10; ++round) {
+        std::uint64_t const a = std::uint64_t{0xD2511F53u} * x[0];
+        std::uint64_t const b = std::uint64_t{0xCD9E8D57u} * x[2];
+        x = {high(b) ^ x[1] ^ k0, low(b), high(a) ^ x[3] ^ k1, low(a)};
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return x;
+}
+
+// Decides which probabilities of a score tensor are kept. Each group of four columns uses one block: the counter is the
+// group's number in the whole tensor and the caller's offset, the key is the seed.
+class DropoutMask {
+   public:
+    DropoutMask(std::int64_t seed, std::int64_t offset, double keep_probability, std::int64_t columns)
+        : seed_(static_cast<std::uint64_t>(seed)),
+          offset_(static_cast<std::uint64_t>(offset)),
+          groups_per_row_(static_cast<std::uint64_t>((columns + 3) / 4)),
+          threshold_(static_cast<std::uint64_t>(keep_probability * 4294967296.0)) {}
+
+    // Row numbers run over batch, head and query: (b * heads + h) * queries + i.
+    bool keeps(std::int64_t row, std::int64_t column) const {
+        PhiloxBlock const block = group(row, column / 4);
+        return block[static_cast<std::size_t>(column % 4)] < threshold_;
+    }
+    PhiloxBlock group(std::int64_t row, std::int64_t group_of_row) const {
+        return philox(seed_,
+                      static_cast<std::uint64_t>(row) * groups_per_row_ + static_cast<std::uint64_t>(group_of_row),
+                      offset_);
+    }
+    std::uint64_t threshold() const { return threshold_; }
+
+   private:
+    std::uint64_t seed_, offset_, groups_per_row_, threshold_;
+};
+
+}  // namespace cudnn_frontend::attention

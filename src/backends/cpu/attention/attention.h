@@ -1,0 +1,27 @@
+// Fused attention on host memory: blocked over queries and keys, so that memory grows with S, not with S^2.
+#pragma once
+
+#include "attention/attention_operands.h"
+#include "core/result.h"
+#include "cpu/memory/view.h"
+
+#include <cstdint>
+
+namespace cudnn_frontend::cpu {
+
+using attention::Port;
+
+// Tensors of attention, by port; empty views where an option is not used. Any element type that the host can load.
+using AttentionTensors = attention::OfOperation<View>;
+
+// Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is
+// there.
+std::int64_t forward_workspace(AttentionTensors const& tensors, int threads);
+std::int64_t backward_workspace(AttentionTensors const& tensors, int threads);
+
+error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
+                          void* workspace);
+error_t attention_backward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
+                           void* workspace);
+
+}  // namespace cudnn_frontend::cpu

@@ -1,0 +1,212 @@
+// Backward attention. Each gradient element is summed by one thread in a fixed order, so that results are the same for
+// any number of threads: a pass assigns disjoint regions, and regions of different passes sum in the same order.
+#include "cpu/attention/attention_backward.h"
+
+#include "core/threads.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+// Keys, and for dBias queries, of a region where a pass splits them.
+constexpr std::int64_t kSpan = 256;
+
+Backward make_backward(AttentionTensors const& tensors, int threads) {
+    Shape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
+    Kernels const& best = kernels();
+    return {tensors, shape, best, query_block(shape, best.lanes, threads)};
+}
+
+// Query heads that share key and value heads with no other query heads.
+std::int64_t heads_of_unit(Shape const& shape) { return shape.heads / std::gcd(shape.key_heads, shape.value_heads); }
+std::int64_t units(Shape const& shape) { return shape.batches * shape.heads / heads_of_unit(shape); }
+
+// A range split into pieces of a given size.
+struct Cut {
+    std::int64_t whole, piece;
+
+    std::int64_t count() const { return (whole + piece - 1) / piece; }
+    Range at(std::int64_t index) const { return {index * piece, std::min((index + 1) * piece, whole)}; }
+};
+
+// Disjoint regions, one task for each.
+struct Pass {
+    Wanted wanted;
+    Cut heads, queries, keys;
+
+    std::int64_t tasks_of_batch() const { return heads.count() * queries.count() * keys.count(); }
+    // The last queries and keys go first: under causal masks the queries' regions are the largest then.
+    Region region(std::int64_t b, std::int64_t index) const {
+        std::int64_t const query = queries.count() - 1 - index % queries.count();
+        std::int64_t const key = index / queries.count() % keys.count();
+        return {b, heads.at(index / queries.count() / keys.count()), queries.at(query), keys.at(key), wanted};
+    }
+};
+
+struct Plan {
+    Pass queries;  // only dQ, or all three
+    Pass keys;     // dK and dV if separate
+    Pass bias;
+};
+
+bool any(Wanted const& wanted) { return wanted.d_q || wanted.d_k || wanted.d_v || wanted.d_bias; }
+
+// One pass for all three computes 5 matrix products, but only units are independent; separate passes compute 3 and 4
+// and spread over any number of threads.
+bool takes_one_pass(Shape const& shape, int threads) {
+    std::int64_t const rounds = (units(shape) + threads - 1) / threads;
+    return 5 * rounds * threads <= 7 * units(shape);
+}
+
+Plan make_plan(Backward const& run, int threads) {
+    AttentionTensors const& tensors = run.tensors;
+    Shape const& shape = run.shape;
+    Cut const all_queries{shape.queries, shape.queries}, all_keys{shape.keys, shape.keys};
+    Cut const by_unit{shape.heads, heads_of_unit(shape)}, by_head{shape.heads, 1};
+    bool const d_q{tensors[Port::dQ]}, d_k{tensors[Port::dK]}, d_v{tensors[Port::dV]}, d_bias{tensors[Port::dBias]};
+
+    Plan plan{};
+    if (takes_one_pass(shape, threads)) {
+        plan.queries = {{d_q, d_k, d_v, false}, by_unit, all_queries, all_keys};
+    } else {
+        plan.queries = {{d_q, false, false, false}, by_head, {shape.queries, run.block}, all_keys};
+        plan.keys = {{false, d_k, d_v, false}, by_unit, all_queries, {shape.keys, kSpan}};
+    }
+    auto const& dim = tensors[Port::dBias].dim;
+    plan.bias = {{false, false, false, d_bias},
+                 dim[1] == 1 ? Cut{shape.heads, shape.heads} : by_head,
+                 dim[2] == 1 ? all_queries : Cut{shape.queries, kSpan},
+                 dim[3] == 1 ? all_keys : Cut{shape.keys, kSpan}};
+    return plan;
+}
+
+void take_key_sums(Backward const& run, Pass const& pass, Arena& arena, BackwardScratch& scratch) {
+    Shape const& shape = run.shape;
+    std::int64_t const keys = round_up(std::min(pass.keys.piece, shape.keys), kTileKeys);
+    std::int64_t const heads = heads_of_unit(shape);
+    if (pass.wanted.d_k) {
+        std::int64_t const key_heads = heads / (shape.heads / shape.key_heads);
+        scratch.d_k = arena.take<float>(saturating_multiply(key_heads, keys), run.lane_padded(shape.width));
+    }
+    if (pass.wanted.d_v) {
+        std::int64_t const value_heads = heads / (shape.heads / shape.value_heads);
+        scratch.d_v = arena.take<float>(saturating_multiply(value_heads, keys), run.lane_padded(shape.value_width));
+    }
+}
+
+void take_bias_sum(Backward const& run, Pass const& pass, Arena& arena, BackwardScratch& scratch) {
+    if (!pass.wanted.d_bias) return;
+    auto const& dim = run.tensors[Port::dBias].dim;
+    std::int64_t const queries = dim[2] == 1 ? 1 : kSpan, keys = dim[3] == 1 ? 1 : kSpan;
+    scratch.d_bias = {arena.take<double>(keys, queries), dim[3] == 1 ? 0 : queries, dim[2] == 1 ? 0 : 1};
+}
+
+BackwardScratch take_scratch(Backward const& run, Pass const& pass, Arena& arena) {
+    Shape const& shape = run.shape;
+    BackwardScratch scratch{};
+    scratch.q_panels = arena.take<float>(run.block, shape.width);
+    scratch.d_o_panels = arena.take<float>(run.block, shape.value_width);
+    scratch.d_q_panels = arena.take<float>(run.block, run.row_padded(shape.width));
+    scratch.q = arena.take<float>(run.block, run.lane_padded(shape.width));
+    scratch.d_o = arena.take<float>(run.block, run.lane_padded(shape.value_width));
+    scratch.o_panel = arena.take<float>(run.lanes(), shape.value_width);
+    scratch.stats = arena.take<float>(run.block, 1);
+    scratch.row_dots = arena.take<float>(run.block, 1);
+    scratch.k_columns = arena.take<float>(kTileKeys, shape.width);
+    scratch.v_columns = arena.take<float>(kTileKeys, shape.value_width);
+    scratch.k = arena.take<float>(kTileKeys, run.row_padded(shape.width));
+    scratch.scores = arena.take<float>(kTileKeys, run.lanes());
+    scratch.gradients = arena.take<float>(kTileKeys, run.lanes());
+    scratch.spare = arena.take<float>(kTileKeys, run.lanes());
+    take_key_sums(run, pass, arena, scratch);
+    take_bias_sum(run, pass, arena, scratch);
+    return scratch;
+}
+
+std::int64_t scratch_bytes(Backward const& run, Pass const& pass) {
+    Arena arena(nullptr, 0);
+    take_scratch(run, pass, arena);
+    return arena.used();
+}
+
+// How many tasks the pass has.
+std::int64_t tasks(Backward const& run, Pass const& pass) {
+    if (!any(pass.wanted)) return 0;
+    return pass.tasks_of_batch() * (pass.wanted.d_bias ? run.tensors[Port::dBias].dim[0] : run.shape.batches);
+}
+
+std::int64_t pass_bytes(Backward const& run, Pass const& pass, int threads) {
+    std::int64_t const count = tasks(run, pass);
+    return count == 0 ? 0 : saturating_multiply(std::min<std::int64_t>(threads, count), scratch_bytes(run, pass));
+}
+
+void run_pass(Backward const& run, Problem const& problem, Pass const& pass, int threads, void* workspace) {
+    std::int64_t const count = tasks(run, pass);
+    if (count == 0) return;
+    std::int64_t const bytes = scratch_bytes(run, pass);
+    core::parallel_for(threads, count, [&](int worker, std::int64_t index) {
+        Arena arena(workspace, worker * bytes);
+        BackwardScratch const scratch = take_scratch(run, pass, arena);
+        std::int64_t const of_batch = pass.tasks_of_batch();
+        walk_region(run, problem, pass.region(index / of_batch, index % of_batch), scratch);
+    });
+}
+
+void store_bias_gradient(View const& d_bias, Region const& region, BiasSum const& sum) {
+    Range const queries = d_bias.dim[2] == 1 ? Range{0, 1} : region.queries;
+    Range const keys = d_bias.dim[3] == 1 ? Range{0, 1} : region.keys;
+    for (std::int64_t i = queries.begin; i < queries.end; ++i) {
+        for (std::int64_t j = keys.begin; j < keys.end; ++j) {
+            double const value = sum.data[(j - keys.begin) * sum.key_step + (i - queries.begin) * sum.query_step];
+            core::store(d_bias.type, d_bias.data, d_bias.at(region.b, region.heads.begin, i, j), value);
+        }
+    }
+}
+
+// A task sums one piece of dBias over all scores to which it is broadcast.
+void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass, int threads, void* workspace) {
+    std::int64_t const count = tasks(run, pass);
+    if (count == 0) return;
+    View const& d_bias = run.tensors[Port::dBias];
+    std::int64_t const bytes = scratch_bytes(run, pass);
+    core::parallel_for(threads, count, [&](int worker, std::int64_t index) {
+        Arena arena(workspace, worker * bytes);
+        BackwardScratch const scratch = take_scratch(run, pass, arena);
+        std::fill_n(scratch.d_bias.data, (d_bias.dim[2] == 1 ? 1 : kSpan) * (d_bias.dim[3] == 1 ? 1 : kSpan), 0.0);
+        std::int64_t const of_batch = pass.tasks_of_batch(), b = index / of_batch;
+        Range const batches = d_bias.dim[0] == 1 ? Range{0, run.shape.batches} : Range{b, b + 1};
+        Region region = pass.region(b, index % of_batch);
+        region.is_careful = true;  // the sum continues across regions, so none can be computed again
+        for (region.b = batches.begin; region.b < batches.end; ++region.b) walk_region(run, problem, region, scratch);
+        region.b = b;
+        store_bias_gradient(d_bias, region, scratch.d_bias);
+    });
+}
+
+}  // namespace
+
+std::int64_t backward_workspace(AttentionTensors const& tensors, int threads) {
+    threads = std::max(threads, 1);
+    Backward const run = make_backward(tensors, threads);
+    Plan const plan = make_plan(run, threads);
+    return Arena::workspace_bytes(std::max({pass_bytes(run, plan.queries, threads), pass_bytes(run, plan.keys, threads),
+                                            pass_bytes(run, plan.bias, threads)}));
+}
+
+error_t attention_backward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
+                           void* workspace) {
+    threads = std::max(threads, 1);
+    Backward const run = make_backward(tensors, threads);
+    Plan const plan = make_plan(run, threads);
+    Problem const problem = make_problem(tensors, options);
+    run_pass(run, problem, plan.queries, threads, workspace);
+    run_pass(run, problem, plan.keys, threads, workspace);
+    run_bias_pass(run, problem, plan.bias, threads, workspace);
+    store_sink_gradients(run, problem, threads);
+    if (tensors[Port::Rng_dump] && problem.generator) dump_dropout_mask(problem, tensors[Port::Rng_dump], threads);
+    return {};
+}
+
+}  // namespace cudnn_frontend::cpu

@@ -1,0 +1,63 @@
+// Backward attention over a region of the score tensor, which all passes share.
+#pragma once
+
+#include "cpu/attention/attention_problem.h"
+#include "cpu/attention/attention_scores.h"
+#include "cpu/attention/attention_scratch.h"
+
+#include <cstdint>
+
+namespace cudnn_frontend::cpu {
+
+// The gradients that a region's walk computes.
+struct Wanted {
+    bool d_q = false, d_k = false, d_v = false, d_bias = false;
+};
+
+// The sum of a region's dBias, in double since it may run over the whole score tensor. Steps are 0 along broadcast
+// dims.
+struct BiasSum {
+    double* data = nullptr;
+    std::int64_t key_step = 0, query_step = 0;
+};
+
+// Heads, queries and keys of one batch entry. Keys begin at a multiple of kTileKeys, queries at a multiple of the
+// block.
+struct Region {
+    std::int64_t b;
+    Range heads, queries, keys;
+    Wanted wanted;
+    bool is_careful = false;  // masked pairs contribute nothing, even with NaN and infinity
+};
+
+struct Backward {
+    AttentionTensors const& tensors;
+    Shape shape;
+    Kernels const& kernels;
+    std::int64_t block;  // queries of one step
+
+    std::int64_t lanes() const { return kernels.lanes; }
+    std::int64_t row_padded(std::int64_t width) const { return round_up(width, kernels.row_step); }
+    std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
+};
+
+// A worker's memory. A panel is depth x lanes, for the queries of one register block.
+struct BackwardScratch {
+    float *q_panels, *d_o_panels, *d_q_panels;
+    float *q, *d_o;  // queries x width
+    float* o_panel;
+    float *stats, *row_dots;            // for each query
+    float *k_columns, *v_columns, *k;   // width x keys, value width x keys, keys x width
+    float *scores, *gradients, *spare;  // tiles
+    float *d_k, *d_v;                   // for each key head and value head of the region, keys x width
+    BiasSum d_bias;
+};
+
+// Sums the region's part of the gradients into the scratch, in an order that is independent of other regions, and
+// stores dQ, dK and dV. dBias stays in the scratch, to be summed over many regions.
+void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch);
+
+// The gradient of the sink token, if requested: minus the sum over rows of the sink's probability times dO O.
+void store_sink_gradients(Backward const& run, Problem const& problem, int threads);
+
+}  // namespace cudnn_frontend::cpu

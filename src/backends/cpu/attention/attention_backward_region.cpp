@@ -1,0 +1,299 @@
+#include "cpu/attention/attention_backward.h"
+
+#include "cpu/attention/attention_tile.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+// One block of queries of one head, which goes through the region's keys.
+struct Step {
+    Backward const& run;
+    Problem const& problem;
+    Region const& region;
+    BackwardScratch const& scratch;
+    Sequence sequence;
+    std::int64_t h;
+    Range queries;
+
+    std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
+    // The panel's queries within the sequence's length.
+    Range panel(std::int64_t index) const {
+        std::int64_t const begin = queries.begin + index * run.lanes();
+        return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
+    }
+    float* in_panels(float* panels, std::int64_t index, std::int64_t depth) const {
+        return panels + index * run.lanes() * depth;
+    }
+};
+
+void scale(float* data, std::int64_t count, float factor) {
+    for (std::int64_t i = 0; i < count; ++i) data[i] *= factor;
+}
+
+// Queries along the lanes, as the right-hand side of a product over the width.
+void load_panel(Step const& step, View const& view, Range queries, std::int64_t width, float* panel) {
+    Slice const slice = transposed(slice_of(view, step.region.b, step.h, queries.begin, 0));
+    load_tile(slice, {panel, step.run.lanes(), width, queries.size()}, step.run.lanes());
+}
+
+// The width along the lanes, as the right-hand side of a product over queries.
+void load_rows(Step const& step, View const& view, Range queries, std::int64_t width, float* rows) {
+    std::int64_t const stride = step.run.lane_padded(width);
+    Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
+    load_tile(slice, {rows, stride, queries.size(), width}, stride);
+}
+
+// Row sums of dO * O, for each lane.
+void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t lanes, float* dots) {
+    std::array<double, kMaxLanes> sums{};
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            std::int64_t const at = row * lanes + lane;
+            sums[static_cast<std::size_t>(lane)] += double{a[at]} * double{b[at]};
+        }
+    }
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        dots[lane] = static_cast<float>(sums[static_cast<std::size_t>(lane)]);
+    }
+}
+
+void load_query_panel(Step const& step, std::int64_t p) {
+    AttentionTensors const& tensors = step.run.tensors;
+    Shape const& shape = step.run.shape;
+    std::int64_t const lanes = step.run.lanes();
+    Range const queries = step.panel(p);
+    float* const q = step.in_panels(step.scratch.q_panels, p, shape.width);
+    float* const d_o = step.in_panels(step.scratch.d_o_panels, p, shape.value_width);
+    load_panel(step, tensors[Port::Q], queries, shape.width, q);
+    scale(q, lanes * shape.width, step.problem.scale);
+    load_panel(step, tensors[Port::dO], queries, shape.value_width, d_o);
+    load_panel(step, tensors[Port::O], queries, shape.value_width, step.scratch.o_panel);
+    dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.scratch.row_dots + p * lanes);
+    Slice const stats = transposed(slice_of(tensors[Port::Stats], step.region.b, step.h, queries.begin, 0));
+    load_tile(stats, {step.scratch.stats + p * lanes, lanes, 1, queries.size()}, lanes);
+    scale(step.scratch.stats + p * lanes, lanes, step.problem.log_of_base);
+}
+
+void load_queries(Step const& step) {
+    Shape const& shape = step.run.shape;
+    for (std::int64_t p = 0; p < step.panels(); ++p) load_query_panel(step, p);
+    Range const present{step.queries.begin, std::min(step.queries.end, step.sequence.queries)};
+    if (step.region.wanted.d_k) {
+        load_rows(step, step.run.tensors[Port::Q], present, shape.width, step.scratch.q);
+        scale(step.scratch.q, present.size() * step.run.lane_padded(shape.width), step.problem.scale);
+    }
+    if (step.region.wanted.d_v)
+        load_rows(step, step.run.tensors[Port::dO], present, shape.value_width, step.scratch.d_o);
+    if (step.region.wanted.d_q) {
+        float* const d_q = step.scratch.d_q_panels;
+        std::fill(d_q, d_q + step.run.block * step.run.row_padded(shape.width), 0.0f);
+    }
+}
+
+void load_keys(Step const& step, Range keys) {
+    AttentionTensors const& tensors = step.run.tensors;
+    Shape const& shape = step.run.shape;
+    Slice const k = slice_of(tensors[Port::K], step.region.b, shape.key_head(step.h), keys.begin, 0);
+    Slice const v = slice_of(tensors[Port::V], step.region.b, shape.value_head(step.h), keys.begin, 0);
+    load_tile(transposed(k), {step.scratch.k_columns, kTileKeys, shape.width, keys.size()}, kTileKeys);
+    load_tile(transposed(v), {step.scratch.v_columns, kTileKeys, shape.value_width, keys.size()}, kTileKeys);
+    std::int64_t const stride = step.run.row_padded(shape.width);
+    if (step.region.wanted.d_q) load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
+}
+
+// Replaces the scores by P (with dropout) and the gradients by dS. Rows up to the next register block are cleared.
+void differentiate_scores(Step const& step, std::int64_t p, Place const& place) {
+    BackwardScratch const& scratch = step.scratch;
+    Kernels const& kernels = step.run.kernels;
+    Shape const& shape = step.run.shape;
+    std::int64_t const lanes = step.run.lanes(), keys = place.keys.size(), rows = step.run.row_padded(keys);
+    kernels.multiply({scratch.k_columns, kTileKeys, step.in_panels(scratch.q_panels, p, shape.width), lanes,
+                      scratch.scores, lanes, rows, lanes, shape.width});
+    finish_scores(step.problem, step.sequence, place, lanes, scratch.scores, scratch.spare);
+    kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes, step.region.is_careful);
+
+    kernels.multiply({scratch.v_columns, kTileKeys, step.in_panels(scratch.d_o_panels, p, shape.value_width), lanes,
+                      scratch.gradients, lanes, rows, lanes, shape.value_width});
+    bool const dropout = step.problem.has_dropout();
+    if (dropout) load_dropout_mask(step.problem, place, lanes, scratch.spare);
+    kernels.score_gradients(
+        scratch.scores, scratch.gradients, keys,
+        {dropout ? scratch.spare : nullptr, step.problem.dropout_scale, scratch.row_dots + p * lanes});
+    std::fill(scratch.scores + keys * lanes, scratch.scores + rows * lanes, 0.0f);
+    std::fill(scratch.gradients + keys * lanes, scratch.gradients + rows * lanes, 0.0f);
+}
+
+// sum += tile * rows, for the tile's keys of one head's sum.
+void add_key_gradients(Step const& step, Place const& place, float const* tile, float const* rows, std::int64_t width,
+                       std::int64_t local_head, float* sums) {
+    std::int64_t const stride = step.run.lane_padded(width), span = round_up(step.region.keys.size(), kTileKeys);
+    std::int64_t const first = local_head * span + place.keys.begin - step.region.keys.begin;
+    step.run.kernels.multiply_tile({tile, 0, rows + (place.queries.begin - step.queries.begin) * stride, stride,
+                                    sums + first * stride, stride, step.run.row_padded(place.keys.size()), stride,
+                                    place.queries.size(), step.region.is_careful});
+}
+
+void add_bias_gradients(Step const& step, Place const& place) {
+    BiasSum const& sum = step.scratch.d_bias;
+    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+        float const* const row = step.scratch.gradients + key * step.run.lanes();
+        double* const to = sum.data + (place.keys.begin - step.region.keys.begin + key) * sum.key_step +
+                           (place.queries.begin - step.region.queries.begin) * sum.query_step;
+        for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) to[lane * sum.query_step] += double{row[lane]};
+    }
+}
+
+// Processes one panel against one tile of keys.
+void visit_tile(Step const& step, std::int64_t p, Range tile) {
+    Range const visible = step.sequence.keys_of(step.panel(p));
+    Range const keys{tile.begin, std::min(tile.end, visible.end)};
+    if (keys.size() == 0 || tile.end <= visible.begin) return;
+
+    Backward const& run = step.run;
+    BackwardScratch const& scratch = step.scratch;
+    Wanted const& wanted = step.region.wanted;
+    Shape const& shape = run.shape;
+    Place const place{step.region.b, step.h, step.panel(p), keys};
+    differentiate_scores(step, p, place);
+    if (wanted.d_v) {
+        std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
+        add_key_gradients(step, place, scratch.scores, scratch.d_o, shape.value_width, head, scratch.d_v);
+    }
+    if (wanted.d_k) {
+        std::int64_t const head = shape.key_head(step.h) - shape.key_head(step.region.heads.begin);
+        add_key_gradients(step, place, scratch.gradients, scratch.q, shape.width, head, scratch.d_k);
+    }
+    if (wanted.d_q) {
+        static constexpr auto kOnes = [] {
+            std::array<float, kMaxLanes> ones;
+            ones.fill(1.0f);
+            return ones;
+        }();
+        std::int64_t const lanes = run.lanes(), rows = run.row_padded(shape.width);
+        run.kernels.rescale_and_multiply(
+            {scratch.k, rows, scratch.gradients, lanes, step.in_panels(scratch.d_q_panels, p, rows), lanes, rows, lanes,
+             keys.size(), step.region.is_careful},
+            kOnes.data());
+    }
+    if (wanted.d_bias) add_bias_gradients(step, place);
+}
+
+// Queries past the sequence's length get dQ = 0 if dQ has memory for them.
+void store_query_gradients(Step const& step) {
+    std::int64_t const lanes = step.run.lanes(), width = step.run.shape.width;
+    for (std::int64_t p = 0; p < step.panels(); ++p) {
+        std::array<float, kMaxLanes> factors{};
+        std::fill_n(factors.begin(), step.panel(p).size(), step.problem.scale);
+        float* const panel = step.in_panels(step.scratch.d_q_panels, p, step.run.row_padded(width));
+        step.run.kernels.scale_lanes(panel, width, factors.data());
+        std::int64_t const first = step.queries.begin + p * lanes;
+        Slice const to = slice_of(step.run.tensors[Port::dQ], step.region.b, step.h, first, 0);
+        bool const is_ragged{step.run.tensors[Port::dQ].starts};
+        std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
+        store_tile({panel, lanes, width, rows}, transposed(to));
+    }
+}
+
+bool has_nan_in_query_gradients(Step const& step) {
+    if (!step.region.wanted.d_q) return false;
+    return step.run.kernels.holds_nan(step.scratch.d_q_panels,
+                                      step.run.block * step.run.row_padded(step.run.shape.width));
+}
+
+void take_step(Step const& step) {
+    load_queries(step);
+    Range const visible =
+        step.sequence.keys_of({step.queries.begin, std::min(step.queries.end, step.sequence.queries)});
+    std::int64_t const begin = std::max(step.region.keys.begin, visible.begin / kTileKeys * kTileKeys);
+    std::int64_t const end = std::min(step.region.keys.end, visible.end);
+    for (std::int64_t key = begin; key < end; key += kTileKeys) {
+        Range const tile{key, std::min(key + kTileKeys, end)};
+        load_keys(step, tile);
+        for (std::int64_t p = 0; p < step.panels(); ++p) visit_tile(step, p, tile);
+    }
+}
+
+// The gradient of K or V for the heads that the region's query heads share.
+struct KeySum {
+    View view;
+    Range heads;
+    std::int64_t width, stride, span;
+    float* data;
+
+    std::int64_t size() const { return heads.size() * span * stride; }
+};
+
+KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
+    Range const heads{run.shape.key_head(region.heads.begin), run.shape.key_head(region.heads.end - 1) + 1};
+    return {run.tensors[Port::dK],
+            heads,
+            run.shape.width,
+            run.lane_padded(run.shape.width),
+            round_up(region.keys.size(), kTileKeys),
+            scratch.d_k};
+}
+
+KeySum value_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
+    Range const heads{run.shape.value_head(region.heads.begin), run.shape.value_head(region.heads.end - 1) + 1};
+    return {run.tensors[Port::dV],
+            heads,
+            run.shape.value_width,
+            run.lane_padded(run.shape.value_width),
+            round_up(region.keys.size(), kTileKeys),
+            scratch.d_v};
+}
+
+void clear(KeySum const& sum) { std::fill_n(sum.data, sum.size(), 0.0f); }
+
+// Keys past the sequence's length get 0 if there is memory for them.
+void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
+    std::int64_t const present = Range{region.keys.begin, std::min(region.keys.end, sequence.keys)}.size();
+    for (std::int64_t head = 0; head < sum.heads.size(); ++head) {
+        float* const rows = sum.data + head * sum.span * sum.stride;
+        std::fill(rows + present * sum.stride, rows + sum.span * sum.stride, 0.0f);
+        std::int64_t const stored = sum.view.starts ? present : region.keys.size();
+        store_tile({rows, sum.stride, stored, sum.width},
+                   slice_of(sum.view, region.b, sum.heads.begin + head, region.keys.begin, 0));
+    }
+}
+
+// Whether the sums contain NaN. dQ is stored block by block.
+bool sum_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
+    Sequence const sequence = problem.sequence(region.b);
+    KeySum const k = key_sum(run, region, scratch), v = value_sum(run, region, scratch);
+    if (region.wanted.d_k) clear(k);
+    if (region.wanted.d_v) clear(v);
+    bool has_nan = false;
+    for (std::int64_t h = region.heads.begin; h < region.heads.end; ++h) {
+        for (std::int64_t begin = region.queries.begin; begin < region.queries.end; begin += run.block) {
+            Range const queries{begin, std::min(begin + run.block, region.queries.end)};
+            Step const step{run, problem, region, scratch, sequence, h, queries};
+            take_step(step);
+            has_nan = has_nan || has_nan_in_query_gradients(step);
+            if (region.wanted.d_q) store_query_gradients(step);
+        }
+    }
+    return has_nan || (region.wanted.d_k && run.kernels.holds_nan(k.data, k.size())) ||
+           (region.wanted.d_v && run.kernels.holds_nan(v.data, v.size()));
+}
+
+}  // namespace
+
+// NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
+// only then is the region computed again, skipping zeros, which leaves all other sums as they are. dBias is no sum of
+// products.
+void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
+    if (sum_region(run, problem, region, scratch)) {
+        Region again = region;
+        again.is_careful = true;
+        sum_region(run, problem, again, scratch);
+    }
+    Sequence const sequence = problem.sequence(region.b);
+    if (region.wanted.d_k) store(key_sum(run, region, scratch), region, sequence);
+    if (region.wanted.d_v) store(value_sum(run, region, scratch), region, sequence);
+}
+
+}  // namespace cudnn_frontend::cpu

@@ -1,0 +1,246 @@
+// Included once for each instruction set: SDPA_GRAPH_KERNELS names it, SDPA_GRAPH_VECTOR_BYTES and SDPA_GRAPH_ROWS size
+// the register block.
+// Everything here has internal linkage, and no inline function of the standard library is used: a function that the
+// linker merges with another file's must not contain instructions which the machine may lack.
+#include "cpu/attention/attention_kernels.h"
+
+#include <cstdint>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+constexpr std::int64_t kWidth = SDPA_GRAPH_VECTOR_BYTES / 4;
+constexpr int kVectors = 2;
+constexpr std::int64_t kLanes = kVectors * kWidth;
+constexpr int kRows = SDPA_GRAPH_ROWS;
+static_assert(kLanes <= kMaxLanes && kTileKeys % kRows == 0);
+
+typedef float Vector __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES)));
+typedef std::int32_t Integers __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES)));
+typedef float UnalignedVector __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES), aligned(4), may_alias));
+
+constexpr float kInfinity = __builtin_inff();
+
+[[gnu::always_inline]] inline Vector read(float const* from) { return *reinterpret_cast<UnalignedVector const*>(from); }
+[[gnu::always_inline]] inline void write(float* to, Vector value) { *reinterpret_cast<UnalignedVector*>(to) = value; }
+[[gnu::always_inline]] inline Vector spread(float value) { return Vector{} + value; }
+
+// e^x = 2^n e^r with |r| <= ln(2) / 2, where a polynomial gives e^r to within 1e-8.
+// Subnormal results become 0.
+[[gnu::always_inline]] inline Vector exponential(Vector x) {
+    constexpr float kLowest = -87.3f, kHighest = 88.7f;
+    constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+    Vector bounded = x > kHighest ? spread(kHighest) : x;
+    bounded = bounded < kLowest ? spread(kLowest) : bounded;
+    Vector const shifted = bounded * 1.44269504f + kRounder;
+    Vector const n = shifted - kRounder;
+    Vector const r = (bounded - n * 0.693145752f) - n * 1.42860682e-06f;
+    Vector tail = spread(0.00139261761f);
+    tail = tail * r + 0.00836317307f;
+    tail = tail * r + 0.0416665547f;
+    tail = tail * r + 0.16666577f;
+    tail = tail * r + 0.5f;
+    Vector const mantissa = (tail * r) * r + r + 1.0f;
+    Integers const exponent = (reinterpret_cast<Integers>(shifted) << 23) + (127 << 23);
+    return x < kLowest ? Vector{} : mantissa * reinterpret_cast<Vector>(exponent);
+}
+
+// The order of the elements of a product's operand `a`.
+enum class Layout { DepthMajor, Tile };
+
+// Whether a 0 in the tile multiplies like any number, or skips the product.
+enum class Zeros { Multiply, LeaveOut };
+
+struct Assign {
+    Vector operator()(Vector, Vector sum, int) const { return sum; }
+};
+struct Add {
+    Vector operator()(Vector old, Vector sum, int) const { return old + sum; }
+};
+template <Zeros kZeros>
+struct Rescale {
+    float const* factors;
+    Vector operator()(Vector old, Vector sum, int vector) const {
+        Vector const factor = read(factors + vector * kWidth);
+        Vector const all = old * factor + sum;
+        if constexpr (kZeros == Zeros::Multiply) return all;
+        return factor == 0.0f ? sum : all;
+    }
+};
+
+// With Layout::Tile the tile is `a`, otherwise b.
+template <Layout kLayout, Zeros kZeros>
+[[gnu::always_inline]] inline Vector plus_product(Vector sum, float a, Vector b) {
+    Vector const all = sum + b * a;
+    if constexpr (kZeros == Zeros::Multiply) return all;
+    if constexpr (kLayout == Layout::Tile) return a == 0.0f ? sum : all;
+    else return b == 0.0f ? sum : all;
+}
+
+template <Layout kLayout, Zeros kZeros, class Update>
+[[gnu::always_inline]] inline void multiply_block(float const* a, Product const& p, float const* b, float* c,
+                                                  Update update) {
+    constexpr std::int64_t kRowStep = kLayout == Layout::Tile ? kLanes : 1;
+    std::int64_t const depth_step = kLayout == Layout::Tile ? 1 : p.a_stride;
+    Vector sum[kRows][kVectors] = {};
+    for (std::int64_t k = 0; k < p.depth; ++k) {
+        Vector const b0 = read(b), b1 = read(b + kWidth);
+#pragma GCC unroll 16
+        for (int row = 0; row < kRows; ++row) {
+            float const factor = a[row * kRowStep];
+            sum[row][0] = plus_product<kLayout, kZeros>(sum[row][0], factor, b0);
+            sum[row][1] = plus_product<kLayout, kZeros>(sum[row][1], factor, b1);
+        }
+        a += depth_step;
+        b += p.b_stride;
+    }
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+        float* const to = c + row * p.c_stride;
+        write(to, update(read(to), sum[row][0], 0));
+        write(to + kWidth, update(read(to + kWidth), sum[row][1], 1));
+    }
+}
+
+template <Layout kLayout, Zeros kZeros, class Update>
+[[gnu::always_inline]] inline void multiply_all(Product const& p, Update update) {
+    std::int64_t const row_step = kLayout == Layout::Tile ? kLanes : 1;
+    for (std::int64_t column = 0; column < p.columns; column += kLanes) {
+        for (std::int64_t row = 0; row < p.rows; row += kRows) {
+            multiply_block<kLayout, kZeros>(p.a + row * row_step, p, p.b + column, p.c + row * p.c_stride + column,
+                                            update);
+        }
+    }
+}
+
+void multiply(Product const& product) { multiply_all<Layout::DepthMajor, Zeros::Multiply>(product, Assign{}); }
+
+template <Zeros kZeros>
+[[gnu::noinline]] void rescale_and_multiply_as(Product const& product, float const* factors) {
+    multiply_all<Layout::DepthMajor, kZeros>(product, Rescale<kZeros>{factors});
+}
+
+void rescale_and_multiply(Product const& product, float const* factors) {
+    if (product.leaves_out_zeros) rescale_and_multiply_as<Zeros::LeaveOut>(product, factors);
+    else rescale_and_multiply_as<Zeros::Multiply>(product, factors);
+}
+
+template <Zeros kZeros>
+[[gnu::noinline]] void multiply_tile_as(Product const& product) {
+    multiply_all<Layout::Tile, kZeros>(product, Add{});
+}
+
+void multiply_tile(Product const& product) {
+    if (product.leaves_out_zeros) multiply_tile_as<Zeros::LeaveOut>(product);
+    else multiply_tile_as<Zeros::Multiply>(product);
+}
+
+// The maximum of a lane's scores and `top`; NaN if any of them is.
+[[gnu::always_inline]] inline Vector maximum(float const* scores, std::int64_t keys, Vector top) {
+    Integers is_nan{};
+    for (std::int64_t key = 0; key < keys; ++key) {
+        Vector const score = read(scores + key * kLanes);
+        is_nan |= score != score;
+        top = score > top ? score : top;
+    }
+    return is_nan ? spread(__builtin_nanf("")) : top;
+}
+
+void softmax_step(float* tile, std::int64_t keys, float* running_max, float* running_sum, float* rescale) {
+    for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+        Vector const old_top = read(running_max + lane);
+        Vector const top = maximum(tile + lane, keys, old_top);
+        // A query whose keys so far were all masked: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
+        Vector const anchor = top == -kInfinity ? Vector{} : top;
+        Vector sum{};
+        for (std::int64_t key = 0; key < keys; ++key) {
+            float* const score = tile + key * kLanes + lane;
+            Vector const weight = exponential(read(score) - anchor);
+            sum += weight;
+            write(score, weight);
+        }
+        Vector const factor = exponential(old_top - anchor);
+        write(running_max + lane, top);
+        write(running_sum + lane, read(running_sum + lane) * factor + sum);
+        // Under an infinite sink exp(inf - inf) is NaN; the sums of the keys stay as they are.
+        write(rescale + lane, top == old_top ? spread(1.0f) : factor);
+    }
+}
+
+// The careful variant keeps masked scores at 0 even if stats are NaN.
+template <bool kIsCareful>
+[[gnu::always_inline]] inline void probabilities_as(float* tile, std::int64_t keys, float const* stats) {
+    for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+        Vector const log_sum = read(stats + lane);
+        // A fully masked query has stats of -inf and probabilities of 0.
+        Vector const anchor = log_sum == -kInfinity ? spread(kInfinity) : log_sum;
+        for (std::int64_t key = 0; key < keys; ++key) {
+            float* const at = tile + key * kLanes + lane;
+            Vector const score = read(at), probability = exponential(score - anchor);
+            if constexpr (kIsCareful) {
+                write(at, (score == -kInfinity) | (anchor == kInfinity) ? Vector{} : probability);
+            } else {
+                write(at, probability);
+            }
+        }
+    }
+}
+
+void probabilities(float* tile, std::int64_t keys, float const* stats, bool is_careful) {
+    if (is_careful) probabilities_as<true>(tile, keys, stats);
+    else probabilities_as<false>(tile, keys, stats);
+}
+
+template <bool kHasDropout>
+[[gnu::always_inline]] inline void score_gradients_as(float* probabilities, float* gradients, std::int64_t keys,
+                                                      GradientTerms const& terms) {
+    for (std::int64_t key = 0; key < keys; ++key) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+            std::int64_t const at = key * kLanes + lane;
+            Vector const weight = read(probabilities + at);
+            Vector of_probability = read(gradients + at);
+            if constexpr (kHasDropout) {
+                Vector const factor = read(terms.dropout_mask + at) * terms.dropout_scale;
+                of_probability = factor == 0.0f ? Vector{} : of_probability * factor;
+                write(probabilities + at, weight == 0.0f ? Vector{} : weight * factor);
+            }
+            Vector const gradient = weight * (of_probability - read(terms.row_dots + lane));
+            write(gradients + at, weight == 0.0f ? Vector{} : gradient);
+        }
+    }
+}
+
+void score_gradients(float* probabilities, float* gradients, std::int64_t keys, GradientTerms const& terms) {
+    if (terms.dropout_mask) score_gradients_as<true>(probabilities, gradients, keys, terms);
+    else score_gradients_as<false>(probabilities, gradients, keys, terms);
+}
+
+void scale_lanes(float* rows, std::int64_t count, float const* factors) {
+    for (std::int64_t row = 0; row < count; ++row) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+            Vector const factor = read(factors + lane);
+            float* const at = rows + row * kLanes + lane;
+            write(at, factor == 0.0f ? Vector{} : read(at) * factor);
+        }
+    }
+}
+
+bool holds_nan(float const* numbers, std::int64_t count) {
+    Integers is_nan{};
+    for (std::int64_t i = 0; i < count; i += kLanes) {
+        Vector const a = read(numbers + i), b = read(numbers + i + kWidth);
+        is_nan |= (a != a) | (b != b);
+    }
+    std::int32_t found = 0;
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) found |= is_nan[lane];
+    return found != 0;
+}
+
+}  // namespace
+
+extern Kernels const SDPA_GRAPH_KERNELS;
+constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE, kLanes,        kRows,        multiply,
+                                           rescale_and_multiply,     multiply_tile, softmax_step, probabilities,
+                                           score_gradients,          scale_lanes,   holds_nan};
+
+}  // namespace cudnn_frontend::cpu

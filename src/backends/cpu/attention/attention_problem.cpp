@@ -1,0 +1,96 @@
+#include "cpu/attention/attention_problem.h"
+
+#include "cpu/attention/attention_scratch.h"
+
+#include <algorithm>
+#include <limits>
+#include <numbers>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+// Farther from the diagonal than any key, and small enough to add up without overflow.
+constexpr std::int64_t kUnbounded = std::int64_t{1} << 60;
+
+std::int64_t bound(std::optional<std::int64_t> const& user) {
+    return std::clamp(user.value_or(kUnbounded), -kUnbounded, kUnbounded);
+}
+
+float load_float(View const& view, float otherwise) {
+    return view ? static_cast<float>(core::load(view.type, view.data, 0)) : otherwise;
+}
+
+std::int64_t load_integer(View const& view) { return view ? core::load_integer(view.type, view.data, 0) : 0; }
+
+std::int64_t load_length(View const& view, std::int64_t b, std::int64_t most) {
+    if (!view) return most;
+    return std::clamp<std::int64_t>(core::load_integer(view.type, view.data, view.at(b, 0, 0, 0)), 0, most);
+}
+
+}  // namespace
+
+Shape shape_of(View const& q, View const& k, View const& v) {
+    return {q.dim[0], q.dim[1], k.dim[1], v.dim[1], q.dim[2], k.dim[2], q.dim[3], v.dim[3]};
+}
+
+Range Sequence::keys_of(Range query_range) const {
+    if (query_range.size() == 0) return {0, 0};
+    std::int64_t const begin = query_range.begin + shift - left + 1;
+    std::int64_t const end = query_range.end + shift + right;
+    return {std::clamp<std::int64_t>(begin, 0, keys), std::clamp<std::int64_t>(end, 0, keys)};
+}
+
+bool Sequence::sees_all(Range query_range, Range key_range) const {
+    bool const right_of_left_bound = key_range.begin > query_range.end - 1 + shift - left;
+    bool const left_of_right_bound = key_range.end - 1 <= query_range.begin + shift + right;
+    return right_of_left_bound && left_of_right_bound;
+}
+
+Sequence Problem::sequence(std::int64_t b) const {
+    std::int64_t const queries = load_length(seq_len_q, b, shape.queries);
+    std::int64_t const keys = load_length(seq_len_kv, b, shape.keys);
+    return {queries, keys, is_bottom_right ? keys - queries : 0, left, right};
+}
+
+float Problem::sink_of(std::int64_t h) const {
+    if (!sink) return -std::numeric_limits<float>::infinity();
+    return static_cast<float>(core::load(sink.type, sink.data, sink.at(0, h, 0, 0)));
+}
+
+Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options) {
+    Problem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};
+    problem.bias = tensors[Port::Bias];
+    problem.sink = tensors[Port::Sink_token];
+    problem.block_mask = BlockMask(tensors[Port::Block_mask]);
+    if (options.padding) {
+        problem.seq_len_q = tensors[Port::Seq_len_q];
+        problem.seq_len_kv = tensors[Port::Seq_len_kv];
+    }
+    problem.scale = load_float(tensors[Port::Attn_scale], options.scale_value.value_or(1.0f));
+    problem.alibi = options.alibi;
+    problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    problem.left = bound(options.left_bound);
+    problem.right = bound(options.right_bound);
+    if (options.stats_in_base_2) problem.log_of_base = std::numbers::ln2_v<float>;
+    if (options.dropout_probability) {
+        double const keep = 1.0 - *options.dropout_probability;
+        problem.generator.emplace(load_integer(tensors[Port::Seed]), load_integer(tensors[Port::Offset]), keep,
+                                  problem.shape.keys);
+        problem.dropout_scale = static_cast<float>(1.0 / keep);
+    } else if (tensors[Port::Dropout_mask]) {
+        problem.dropout_mask = tensors[Port::Dropout_mask];
+        problem.dropout_scale = load_float(tensors[Port::Dropout_scale], 1.0f);
+    }
+    return problem;
+}
+
+std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads) {
+    constexpr std::int64_t kMost = 256, kTasksPerThread = 4;
+    std::int64_t const sequences = shape.batches * shape.heads;
+    std::int64_t block = kMost;
+    while (block / 2 >= lanes && (shape.queries + block - 1) / block * sequences < kTasksPerThread * threads)
+        block /= 2;
+    return std::min(block, round_up(shape.queries, lanes));
+}
+
+}  // namespace cudnn_frontend::cpu

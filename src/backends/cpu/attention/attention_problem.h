@@ -1,0 +1,66 @@
+// The sizes, masks and dropout of fused attention, read from the tensors and options once for each run.
+#pragma once
+
+#include "attention/philox.h"
+#include "cpu/attention/attention.h"
+#include "cpu/attention/attention_kernels.h"
+#include "cpu/memory/view.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace cudnn_frontend::cpu {
+
+struct Shape {
+    std::int64_t batches, heads, key_heads, value_heads;
+    std::int64_t queries, keys;
+    std::int64_t width, value_width;
+
+    std::int64_t key_head(std::int64_t head) const { return head / (heads / key_heads); }
+    std::int64_t value_head(std::int64_t head) const { return head / (heads / value_heads); }
+};
+
+Shape shape_of(View const& q, View const& k, View const& v);
+
+// A half-open interval.
+struct Range {
+    std::int64_t begin, end;
+
+    std::int64_t size() const { return end > begin ? end - begin : 0; }
+};
+
+// One batch entry: its lengths, and its band, where key j is visible to query i if i + shift - left < j <= i + shift +
+// right.
+struct Sequence {
+    std::int64_t queries, keys;
+    std::int64_t shift, left, right;
+
+    // The smallest range with all keys that are visible to any of the queries.
+    Range keys_of(Range query_range) const;
+    bool sees_all(Range query_range, Range key_range) const;
+};
+
+struct Problem {
+    Shape shape;
+    View bias, sink, dropout_mask, seq_len_q, seq_len_kv;
+    float scale = 1.0f;
+    BlockMask block_mask;
+    bool alibi = false;
+    bool is_bottom_right = false;
+    std::int64_t left = 0, right = 0;
+    std::optional<attention::DropoutMask> generator;
+    float dropout_scale = 1.0f;
+    float log_of_base = 1.0f;  // of Stats: Stats times this is a natural logarithm
+
+    bool has_dropout() const { return generator || dropout_mask; }
+    Sequence sequence(std::int64_t b) const;
+    float sink_of(std::int64_t h) const;  // -inf if there is none
+};
+
+Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options);
+
+// The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
+// enough that all threads have work. Results do not depend on it.
+std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads);
+
+}  // namespace cudnn_frontend::cpu

@@ -1,0 +1,122 @@
+#include "cpu/attention/attention_scores.h"
+
+#include "attention/masks.h"
+#include "core/threads.h"
+#include "cpu/attention/attention_tile.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+void load_scores_like(View const& view, Place const& place, std::int64_t lanes, float* tile) {
+    Slice const slice = transposed(slice_of(view, place.b, place.h, place.queries.begin, place.keys.begin));
+    load_tile(slice, {tile, lanes, place.keys.size(), place.queries.size()}, lanes);
+}
+
+void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
+    auto const slope = static_cast<float>(attention::alibi_slope(place.h, problem.shape.heads));
+    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+        auto const distance = static_cast<float>(place.keys.begin + key - place.queries.begin);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            scores[key * lanes + lane] += slope * (distance - static_cast<float>(lane));
+        }
+    }
+}
+
+void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes, float* scores) {
+    constexpr float kMasked = -std::numeric_limits<float>::infinity();
+    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+        // The query for which the key is on the diagonal, as a lane of this tile.
+        std::int64_t const diagonal = place.keys.begin + key - sequence.shift - place.queries.begin;
+        std::int64_t const first = std::clamp<std::int64_t>(diagonal - sequence.right, 0, lanes);
+        std::int64_t const last = std::clamp<std::int64_t>(diagonal + sequence.left, 0, lanes);
+        float* const row = scores + key * lanes;
+        std::fill(row, row + first, kMasked);
+        std::fill(row + last, row + lanes, kMasked);
+    }
+}
+
+// Calls visit(queries, keys, whether the mask keeps them) for each part of the place within one tile of the mask.
+template <class Visit>
+void for_each_mask_tile(Problem const& problem, Place const& place, Visit const& visit) {
+    auto const part = [](Range whole, std::int64_t begin) {
+        return Range{begin, std::min(whole.end, (begin / attention::kMaskTile + 1) * attention::kMaskTile)};
+    };
+    for (Range i = part(place.queries, place.queries.begin); i.size() > 0; i = part(place.queries, i.end)) {
+        for (Range j = part(place.keys, place.keys.begin); j.size() > 0; j = part(place.keys, j.end)) {
+            visit(i, j, problem.block_mask.keeps(place.b, place.h, i.begin, j.begin));
+        }
+    }
+}
+
+void mask_blocks(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
+    constexpr float kMasked = -std::numeric_limits<float>::infinity();
+    for_each_mask_tile(problem, place, [&](Range queries, Range keys, bool keeps) {
+        if (keeps) return;
+        for (std::int64_t key = keys.begin; key < keys.end; ++key) {
+            float* const row = scores + (key - place.keys.begin) * lanes;
+            std::fill(row + queries.begin - place.queries.begin, row + queries.end - place.queries.begin, kMasked);
+        }
+    });
+}
+
+// Tiles start at multiples of a generator's group of four.
+void generate_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
+    Shape const& shape = problem.shape;
+    std::int64_t const first_row = (place.b * shape.heads + place.h) * shape.queries + place.queries.begin;
+    for (std::int64_t key = 0; key < place.keys.size(); key += 4) {
+        std::int64_t const group = (place.keys.begin + key) / 4;
+        std::int64_t const keys = std::min<std::int64_t>(4, place.keys.size() - key);
+        for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
+            attention::PhiloxBlock const block = problem.generator->group(first_row + lane, group);
+            for (std::int64_t i = 0; i < keys; ++i) {
+                bool const keeps = block[static_cast<std::size_t>(i)] < problem.generator->threshold();
+                mask[(key + i) * lanes + lane] = keeps ? 1.0f : 0.0f;
+            }
+        }
+    }
+}
+
+}  // namespace
+
+bool is_hidden(Problem const& problem, Place const& place) {
+    if (!problem.block_mask) return false;
+    bool keeps_any = false;
+    for_each_mask_tile(problem, place, [&](Range, Range, bool keeps) { keeps_any = keeps_any || keeps; });
+    return !keeps_any;
+}
+
+void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
+                   float* scores, float* spare) {
+    if (problem.bias) {
+        load_scores_like(problem.bias, place, lanes, spare);
+        for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i) scores[i] += spare[i];
+    }
+    if (problem.alibi) add_alibi(problem, place, lanes, scores);
+    if (!sequence.sees_all(place.queries, place.keys)) mask_band(sequence, place, lanes, scores);
+    if (problem.block_mask) mask_blocks(problem, place, lanes, scores);
+}
+
+void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
+    if (problem.dropout_mask) {
+        load_scores_like(problem.dropout_mask, place, lanes, mask);
+    } else {
+        std::fill(mask, mask + place.keys.size() * lanes, 0.0f);
+        generate_dropout_mask(problem, place, lanes, mask);
+    }
+}
+
+void dump_dropout_mask(Problem const& problem, View const& dump, int threads) {
+    Shape const& shape = problem.shape;
+    core::parallel_for(threads, shape.batches * shape.heads * shape.queries, [&](int, std::int64_t row) {
+        std::int64_t const i = row % shape.queries, h = row / shape.queries % shape.heads;
+        std::int64_t const b = row / shape.queries / shape.heads;
+        for (std::int64_t j = 0; j < shape.keys; ++j) {
+            core::store(dump.type, dump.data, dump.at(b, h, i, j), problem.generator->keeps(row, j) ? 1.0 : 0.0);
+        }
+    });
+}
+
+}  // namespace cudnn_frontend::cpu

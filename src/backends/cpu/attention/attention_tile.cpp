@@ -1,0 +1,104 @@
+#include "cpu/attention/attention_tile.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+// Any type that the host can load, one element at a time.
+void load_any(Slice const& from, Packed const& to) {
+    for (std::int64_t row = 0; row < to.rows; ++row) {
+        for (std::int64_t column = 0; column < to.columns; ++column) {
+            std::int64_t const at = from.origin + row * from.row_stride + column * from.column_stride;
+            to.data[row * to.stride + column] = static_cast<float>(core::load(from.type, from.data, at));
+        }
+    }
+}
+
+void store_any(Packed const& from, Slice const& to) {
+    for (std::int64_t row = 0; row < from.rows; ++row) {
+        for (std::int64_t column = 0; column < from.columns; ++column) {
+            std::int64_t const at = to.origin + row * to.row_stride + column * to.column_stride;
+            core::store(to.type, to.data, at, static_cast<double>(from.data[row * from.stride + column]));
+        }
+    }
+}
+
+// Visits (memory offset, packed offset) of each element. The innermost loop runs through adjacent elements in memory if
+// there are any. A transposing copy goes in strips, whose packed side stays in the cache; loops over whole strips have
+// a length known at compile time.
+template <class Visit>
+void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
+    if (slice.column_stride == 1) {
+        for (std::int64_t row = 0; row < packed.rows; ++row) {
+            std::int64_t const memory = row * slice.row_stride, tile = row * packed.stride;
+            for (std::int64_t column = 0; column < packed.columns; ++column) visit(memory + column, tile + column);
+        }
+        return;
+    }
+    constexpr std::int64_t kStrip = 16;
+    auto const visit_row = [&](std::int64_t row, std::int64_t column) {
+        visit(column * slice.column_stride + row * slice.row_stride, row * packed.stride + column);
+    };
+    std::int64_t first = 0;
+    for (; first + kStrip <= packed.rows; first += kStrip) {
+        for (std::int64_t column = 0; column < packed.columns; ++column) {
+            for (std::int64_t row = 0; row < kStrip; ++row) visit_row(first + row, column);
+        }
+    }
+    for (std::int64_t column = 0; column < packed.columns; ++column) {
+        for (std::int64_t row = first; row < packed.rows; ++row) visit_row(row, column);
+    }
+}
+
+template <class Format>
+void load_as(Slice const& from, Packed const& to) {
+    auto const* const memory = static_cast<typename Format::Element const*>(from.data) + from.origin;
+    float* const tile = to.data;
+    for_each_element(from, to,
+                     [=](std::int64_t at, std::int64_t packed) { tile[packed] = Format::to_float(memory[at]); });
+}
+
+template <class Format>
+void store_as(Packed const& from, Slice const& to) {
+    auto* const memory = static_cast<typename Format::Element*>(to.data) + to.origin;
+    float const* const tile = from.data;
+    for_each_element(to, from,
+                     [=](std::int64_t at, std::int64_t packed) { memory[at] = Format::from_float(tile[packed]); });
+}
+
+}  // namespace
+
+Slice slice_of(View const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) {
+    return {view.data, view.type, view.at(b, h, row, column), view.dim[2] == 1 ? 0 : view.stride[2],
+            view.dim[3] == 1 ? 0 : view.stride[3]};
+}
+
+Slice transposed(Slice const& slice) {
+    return {slice.data, slice.type, slice.origin, slice.column_stride, slice.row_stride};
+}
+
+void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns) {
+    switch (from.type) {
+        case DataType_t::FLOAT: load_as<Plain<float>>(from, to); break;
+        case DataType_t::DOUBLE: load_as<Plain<double>>(from, to); break;
+        case DataType_t::HALF: load_as<Half>(from, to); break;
+        case DataType_t::BFLOAT16: load_as<Bfloat16>(from, to); break;
+        default: load_any(from, to); break;
+    }
+    for (std::int64_t row = 0; row < to.rows && padded_columns > to.columns; ++row) {
+        std::fill(to.data + row * to.stride + to.columns, to.data + row * to.stride + padded_columns, 0.0f);
+    }
+}
+
+void store_tile(Packed const& from, Slice const& to) {
+    switch (to.type) {
+        case DataType_t::FLOAT: store_as<Plain<float>>(from, to); break;
+        case DataType_t::DOUBLE: store_as<Plain<double>>(from, to); break;
+        case DataType_t::HALF: store_as<Half>(from, to); break;
+        case DataType_t::BFLOAT16: store_as<Bfloat16>(from, to); break;
+        default: store_any(from, to); break;
+    }
+}
+
+}  // namespace cudnn_frontend::cpu

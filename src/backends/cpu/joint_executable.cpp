@@ -1,0 +1,166 @@
+#include "cpu/cpu_backend.h"
+
+#include "core/data_type.h"
+#include "cpu/memory/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+using rewrite::View;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Extents extents(core::Dims const& list) {
+    Extents all{};
+    std::ranges::copy(list, all.begin());
+    return all;
+}
+
+// Strides without those of the parts, which come first.
+Extents strides_of_part(View const& parts) { return extents(core::Dims(parts.stride.begin() + 1, parts.stride.end())); }
+
+class SumExecutable final : public plan::Executable {
+   public:
+    explicit SumExecutable(rewrite::Sum sum) : sum_(std::move(sum)) {}
+
+    std::int64_t workspace_size() const override { return 0; }
+
+    error_t launch(plan::Launch const& launch) const override {
+        View const& terms = sum_.terms;
+        View const& result = sum_.result;
+        Walk<2> walk(result.dim.size(), extents(result.dim), {extents(result.stride), strides_of_part(terms)});
+        do {
+            double sum = sum_.accumulates ? core::load(result.type, launch.pointers[1], walk.offset(0)) : 0.0;
+            for (std::int64_t part = 0; part < terms.dim[0]; ++part) {
+                sum += core::load(terms.type, launch.pointers[0], walk.offset(1) + part * terms.stride[0]);
+            }
+            core::store(result.type, launch.pointers[1], walk.offset(0), sum);
+        } while (walk.next());
+        return {};
+    }
+
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    rewrite::Sum sum_;
+};
+
+class MergeExecutable final : public plan::Executable {
+   public:
+    explicit MergeExecutable(rewrite::Merge merge) : merge_(std::move(merge)) {}
+
+    std::int64_t workspace_size() const override { return 0; }
+
+    error_t launch(plan::Launch const& launch) const override {
+        View const& o = merge_.o;
+        Extents rows = extents(o.dim);
+        rows[o.dim.size() - 1] = 1;
+        Extents const stats = merge_.stats ? extents(merge_.stats->stride) : Extents{};
+        Extents const lengths = merge_.partial_lengths ? strides_of_part(*merge_.partial_lengths) : Extents{};
+        Walk<5> walk(o.dim.size(), rows,
+                     {extents(o.stride), stats, strides_of_part(merge_.partial_o),
+                      strides_of_part(merge_.partial_stats), lengths});
+        std::vector<double> weights(static_cast<std::size_t>(merge_.partial_o.dim[0]));
+        do {
+            load_stats(launch, walk.offset(3), walk.offset(4), weights);
+            double const total = weigh(weights);
+            if (merge_.stats) core::store(merge_.stats->type, launch.pointers[3], walk.offset(1), total);
+            merge_row(launch, walk.offset(0), walk.offset(2), weights);
+        } while (walk.next());
+        return {};
+    }
+
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    // The log-sum-exp of each part's row, which is not read where the part has no keys.
+    void load_stats(plan::Launch const& launch, std::int64_t row, std::int64_t length, std::vector<double>& all) const {
+        View const& stats = merge_.partial_stats;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            auto const part = static_cast<std::int64_t>(i);
+            bool const has_keys =
+                !merge_.partial_lengths || core::load_integer(merge_.partial_lengths->type, launch.pointers.back(),
+                                                              length + part * merge_.partial_lengths->stride[0]) > 0;
+            all[i] = has_keys ? core::load(stats.type, launch.pointers[1], row + part * stats.stride[0]) : -kInfinity;
+        }
+    }
+
+    // Makes each part's factor of its log-sum-exp; returns the log-sum-exp over all parts.
+    static double weigh(std::vector<double>& weights) {
+        double greatest = -kInfinity, sum = 0.0;
+        for (double const stats : weights) greatest = std::isnan(stats) ? stats : std::max(greatest, stats);
+        bool const is_empty = greatest == -kInfinity;
+        for (double& weight : weights) sum += weight = is_empty ? 0.0 : std::exp(weight - greatest);
+        for (double& weight : weights) weight = is_empty ? 0.0 : weight / sum;
+        return is_empty ? greatest : greatest + std::log(sum);
+    }
+
+    // The output of a part without keys of the row is not read.
+    void merge_row(plan::Launch const& launch, std::int64_t to, std::int64_t from,
+                   std::vector<double> const& weights) const {
+        View const& o = merge_.o;
+        View const& parts = merge_.partial_o;
+        for (std::int64_t column = 0; column < o.dim.back(); ++column) {
+            double sum = 0.0;
+            for (std::size_t part = 0; part < weights.size(); ++part) {
+                if (weights[part] == 0.0) continue;
+                std::int64_t const at = from + static_cast<std::int64_t>(part) * parts.stride[0];
+                sum += weights[part] * core::load(parts.type, launch.pointers[0], at + column * parts.stride.back());
+            }
+            core::store(o.type, launch.pointers[2], to + column * o.stride.back(), sum);
+        }
+    }
+
+    rewrite::Merge merge_;
+};
+
+class SplitLengthsExecutable final : public plan::Executable {
+   public:
+    explicit SplitLengthsExecutable(rewrite::SplitLengths split) : split_(std::move(split)) {}
+
+    std::int64_t workspace_size() const override { return 0; }
+
+    error_t launch(plan::Launch const& launch) const override {
+        auto const extents_of = [](View const& view) { return extents(view.stride); };
+        Walk<4> walk(2, extents(split_.rows.dim),
+                     {extents_of(split_.queries), extents_of(split_.keys), extents_of(split_.rows),
+                      extents_of(split_.part_keys)});
+        do {
+            auto const load = [&](View const& view, std::size_t i) {
+                return core::load_integer(view.type, launch.pointers[i], walk.offset(i));
+            };
+            std::int64_t const queries = load(split_.queries, 0);
+            std::int64_t const first = walk.index()[1] * split_.chunk;
+            std::int64_t const keys = std::clamp<std::int64_t>(load(split_.keys, 1) - first, 0, split_.chunk);
+            bool const is_empty = queries == 0 || keys == 0;
+            store(launch, walk, 2, is_empty ? 0 : queries * split_.group);
+            store(launch, walk, 3, is_empty ? 0 : keys);
+        } while (walk.next());
+        return {};
+    }
+
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    static void store(plan::Launch const& launch, Walk<4> const& walk, std::size_t operand, std::int64_t length) {
+        core::store(DataType_t::INT32, launch.pointers[operand], walk.offset(operand), static_cast<double>(length));
+    }
+
+    rewrite::SplitLengths split_;
+};
+
+}  // namespace
+
+std::shared_ptr<plan::Executable const> join(rewrite::Joint const& joint) {
+    if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) return std::make_shared<SumExecutable>(*sum);
+    if (auto const* split = std::get_if<rewrite::SplitLengths>(&joint)) {
+        return std::make_shared<SplitLengthsExecutable>(*split);
+    }
+    return std::make_shared<MergeExecutable>(std::get<rewrite::Merge>(joint));
+}
+
+}  // namespace cudnn_frontend::cpu

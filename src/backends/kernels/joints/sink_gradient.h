@@ -1,0 +1,43 @@
+// The gradient of a sink token, summed in one order.
+#pragma once
+
+#include "kernels/device/joints/sink_gradient_arguments.h"
+#include "kernels/launch/kernel.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace cudnn_frontend::kernels {
+
+// With rows i below the length of batch entry b, or all of them:
+//   gradient[h] = -sum over b and i of exp(sink[h] - stats[b,h,i]) * sum over d of d_o[b,h,i,d] * o[b,h,i,d]
+// A row whose stats, or a head whose sink, is minus infinity adds nothing, whatever O and its gradient hold there.
+struct SinkGradientProblem {
+    // For tensors whose batch entries do not start at multiples of the first stride.
+    struct Offsets {
+        DataType_t type = DataType_t::NOT_SET;  // INT32 or INT64
+        std::int64_t multiplier = 1;            // elements that they count as one
+    };
+    struct Rows {
+        Operand operand;
+        std::optional<Offsets> offsets = {};
+    };
+
+    Rows o, d_o;                     // {batches, heads, rows, columns} of BFLOAT16, HALF or FLOAT
+    Rows stats;                      // {batches, heads, rows, 1} of FLOAT, natural
+    Operand sink, gradient;          // {1, heads, 1, 1} of FLOAT
+    std::optional<Operand> lengths;  // {batches, 1, 1, 1} of INT32
+};
+
+// For a block for each head; binds them to pointers.
+SinkGradientArguments arguments_of(SinkGradientProblem const& problem);
+void bind(SinkGradientArguments& arguments, SinkGradientProblem const& problem, Pointers pointers);
+
+// Pointers come in the order of the problem's operands, and behind them those of the offsets, in the same order.
+Result<KernelPointer> compile_sink_gradient(SinkGradientProblem const& problem, DeviceFacts const& device);
+// From Kernel::serialize() for the same problem and device.
+Result<KernelPointer> load_sink_gradient(SinkGradientProblem const& problem, DeviceFacts const& device,
+                                         std::string_view stored);
+
+}  // namespace cudnn_frontend::kernels

@@ -1,0 +1,91 @@
+#include "kernels/kernel_costs.h"
+
+#include "core/data_type.h"
+#include "cuda/device_facts.h"
+#include "kernels/neighborhood/neighborhood_engine.h"
+#include "kernels/neighborhood/neighborhood_forms.h"
+#include "kernels/neighborhood/neighborhood_tiling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+std::optional<PassRates> read_pass(std::string_view text, std::string const& pass) {
+    auto const stage = cuda::read_rate(text, pass + "_stage"), width = cuda::read_rate(text, pass + "_width"),
+               extra = cuda::read_rate(text, pass + "_extra");
+    if (!stage || !width || !extra) return {};
+    return PassRates{*stage, *width, *extra};
+}
+
+std::optional<NeighborhoodRates> read_form(std::string_view text, NeighborhoodForm form) {
+    std::string const engine = engine_name(form);
+    auto const forward = read_pass(text, engine + "_forward"), backward = read_pass(text, engine + "_backward");
+    if (!forward || !backward) return {};
+    return NeighborhoodRates{*forward, *backward};
+}
+
+// By tokens, where rows do not fit the tiles, the same work takes this many times as long.
+constexpr double kByTokens = 13.0;
+
+// Blocks run side by side on all multiprocessors, round by round.
+double cost_of_tiles(NeighborhoodProblem const& problem, NeighborhoodForm form, PassRates const& rates,
+                     int multiprocessors) {
+    double const rounds = std::ceil(static_cast<double>(tile_count(problem, form)) / multiprocessors);
+    std::int64_t const columns = form == NeighborhoodForm::WarpGroups ? group_columns(problem) : problem.columns();
+    double const stage = rates.stage + rates.width * static_cast<double>(columns);
+    return rounds * (rates.extra + std::ceil(seen_by_tile(problem, form) / kGroupRows)) * stage;
+}
+
+// The bytes that passes over rows read and write, in addition to the tiles.
+double bytes_of_passes(NeighborhoodSteps const& steps) {
+    double bytes = 0.0;
+    for (NeighborhoodStep const& step : steps.steps) {
+        if (!is_of_rows(step.problem.work)) continue;
+        for (auto const& operand : step.problem.operands) {
+            if (operand) bytes += static_cast<double>(*core::volume(operand->dims) * core::size_of(operand->type));
+        }
+    }
+    return bytes;
+}
+
+}  // namespace
+
+std::optional<Rates> read_rates(std::string_view text) {
+    auto const start = cuda::read_rate(text, "start"), bandwidth = cuda::read_rate(text, "bandwidth");
+    if (!start || !bandwidth) return {};
+    return Rates{*start, *bandwidth, read_form(text, NeighborhoodForm::Tiles),
+                 read_form(text, NeighborhoodForm::WarpGroups)};
+}
+
+std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, Rates const& rates, int multiprocessors) {
+    NeighborhoodProblem const& problem = steps.steps.front().problem;
+    if (!is_fused(problem.work) || !core::is_half(problem.example().type)) return {};
+    bool const is_by_groups = steps.form == NeighborhoodForm::WarpGroups;
+    auto const& measured = is_by_groups ? rates.warpgroups : rates.tiles;
+    if (!measured) return {};
+    PassRates const& pass = problem.work == NeighborhoodWork::Forward ? measured->forward : measured->backward;
+    auto const tiles = is_by_groups ? NeighborhoodForm::WarpGroups : NeighborhoodForm::Tiles;
+    double const times = steps.form == NeighborhoodForm::Tokens ? kByTokens : 1.0;
+    return static_cast<double>(steps.steps.size()) * rates.start +
+           times * cost_of_tiles(problem, tiles, pass, multiprocessors) + bytes_of_passes(steps) / rates.bandwidth;
+}
+
+std::optional<double> Costs::of(nodes::ValidatedGraph const& graph) const {
+    if (!is_neighborhood(graph)) return {};
+    for (NeighborhoodForm const form : kNeighborhoodForms) {
+        auto const steps = neighborhood_steps(graph, form);
+        if (steps.is_bad()) return {};
+        if (!steps.value().reason_against(device_).empty()) continue;
+        return neighborhood_cost(steps.value(), rates_, multiprocessors_);
+    }
+    return {};
+}
+
+std::optional<double> Costs::of(rewrite::Joint const& joint) const {
+    return rates_.start + rewrite::bytes_moved(joint) / rates_.bandwidth;
+}
+
+}  // namespace cudnn_frontend::kernels

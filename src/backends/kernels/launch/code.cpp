@@ -1,0 +1,105 @@
+#include "kernels/launch/code.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+constexpr cuda::SourceFile kDeviceSources[] = {
+#include "device_headers.inc"
+#include "kernel_sources.inc"
+#include "layer_headers.inc"
+};
+
+Result<cuda::CompiledCode> compile(CodeName const& name) {
+    auto const nvrtc = cuda::nvrtc();
+    if (nvrtc.is_bad()) return nvrtc.error();
+    std::string const file = name.source + ".cu";
+    auto const source = std::ranges::find(kDeviceSources, file, &cuda::SourceFile::name);
+    return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
+}
+
+// The process's compiled code. Never emptied: there are few types, and a program's devices are of few kinds.
+struct Slot {
+    std::mutex mutex;  // held while the code is compiled, which others then wait for
+    std::shared_ptr<Code const> code;
+};
+
+Slot& slot_of(CodeName const& name) {
+    static auto& slots = *new std::map<std::string, Slot>;  // never destroyed: programs may compile until they end
+    static std::mutex mutex;
+    std::lock_guard const lock(mutex);
+    return slots[name.text()];
+}
+
+void enter(std::shared_ptr<Code const> code) {
+    Slot& slot = slot_of(code->name());
+    std::lock_guard const lock(slot.mutex);
+    if (!slot.code) slot.code = std::move(code);
+}
+
+}  // namespace
+
+char const* element_name(DataType_t type) {
+    switch (type) {
+        case DataType_t::BFLOAT16: return "bfloat16";
+        case DataType_t::HALF: return "half";
+        case DataType_t::INT32: return "int";
+        default: return "float";
+    }
+}
+
+std::string CodeName::text() const {
+    std::string text = source;
+    for (std::string const& define : defines) text += " " + define;
+    return text + " " + architecture.name() + " " + SDPA_GRAPH_DEVICE_DIGEST;
+}
+
+Result<CUkernel> Code::function(std::size_t number) const {
+    std::lock_guard const lock(mutex_);
+    if (!module_) {
+        SDPA_GRAPH_TRY(cuda::Module::load(cubin_).move_to(module_));
+        functions_.resize(name_.functions.size());
+        enter(shared_from_this());
+    }
+    CUkernel& function = functions_[number];
+    if (function == nullptr) SDPA_GRAPH_TRY(module_->kernel(name_.functions[number]).move_to(function));
+    return function;
+}
+
+Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
+    Slot& slot = slot_of(name);
+    std::lock_guard const lock(slot.mutex);
+    if (slot.code) return slot.code;
+    auto compiled = compile(name);
+    if (compiled.is_bad()) return compiled.error();
+    slot.code = std::make_shared<Code const>(name, std::move(compiled.value().cubin));
+    return slot.code;
+}
+
+std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cubin) {
+    Slot& slot = slot_of(name);
+    std::lock_guard const lock(slot.mutex);
+    return slot.code ? slot.code : std::make_shared<Code const>(name, std::string(cubin));
+}
+
+Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::string_view stored) {
+    std::string_view const found = stored.substr(0, stored.find('\n'));
+    if (found == name.text() && found.size() < stored.size()) return find_code(name, stored.substr(found.size() + 1));
+    return error_t(error_code_t::INVALID_VALUE, "the stored kernel is \"" + std::string(found.substr(0, 100)) +
+                                                    "\"; expected \"" + name.text() +
+                                                    "\"; plan the graph again and store that plan");
+}
+
+std::string to_store(Code const& code) { return code.name().text() + "\n" + code.cubin(); }
+
+Result<std::string> compiler_log(CodeName const& name) {
+    auto compiled = compile(name);
+    if (compiled.is_bad()) return compiled.error();
+    return std::move(compiled.value().log);
+}
+
+}  // namespace cudnn_frontend::kernels

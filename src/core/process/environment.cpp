@@ -1,0 +1,54 @@
+#include "core/process/environment.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+namespace cudnn_frontend::core::environment {
+namespace {
+
+std::string read(char const* name) {
+    char const* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+bool is_on(char const* name) {
+    std::string const value = read(name);
+    return !value.empty() && value != "0";
+}
+
+template <class Number>
+std::optional<Number> read_number(char const* name) {
+    std::string const value = read(name);
+    Number number = 0;
+    auto const end = value.data() + value.size();
+    auto const parsed = std::from_chars(value.data(), end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return {};
+    return number;
+}
+
+std::vector<std::string> read_all(std::initializer_list<char const*> names) {
+    std::vector<std::string> values;
+    for (char const* name : names) {
+        if (std::string value = read(name); !value.empty()) values.push_back(std::move(value));
+    }
+    return values;
+}
+
+}  // namespace
+
+std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
+std::string chosen_nvrtc() { return read("SDPA_GRAPH_NVRTC_PATH"); }
+bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
+bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
+std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }
+int log_level() { return read_number<int>("CUDNN_FRONTEND_LOG_INFO").value_or(0); }
+std::string log_file() { return read("CUDNN_FRONTEND_LOG_FILE"); }
+std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }
+std::vector<std::string> cuda_folders() { return read_all({"CUDA_HOME", "CUDA_PATH"}); }
+std::vector<std::string> python_prefixes() { return read_all({"VIRTUAL_ENV", "CONDA_PREFIX"}); }
+std::string home() { return read("HOME"); }
+
+}  // namespace cudnn_frontend::core::environment

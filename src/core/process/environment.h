@@ -1,0 +1,39 @@
+// Every environment variable that the library reads. A variable that is set but empty counts as not set.
+// core/process/process_settings.h reads those that a program can override.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::core::environment {
+
+// SDPA_GRAPH_CUDNN_PATH: the only libcudnn to open, as a file or its folder. Empty where it is not set.
+std::string chosen_cudnn();
+
+// SDPA_GRAPH_NVRTC_PATH: the same for libnvrtc, by which this library compiles kernels of its own.
+std::string chosen_nvrtc();
+
+// SDPA_GRAPH_IGNORE_LIMITS: skips the table of limits, so that cuDNN gets every graph.
+bool ignores_limits();
+
+// SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU first check lengths, offsets, page tables and FP8 factors; 0 counts
+// as not set.
+bool checks_indices();
+
+// SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it
+// is not set or not a number.
+std::size_t kept_graphs();
+
+// CUDNN_FRONTEND_LOG_INFO: a number above 0 enables the log; 0 where it is not set or not a number.
+int log_level();
+// CUDNN_FRONTEND_LOG_FILE: stdout, stderr or a file; without it there is no log.
+std::string log_file();
+
+std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
+std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is
+std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the active Python environments
+
+std::string home();  // HOME; empty where it is not set
+
+}  // namespace cudnn_frontend::core::environment

@@ -1,0 +1,213 @@
+#include "plan/packs/pack.h"
+
+#include "core/data_type.h"
+#include "core/dims.h"
+#include "core/rule_fault.h"
+#include "core/text.h"
+#include "nodes/schema/schema.h"
+#include "nodes/schema/wording.h"
+#include "plan/packs/overlap.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cudnn_frontend::plan {
+namespace {
+
+// Names a slot, or a tensor without one, in messages.
+template <class Tensor>
+std::string label(Tensor const& tensor) {
+    return "tensor '" + tensor.name + "' (uid " + std::to_string(tensor.uid) + ")";
+}
+
+// Binary search by uid.
+template <class Tensor>
+Tensor const* find_uid(std::vector<Tensor> const& sorted, std::int64_t uid) {
+    auto const at = std::ranges::lower_bound(sorted, uid, {}, &Tensor::uid);
+    return at == sorted.end() || at->uid != uid ? nullptr : &*at;
+}
+
+std::string describe_pointer(void const* pointer) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (auto value = reinterpret_cast<std::uintptr_t>(pointer); value != 0; value /= 16) text += kDigits[value % 16];
+    return "0x" + std::string(text.rbegin(), text.rend());
+}
+
+}  // namespace
+
+void PackFaults::add(std::string const& tensor, std::string const& fault) {
+    if (!error_) error_.emplace();
+    core::add_fault(*error_, core::rule_fault(error_code_t::INVALID_VARIANT_PACK, rule_, tensor, fault));
+}
+
+void SlotFiller::place(std::int64_t uid, void* pointer, Key key) {
+    if (Slot const* const slot = find_uid(layout_.slots, uid)) {
+        pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
+    } else if (pointer != nullptr) {
+        VirtualTensor const* const result = find_uid(layout_.virtual_tensors, uid);
+        if (result != nullptr && (key == Key::Tensor || !result->is_uid_automatic)) refuse(*result);
+    }
+}
+
+void SlotFiller::refuse(VirtualTensor const& result) {
+    faults_.add(result.name, label(result) +
+                                 " is virtual, so that nothing would be written to its memory in the pack; call "
+                                 "set_output(true) on it before the graph is built, or remove the entry");
+}
+
+static std::size_t slot_index_of(ir::OpGraph const& graph, ir::ValueId value) {
+    auto const binding =
+        std::ranges::find_if(graph.bindings(), [&](ir::Binding const& candidate) { return candidate.value == value; });
+    return static_cast<std::size_t>(binding - graph.bindings().begin());
+}
+
+static std::vector<Slot> make_slots(ir::OpGraph const& graph) {
+    std::vector<Slot> slots;
+    for (ir::Binding const& binding : graph.bindings()) {
+        ir::Value const& value = graph.value(binding.value);
+        std::int64_t const size = core::size_of(value.type);
+        std::int64_t const elements = core::span_of(value.dim, value.stride).value_or(0);
+        slots.push_back({.uid = binding.uid,
+                         .name = value.name,
+                         .is_written = value.role == ir::Role::Output,
+                         .is_on_host = value.role == ir::Role::ByValue,
+                         .element_size = size,
+                         .alignment = size,
+                         .span = elements * size,
+                         .dim = value.dim,
+                         .stride = value.stride,
+                         .is_factor = value.is_factor && value.role != ir::Role::Output});
+        if (!value.ragged) continue;
+        slots.back().offset_slot = slot_index_of(graph, value.ragged.offset);
+        slots.back().offset_unit = value.ragged.multiplier * size;
+    }
+    return slots;
+}
+
+static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph) {
+    std::vector<VirtualTensor> tensors;
+    for (nodes::Node const& node : graph.nodes) {
+        nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, nodes::TensorId id) {
+            nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
+            if (!tensor.is_virtual) return;
+            tensors.push_back(
+                {tensor.uid.value(), nodes::name_of_tensor(tensor, &node), tensor.uid == tensor.automatic_uid});
+        });
+    }
+    std::ranges::sort(tensors, {}, &VirtualTensor::uid);
+    return tensors;
+}
+
+PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph) {
+    return {make_slots(op_graph), virtual_results(graph)};
+}
+
+std::optional<std::size_t> PackLayout::slot_of(std::int64_t uid) const {
+    auto const slot = std::ranges::find(slots, uid, &Slot::uid);
+    if (slot == slots.end()) return std::nullopt;
+    return static_cast<std::size_t>(slot - slots.begin());
+}
+
+error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers) {
+    static char unnamed;  // its address marks a slot that the pack does not name
+    std::fill(pointers.begin(), pointers.end(), &unnamed);
+    PackFaults faults("run.r06");
+    SlotFiller filler(layout, pointers, faults);
+    pack.fill(filler);
+    std::vector<Slot> const& slots = layout.slots;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        bool const is_named = pointers[i] != &unnamed;
+        if (is_named && pointers[i] != nullptr) continue;
+        faults.add(slots[i].name, is_named
+                                      ? label(slots[i]) + " has a null pointer in the pack; it needs memory" +
+                                            (slots[i].is_ragged() ? " up to the last of its ragged offsets"
+                                                                  : " of " + std::to_string(slots[i].span) + " bytes")
+                                      : label(slots[i]) + " is missing in the pack; add an entry for this uid");
+    }
+    return std::move(faults).error();
+}
+
+error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers) {
+    PackFaults faults("run.r07");
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        auto const address = reinterpret_cast<std::uintptr_t>(pointers[i]);
+        if (address % static_cast<std::uintptr_t>(slots[i].alignment) == 0) continue;
+        faults.add(slots[i].name, label(slots[i]) + " has the pointer " + describe_pointer(pointers[i]) +
+                                      ", which is not a multiple of " + std::to_string(slots[i].alignment) +
+                                      " bytes (its elements have " + std::to_string(slots[i].element_size) +
+                                      "); pass aligned memory");
+    }
+    return std::move(faults).error();
+}
+
+error_t check_factors(PackLayout const& layout, std::span<void* const> pointers) {
+    std::vector<Slot> const& slots = layout.slots;
+    bool const is_all_on_host = layout.host_memory == HostMemory::All;
+    PackFaults faults("run.r05");
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (!slots[i].is_factor || !(is_all_on_host || slots[i].is_on_host)) continue;
+        auto const factor = static_cast<float>(core::load(DataType_t::FLOAT, pointers[i], 0));
+        if (std::isfinite(factor) && factor > 0.0f) continue;
+        faults.add(slots[i].name,
+                   label(slots[i]) + " holds the factor " + core::shortest_text(factor) +
+                       ", by which no 8-bit number can be multiplied; pass a finite number above 0, such as "
+                       "fp8_scale() picks");
+    }
+    return std::move(faults).error();
+}
+
+namespace {
+
+// Calls share(i, j) for each pair of tensors whose extents overlap and of which i is written; reports those that share
+// memory.
+template <class Share>
+error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for_each_meeting(slots, extents, [&](std::size_t a, std::size_t b) {
+        bool const is_in_order = slots[a].is_written && (!slots[b].is_written || a < b);
+        auto const [i, j] = is_in_order ? std::pair(a, b) : std::pair(b, a);
+        if (share(i, j)) found.emplace_back(i, j);
+    });
+    std::sort(found.begin(), found.end());
+    PackFaults faults("run.r08");
+    for (auto const& [i, j] : found) {
+        faults.add(slots[i].name, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
+                                      "; give each its own");
+    }
+    return std::move(faults).error();
+}
+
+// Whether the batch entries of both start at the same distances from their tensors' pointers.
+bool have_same_starts(std::vector<Slot> const& slots, std::span<void* const> pointers, Slot const& a, Slot const& b) {
+    Slot const &of_a = slots[a.offset_slot], &of_b = slots[b.offset_slot];
+    return a.offset_unit == b.offset_unit && pointers[a.offset_slot] == pointers[b.offset_slot] &&
+           of_a.element_size == of_b.element_size && of_a.stride == of_b.stride;
+}
+
+}  // namespace
+
+error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers) {
+    SlotList<Extent> extents(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) extents.all()[i] = extent_of(slots[i], pointers[i]);
+    return check_pairs(slots, extents.all(), [&](std::size_t i, std::size_t j) {
+        Slot const &a = slots[i], &b = slots[j];
+        if (!a.is_ragged() && !b.is_ragged()) return share_memory(a, pointers[i], b, pointers[j]);
+        if (!a.is_ragged() || !b.is_ragged() || !have_same_starts(slots, pointers, a, b)) return false;
+        return share_memory(sequence_slot(a, 1), pointers[i], sequence_slot(b, 1), pointers[j]);
+    });
+}
+
+error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
+                             std::vector<PackedSequences> const& sequences) {
+    SlotList<Extent> extents(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        extents.all()[i] = extent_of({slots[i], pointers[i], sequences[i]});
+    }
+    return check_pairs(slots, extents.all(), [&](std::size_t i, std::size_t j) {
+        if (!slots[i].is_ragged() && !slots[j].is_ragged()) return false;
+        return share_memory({slots[i], pointers[i], sequences[i]}, {slots[j], pointers[j], sequences[j]});
+    });
+}
+
+}  // namespace cudnn_frontend::plan

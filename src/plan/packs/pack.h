@@ -1,0 +1,161 @@
+// Resolves the caller's pack to the pointers that a plan runs on, with every check that can be made before running.
+#pragma once
+
+#include "core/result.h"
+#include "ir/op_graph.h"
+#include "nodes/schema/graph_spec.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+// A tensor that the pack must name.
+struct Slot {
+    std::int64_t uid;
+    std::string name;
+    bool is_written;
+    bool is_on_host;            // a by-value scalar
+    std::int64_t element_size;  // bytes
+    std::int64_t alignment;     // the pointer is a multiple of this many bytes
+    std::int64_t span;          // bytes from the first to past the last element
+    core::Dims dim, stride;
+    bool is_factor = false;  // an FP8 scale or descale: one FLOAT, finite and above 0
+    // For a ragged tensor: the slot of its offsets, which determine its extent, and the bytes of one unit of them.
+    std::size_t offset_slot = kNoSlot;
+    std::int64_t offset_unit = 0;
+
+    static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+    bool is_ragged() const { return offset_slot != kNoSlot; }
+};
+
+// A result without memory of the caller's: nothing would be written to a pointer for it in a pack.
+struct VirtualTensor {
+    std::int64_t uid;
+    std::string name;
+    bool is_uid_automatic;
+};
+
+// Which slots' memory the host may read: all, or only by-value scalars'.
+enum class HostMemory { All, ScalarsByValue };
+
+// The data against which packs are checked.
+struct PackLayout {
+    std::vector<Slot> slots;                     // one for each binding of the op graph, in the same order
+    std::vector<VirtualTensor> virtual_tensors;  // by uid
+    HostMemory host_memory = HostMemory::All;
+
+    // The number of the tensor's slot; nothing where packs have no pointer to it.
+    std::optional<std::size_t> slot_of(std::int64_t uid) const;
+};
+
+PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
+
+// An array with an element for each slot, which does not allocate for as many slots as attention graphs have.
+template <class T>
+class SlotList {
+   public:
+    explicit SlotList(std::size_t count) : count_(count), more_(count > kInline ? count : 0) {}
+    std::span<T> all() { return {count_ > kInline ? more_.data() : inline_.data(), count_}; }
+
+   private:
+    static constexpr std::size_t kInline = 32;
+    std::size_t count_;
+    std::array<T, kInline> inline_;
+    std::vector<T> more_;
+};
+using PointerList = SlotList<void*>;
+
+// A sequence of a ragged tensor: elements from the tensor's address to the sequence, and the sequence's rows.
+struct PackedSequence {
+    std::int64_t start, rows;
+};
+using PackedSequences = std::vector<PackedSequence>;
+
+// Collects the violations of one of the rules on runs in docs/spec.md in one error.
+class PackFaults {
+   public:
+    explicit PackFaults(char const* rule) : rule_(rule) {}
+
+    void add(std::string const& tensor, std::string const& fault);
+    error_t error() && { return error_ ? std::move(*error_) : error_t(); }
+
+   private:
+    char const* rule_;
+    std::optional<error_t> error_;  // none yet: nearly no run has a fault
+};
+
+// Stores each pointer in the slot of its uid. Other entries are ignored, except memory for a virtual result. Programs
+// pass one map to several graphs, so that a number may equal an automatic uid here by mere chance.
+class SlotFiller {
+   public:
+    SlotFiller(PackLayout const& layout, std::span<void*> pointers, PackFaults& faults)
+        : layout_(layout), pointers_(pointers), faults_(faults) {}
+
+    enum class Key { Number, Tensor };
+    void place(std::int64_t uid, void* pointer, Key key);
+
+    // The same as placing all entries of a map from uids, by find(uid): the address of the pointer, or null.
+    template <class Find>
+    void look_up(Find const& find);
+
+    PackFaults& faults() { return faults_; }
+
+   private:
+    void refuse(VirtualTensor const& result);
+
+    PackLayout const& layout_;
+    std::span<void*> pointers_;
+    PackFaults& faults_;
+};
+
+template <class Find>
+void SlotFiller::look_up(Find const& find) {
+    for (std::size_t i = 0; i < pointers_.size(); ++i) {
+        if (void* const* const pointer = find(layout_.slots[i].uid)) pointers_[i] = *pointer;
+    }
+    for (VirtualTensor const& result : layout_.virtual_tensors) {
+        void* const* const pointer = result.is_uid_automatic ? nullptr : find(result.uid);
+        if (pointer != nullptr && *pointer != nullptr) refuse(result);
+    }
+}
+
+// The caller's pack, whatever its form.
+class PackSource {
+   public:
+    virtual void fill(SlotFiller& filler) const = 0;
+
+   protected:
+    ~PackSource() = default;
+};
+
+// Fills the pointers, one for each slot, in order.
+error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers);
+
+// The pointers are multiples of each slot's alignment.
+error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers);
+// FP8 factors that the host may read are finite and above 0.
+error_t check_factors(PackLayout const& layout, std::span<void* const> pointers);
+// No output shares memory with another tensor. For ragged tensors this only compares where two with the same offsets
+// start: their extents depend on the offsets, which may be in GPU memory.
+error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
+// The same for pairs with a ragged tensor, exactly: the places of its sequences are given for each slot.
+error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,
+                             std::vector<PackedSequences> const& sequences);
+
+// Backends whose memory the host cannot read check its contents through copies.
+
+// Copies bytes to the host from a pointer of the pack.
+using Fetch = std::function<error_t(std::span<std::byte> to, void const* from)>;
+
+// Checks lengths, ragged offsets and page tables. The pointers are in the order of the op graph's bindings.
+using CheckIndices = error_t (*)(ir::OpGraph const& graph, std::span<void* const> pointers, Fetch const& fetch);
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,135 @@
+#include "plan/programs/program_executable.h"
+
+#include "plan/storage/blob.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::plan {
+
+std::string step_text(std::string const& program, std::size_t index, std::size_t count, std::string const& step) {
+    return "step " + std::to_string(index + 1) + " of " + std::to_string(count) + " of " + program + ", " + step;
+}
+
+template <class Run>
+error_t ProgramExecutable::run_step(ProgramStep const& step, Launch const& launch, Run const& run) const {
+    auto* const workspace = static_cast<std::byte*>(launch.workspace);
+    PointerList pointers(step.sources.size());
+    for (std::size_t i = 0; i < step.sources.size(); ++i) {
+        PointerSource const& source = step.sources[i];
+        auto* const base = source.is_in_workspace ? workspace : static_cast<std::byte*>(launch.pointers[source.slot]);
+        pointers.all()[i] = base + source.offset;
+    }
+    return run(step, Launch{launch.queue, pointers.all(), workspace + step.workspace_at, launch.stream});
+}
+
+template <class Run>
+error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what, Run const& run) const {
+    Launch with_stream = launch;
+    if (has_joints_) SDPA_GRAPH_TRY(leader().stream(launch.queue).move_to(with_stream.stream));
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        error_t failure = run_step(steps_[i], with_stream, run);
+        if (failure.is_good()) continue;
+        failure.err_msg = step_text(program_, i, steps_.size(), steps_[i].name) + ", failed, so that " + what +
+                          " incomplete: " + failure.err_msg;
+        return failure;
+    }
+    return {};
+}
+
+error_t ProgramExecutable::launch(Launch const& launch) const {
+    return for_each_step(launch, "the results are",
+                         [](ProgramStep const& step, Launch const& own) { return step.executable->launch(own); });
+}
+
+error_t ProgramExecutable::capture(Launch const& launch, Recording recording) const {
+    auto const steps = leader().steps_of(recording);
+    if (steps.is_bad()) return steps.error();
+    return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
+        return steps.value()->add([&](Recording of_step) { return step.executable->capture(own, of_step); }, step.lane);
+    });
+}
+
+error_t ProgramExecutable::update(Launch const& launch, Recording recording) const {
+    auto const steps = leader().steps_of(recording);
+    if (steps.is_bad()) return steps.error();
+    return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
+        return steps.value()->update([&](Recording of_step) { return step.executable->update(own, of_step); },
+                                     step.lane);
+    });
+}
+
+error_t ProgramExecutable::warm_up(Queue queue) const {
+    for (PlannedAttend const& attend : attends_) SDPA_GRAPH_TRY(attend.executable->warm_up(queue));
+    for (ProgramStep const& step : steps_) {
+        if (step.is_joint) SDPA_GRAPH_TRY(step.executable->warm_up(queue));
+    }
+    return {};
+}
+
+static void write(StoredProgram const& stored, BlobWriter& all) {
+    all.text(stored.program);
+    all.number(static_cast<std::int64_t>(stored.attends.size()));
+    for (Stored const& attend : stored.attends) {
+        all.text(attend.engine);
+        all.text(attend.bytes);
+    }
+    all.number(static_cast<std::int64_t>(stored.codes.size()));
+    for (std::string const& code : stored.codes) all.text(code);
+    all.number(static_cast<std::int64_t>(stored.joints.size()));
+    for (std::size_t const code : stored.joints) all.number(static_cast<std::int64_t>(code));
+}
+
+Result<std::string> ProgramExecutable::serialize() const {
+    StoredProgram stored{program_, {}, {}, {}};
+    for (PlannedAttend const& attend : attends_) {
+        auto bytes = attend.executable->serialize();
+        if (bytes.is_bad()) return bytes.error();
+        stored.attends.push_back({attend.engine.name, std::move(bytes).value()});
+    }
+    for (ProgramStep const& step : steps_) {
+        if (!step.is_joint) continue;
+        auto code = step.executable->serialize();
+        if (code.is_bad()) return code.error();
+        auto const known = std::ranges::find(stored.codes, code.value());
+        stored.joints.push_back(static_cast<std::size_t>(known - stored.codes.begin()));
+        if (known == stored.codes.end()) stored.codes.push_back(std::move(code).value());
+    }
+    BlobWriter all;
+    write(stored, all);
+    return all.take();
+}
+
+Result<ExecutableFacts> ProgramExecutable::facts() const {
+    ExecutableFacts whole;
+    for (ProgramStep const& step : steps_) {
+        auto const read = step.executable->facts();
+        if (read.is_bad()) return read.error();
+        ExecutableFacts const& of_step = read.value();
+        if (whole.device.empty()) whole.device = of_step.device;
+        whole.library_version = std::max(whole.library_version, of_step.library_version);
+        for (std::string const& kernel : of_step.kernels) {
+            if (std::ranges::find(whole.kernels, kernel) == whole.kernels.end()) whole.kernels.push_back(kernel);
+        }
+    }
+    return whole;
+}
+
+Result<StoredProgram> read_stored_program(std::string_view bytes) {
+    constexpr std::size_t kNumber = 8;  // bytes; a text has one before it
+    BlobReader reader(bytes);
+    StoredProgram stored{std::string(reader.text()), {}, {}, {}};
+    for (std::size_t left = reader.count(2 * kNumber); left > 0; --left) {
+        std::string engine(reader.text());
+        stored.attends.push_back({std::move(engine), std::string(reader.text())});
+    }
+    for (std::size_t left = reader.count(kNumber); left > 0; --left) stored.codes.emplace_back(reader.text());
+    for (std::size_t left = reader.count(kNumber); left > 0; --left) {
+        stored.joints.push_back(static_cast<std::size_t>(reader.number()));
+    }
+    bool const are_known = std::ranges::all_of(stored.joints, [&](std::size_t i) { return i < stored.codes.size(); });
+    if (reader.is_done() && are_known) return stored;
+    return error_t(error_code_t::UNSUPPORTED_GRAPH_FORMAT,
+                   "the stored program is cut short or damaged; build it again");
+}
+
+}  // namespace cudnn_frontend::plan

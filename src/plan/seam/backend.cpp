@@ -1,0 +1,71 @@
+#include "plan/seam/backend.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace cudnn_frontend::plan {
+namespace {
+
+error_t no_recording() {
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "a CUDA graph holds only plans that run on a GPU; this plan does not"};
+}
+
+// For work that is done when its call returns.
+class HostStopwatch final : public Stopwatch {
+   public:
+    error_t start() override {
+        begin_ = Clock::now();
+        return {};
+    }
+    Result<double> stop() override { return std::chrono::duration<double, std::micro>(Clock::now() - begin_).count(); }
+
+   private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point begin_;
+};
+
+}  // namespace
+
+error_t Executable::capture(Launch const&, Recording) const { return no_recording(); }
+error_t Executable::update(Launch const&, Recording) const { return no_recording(); }
+Result<std::unique_ptr<RecordedSteps>> Executable::steps_of(Recording) const { return no_recording(); }
+
+Result<std::unique_ptr<Stopwatch>> Executable::stopwatch(Queue) const {
+    return std::unique_ptr<Stopwatch>(std::make_unique<HostStopwatch>());
+}
+
+error_t Proposal::check_number(std::int64_t number) const {
+    if (number >= 0 && static_cast<std::size_t>(number) < engines_.size()) return {};
+    std::string const last = std::to_string(engines_.size() - 1);
+    return {error_code_t::INVALID_VALUE, "there is no engine " + std::to_string(number) + "; this target has " +
+                                             (engines_.size() == 1 ? "engine 0 alone" : "the engines 0 to " + last)};
+}
+
+Result<std::vector<Knob>> Proposal::knobs_of_engine(std::int64_t number) const {
+    SDPA_GRAPH_TRY(check_number(number));
+    return std::vector<Knob>();
+}
+
+Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoices const&) const {
+    SDPA_GRAPH_TRY(check_number(number));
+    return engines_[static_cast<std::size_t>(number)];
+}
+
+Result<std::shared_ptr<Executable const>> Backend::join(rewrite::Joint const&, Target const&, Settings const&,
+                                                        std::optional<std::string_view>) const {
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED, std::string(name()) + " does not join partial results");
+}
+
+Result<Loaded> Backend::load(PlanningInput const& input, Stored const& stored) const {
+    auto proposal = propose(input);
+    if (proposal.is_bad()) return proposal.error();
+    auto const engines = proposal.value()->engines({HeurMode_t::A});
+    if (engines.is_bad()) return engines.error();
+    auto const is_stored = [&](std::shared_ptr<Engine> const& engine) { return engine->info().name == stored.engine; };
+    auto const found = std::ranges::find_if(engines.value(), is_stored);
+    if (found != engines.value().end()) return Loaded{std::move(proposal).value(), *found};
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+                   "the stored plan is of the engine '" + stored.engine + "', which " + name() + " does not have");
+}
+
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,255 @@
+#include "support/catch.h"
+
+#include "cpu/attention/attention_kernels.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+namespace cpu = cudnn_frontend::cpu;
+using Floats = std::vector<float>;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+Floats random_floats(std::int64_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    Floats result(static_cast<std::size_t>(count));
+    for (float& value : result) value = normal(random);
+    return result;
+}
+
+std::vector<cpu::Kernels const*> all_kernels() {
+    std::vector<cpu::Kernels const*> result;
+    for (auto const* next = cpu::available_kernels(); *next != nullptr; ++next) result.push_back(*next);
+    return result;
+}
+
+std::size_t at(std::int64_t row, std::int64_t stride, std::int64_t column) {
+    return static_cast<std::size_t>(row * stride + column);
+}
+
+}  // namespace
+
+TEST_CASE("every instruction set multiplies matrices") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = 3 * kernels->row_step, depth = 37;
+        Floats const a = random_floats(depth * rows, 1), b = random_floats(depth * lanes, 2);
+        Floats const old = random_floats(rows * lanes, 3), factors = random_floats(lanes, 4);
+        Floats assigned = old, rescaled = old;
+        kernels->multiply({a.data(), rows, b.data(), lanes, assigned.data(), lanes, rows, lanes, depth});
+        kernels->rescale_and_multiply({a.data(), rows, b.data(), lanes, rescaled.data(), lanes, rows, lanes, depth},
+                                      factors.data());
+        for (std::int64_t row = 0; row < rows; ++row) {
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                double sum = 0.0;
+                for (std::int64_t k = 0; k < depth; ++k)
+                    sum += double{a[at(k, rows, row)]} * double{b[at(k, lanes, lane)]};
+                double const kept = double{old[at(row, lanes, lane)]} * double{factors[at(0, 0, lane)]};
+                REQUIRE(double{assigned[at(row, lanes, lane)]} == Approx(sum).margin(1e-4));
+                REQUIRE(double{rescaled[at(row, lanes, lane)]} == Approx(kept + sum).margin(1e-4));
+            }
+        }
+    }
+}
+
+TEST_CASE("every instruction set multiplies tiles") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = 2 * kernels->row_step, columns = 3 * lanes, depth = lanes - 1;
+        Floats const tile = random_floats(rows * lanes, 1), b = random_floats(depth * columns, 2);
+        Floats const old = random_floats(rows * columns, 3);
+        Floats sums = old;
+        kernels->multiply_tile({tile.data(), 0, b.data(), columns, sums.data(), columns, rows, columns, depth});
+        for (std::int64_t row = 0; row < rows; ++row) {
+            for (std::int64_t column = 0; column < columns; ++column) {
+                double sum = double{old[at(row, columns, column)]};
+                for (std::int64_t k = 0; k < depth; ++k) {
+                    sum += double{tile[at(row, lanes, k)]} * double{b[at(k, columns, column)]};
+                }
+                REQUIRE(double{sums[at(row, columns, column)]} == Approx(sum).margin(1e-4));
+            }
+        }
+    }
+}
+
+TEST_CASE("every instruction set has an accurate exponential") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats const stats(static_cast<std::size_t>(kernels->lanes), 0.0f);
+        for (double x = -87.0; x < 88.0; x += 0.37) {
+            Floats tile(static_cast<std::size_t>(kernels->lanes), static_cast<float>(x));
+            double const exact = std::exp(double{tile[0]});
+            kernels->probabilities(tile.data(), 1, stats.data(), false);
+            REQUIRE(double{tile[0]} == Approx(exact).epsilon(3e-7));
+        }
+    }
+}
+
+TEST_CASE("every instruction set keeps infinities and NaN where they belong in an exponential") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        for (bool const is_careful : {false, true}) {
+            Floats stats(static_cast<std::size_t>(kernels->lanes), 0.0f), tile = stats;
+            tile[0] = -kInfinity;
+            tile[1] = -200.0f;
+            tile[2] = kNan;
+            stats[3] = -kInfinity;
+            stats[4] = kNan;
+            tile[5] = -kInfinity, stats[5] = kNan;
+            tile[6] = kNan, stats[6] = -kInfinity;
+            kernels->probabilities(tile.data(), 1, stats.data(), is_careful);
+            CHECK(tile[0] == 0.0f);
+            CHECK(tile[1] == 0.0f);
+            CHECK(std::isnan(tile[2]));
+            CHECK(tile[3] == 0.0f);
+            CHECK(std::isnan(tile[4]));
+            if (is_careful) CHECK(tile[5] == 0.0f);
+            if (is_careful) CHECK(tile[6] == 0.0f);
+        }
+    }
+}
+
+TEST_CASE("every instruction set leaves out what a 0 in the tile is multiplied with, and changes no other bit") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = kernels->row_step, depth = 5;
+        Floats const values = random_floats(depth * rows, 1), old = random_floats(rows * lanes, 2);
+        Floats tile = random_floats(depth * lanes, 3), factors(static_cast<std::size_t>(lanes), 0.5f);
+        for (std::int64_t key = 0; key < depth; ++key) tile[at(key, lanes, 1)] = 0.0f;
+        tile[at(2, lanes, 0)] = 0.0f;
+        factors[2] = 0.0f;
+        auto const run = [&](Floats const& a, Floats c, bool leaves_out) {
+            kernels->rescale_and_multiply(
+                {a.data(), rows, tile.data(), lanes, c.data(), lanes, rows, lanes, depth, leaves_out}, factors.data());
+            return c;
+        };
+        CHECK(run(values, old, true) == run(values, old, false));
+        Floats wild = values, wild_old = old;
+        wild[at(2, rows, 0)] = kNan;
+        wild_old[at(0, lanes, 2)] = kInfinity;
+        Floats const kept = run(wild, wild_old, true), multiplied = run(wild, wild_old, false);
+        CHECK(kept[0] == run(values, old, true)[0]);  // of lane 0, whose tile has 0 at key 2
+        CHECK(kept[1] == old[1] * 0.5f);              // of lane 1, whose tile has 0 throughout
+        CHECK(std::isnan(kept[2]));                   // of lane 2, to which key 2 is visible
+        CHECK(kept[at(1, lanes, 2)] == multiplied[at(1, lanes, 2)]);
+        CHECK(std::isnan(multiplied[0]));
+        CHECK(std::isnan(multiplied[1]));
+    }
+}
+
+TEST_CASE("every instruction set leaves out rows whose element of the tile is 0") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = kernels->row_step, depth = 3;
+        Floats tile = random_floats(rows * lanes, 1), b = random_floats(depth * lanes, 2);
+        tile[at(0, lanes, 1)] = 0.0f;
+        auto const run = [&](Floats const& columns, bool leaves_out) {
+            Floats c(static_cast<std::size_t>(rows * lanes), 1.0f);
+            kernels->multiply_tile(
+                {tile.data(), 0, columns.data(), lanes, c.data(), lanes, rows, lanes, depth, leaves_out});
+            return c;
+        };
+        CHECK(run(b, true) == run(b, false));
+        Floats wild = b;
+        wild[at(1, lanes, 0)] = kInfinity;
+        CHECK(run(wild, true)[0] == run(b, true)[0]);
+        CHECK(std::isinf(run(wild, true)[at(1, lanes, 0)]));
+        CHECK(std::isnan(run(wild, false)[0]));
+    }
+}
+
+TEST_CASE("every instruction set makes no gradient of what is masked or dropped") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        auto const lanes = static_cast<std::size_t>(kernels->lanes);
+        Floats weights(lanes, 0.5f), gradients(lanes, 3.0f), mask(lanes, 1.0f), dots(lanes, 1.0f);
+        weights[0] = 0.0f, gradients[0] = kNan;
+        weights[1] = 0.0f, dots[1] = kInfinity, mask[1] = kNan;
+        mask[2] = 0.0f, gradients[2] = kNan;
+        weights[3] = kNan;
+        kernels->score_gradients(weights.data(), gradients.data(), 1, {mask.data(), 4.0f, dots.data()});
+        CHECK(gradients[0] == 0.0f);
+        CHECK(gradients[1] == 0.0f);
+        CHECK(weights[1] == 0.0f);
+        CHECK(gradients[2] == -0.5f);
+        CHECK(weights[2] == 0.0f);
+        CHECK(std::isnan(gradients[3]));
+        CHECK(std::isnan(weights[3]));
+        CHECK(gradients[4] == 0.5f * (3.0f * 4.0f - 1.0f));
+        CHECK(weights[4] == 2.0f);
+    }
+}
+
+TEST_CASE("every instruction set finds the maximum NaN where a score is, in any order") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        auto const lanes = static_cast<std::size_t>(kernels->lanes);
+        Floats tops(lanes, -kInfinity), sums(lanes, 0.0f), rescale(lanes, 0.0f), tile(3 * lanes, 1.0f);
+        for (std::size_t const lane : {std::size_t{0}, std::size_t{1}, std::size_t{2}})
+            tile[lane * lanes + lane] = kNan;
+        tile[3] = kInfinity;
+        kernels->softmax_step(tile.data(), 3, tops.data(), sums.data(), rescale.data());
+        for (std::size_t const lane : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) CHECK(std::isnan(tops[lane]));
+        CHECK(tops[3] == kInfinity);
+        CHECK(tops[4] == 1.0f);
+        Floats next(lanes, 5.0f);
+        kernels->softmax_step(next.data(), 1, tops.data(), sums.data(), rescale.data());
+        CHECK(std::isnan(tops[0]));
+        CHECK(std::isnan(sums[0]));
+        CHECK(tops[4] == 5.0f);
+    }
+}
+
+TEST_CASE("every instruction set takes softmax through two steps and past masked keys") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes;
+        Floats tops(static_cast<std::size_t>(lanes), -kInfinity), sums(tops.size(), 0.0f), rescale(tops.size(), -1.0f);
+        Floats first(tops.size(), 1.0f), second(tops.size(), 3.0f);
+        first[0] = second[0] = -kInfinity;
+        first[1] = -kInfinity;
+        kernels->softmax_step(first.data(), 1, tops.data(), sums.data(), rescale.data());
+        CHECK(rescale[2] == 0.0f);
+        kernels->softmax_step(second.data(), 1, tops.data(), sums.data(), rescale.data());
+        CHECK(sums[0] == 0.0f);
+        CHECK(tops[0] == -kInfinity);
+        CHECK(sums[1] == 1.0f);
+        CHECK(double{sums[2]} == Approx(1.0 + std::exp(-2.0)));
+        CHECK(double{rescale[2]} == Approx(std::exp(-2.0)));
+        CHECK(tops[2] == 3.0f);
+    }
+}
+
+TEST_CASE("every instruction set finds NaN in any place") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats numbers = random_floats(3 * kernels->lanes, 7);
+        numbers[1] = kInfinity, numbers[2] = -kInfinity;
+        auto const count = static_cast<std::int64_t>(numbers.size());
+        CHECK_FALSE(kernels->holds_nan(numbers.data(), count));
+        for (float& number : numbers) {
+            float const before = number;
+            number = kNan;
+            CHECK(kernels->holds_nan(numbers.data(), count));
+            number = before;
+        }
+    }
+}
+
+TEST_CASE("every instruction set clears columns whose factor is 0") {
+    for (cpu::Kernels const* const kernels : all_kernels()) {
+        CAPTURE(kernels->name);
+        Floats rows(static_cast<std::size_t>(kernels->lanes), 3.0f), factors(rows.size(), 2.0f);
+        rows[1] = std::numeric_limits<float>::quiet_NaN();
+        factors[1] = 0.0f;
+        kernels->scale_lanes(rows.data(), 1, factors.data());
+        CHECK(rows[0] == 6.0f);
+        CHECK(rows[1] == 0.0f);
+    }
+}

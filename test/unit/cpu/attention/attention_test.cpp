@@ -1,0 +1,239 @@
+#include "support/catch.h"
+
+#include "attention_case.h"
+
+#include "cpu/attention/attention_kernels.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace {
+
+using namespace attention_test;
+namespace cpu = fe::cpu;
+using fe::DataType_t;
+
+// Rounding of the output's type, and of float sums inside.
+double tolerance(DataType_t type) {
+    if (type == DataType_t::BFLOAT16) return 1e-2;
+    return type == DataType_t::HALF ? 2e-3 : 1e-4;
+}
+
+void check_close(char const* name, Tensor const& actual, oracle::Array const& expected) {
+    INFO(name);
+    oracle::Array const numbers = actual.numbers();
+    REQUIRE(numbers.dim == expected.dim);
+    double const allowed = tolerance(actual.view.type);
+    std::size_t wrong = 0;
+    for (std::size_t at = 0; at < numbers.values.size(); ++at) {
+        double const found = numbers.values[at], wanted = expected.values[at];
+        bool const close = found == wanted || std::abs(found - wanted) <= allowed * (1.0 + std::abs(wanted));
+        if (!close && wrong++ == 0) {
+            CAPTURE(at, found, wanted);
+            CHECK(close);
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+// Runs in an unaligned workspace of exactly the required size, and checks that its surroundings are unchanged.
+template <class Run>
+void run_guarded(std::int64_t size, Run run) {
+    constexpr std::size_t kGuard = 256;
+    constexpr unsigned char kPattern = 0x5C;
+    std::vector<unsigned char> memory(static_cast<std::size_t>(size) + 2 * kGuard + 4, kPattern);
+    unsigned char* const workspace = memory.data() + kGuard + 4;
+    REQUIRE(run(workspace).is_good());
+    for (unsigned char const* at = memory.data(); at < workspace; ++at) REQUIRE(*at == kPattern);
+    for (unsigned char const* at = workspace + size; at < memory.data() + memory.size(); ++at) REQUIRE(*at == kPattern);
+}
+
+void run_forward(Case const& test, Data const& data, int threads) {
+    auto const tensors = data.forward(test);
+    run_guarded(cpu::forward_workspace(tensors, threads),
+                [&](void* workspace) { return cpu::attention_forward(tensors, test.options, threads, workspace); });
+}
+
+void run_backward(Case const& test, Data const& data, int threads) {
+    auto const tensors = data.backward(test);
+    run_guarded(cpu::backward_workspace(tensors, threads),
+                [&](void* workspace) { return cpu::attention_backward(tensors, test.options, threads, workspace); });
+}
+
+void check_forward(Case const& test, Data const& data) {
+    run_forward(test, data, 1);
+    oracle::Problem const problem = to_problem(test, data);
+    oracle::Forward const expected = oracle::forward(problem);
+    check_close("O", data.o, expected.o);
+    check_close("stats", data.stats, expected.stats);
+    if (test.dropout == Dropout::Philox) check_close("rng dump", data.rng_dump, *problem.dropout_mask);
+}
+
+// Uses O and stats of check_forward, which must run first.
+void check_backward(Case const& test, Data const& data) {
+    run_backward(test, data, 1);
+    oracle::Backward const expected =
+        oracle::backward(to_problem(test, data), data.o.numbers(), data.stats.numbers(), data.d_o.numbers());
+    check_close("dQ", data.d_q, expected.d_q);
+    check_close("dK", data.d_k, expected.d_k);
+    check_close("dV", data.d_v, expected.d_v);
+    if (test.has_bias) check_close("dBias", data.d_bias, expected.d_bias);
+}
+
+void check_thread_count(Case const& test, Data const& one, int threads) {
+    CAPTURE(threads);
+    Data const many = make_data(test);
+    run_forward(test, many, threads);
+    run_backward(test, many, threads);
+    CHECK(many.o.memory == one.o.memory);
+    CHECK(many.stats.memory == one.stats.memory);
+    CHECK(many.rng_dump.memory == one.rng_dump.memory);
+    CHECK(many.d_q.memory == one.d_q.memory);
+    CHECK(many.d_k.memory == one.d_k.memory);
+    CHECK(many.d_v.memory == one.d_v.memory);
+    CHECK(many.d_bias.memory == one.d_bias.memory);
+}
+
+Case plain_case() {
+    Case test;
+    test.sizes = {2, 4, 2, 2, 65, 130, 40, 24};
+    test.options.scale_value = 0.3f;
+    return test;
+}
+
+std::vector<double> forward_numbers(Case const& test) {
+    Data const data = make_data(test);
+    run_forward(test, data, 2);
+    std::vector<double> numbers;
+    for (std::int64_t i = 0; i < test.sizes.sq; ++i) {
+        for (std::int64_t d = 0; d < test.sizes.dv; ++d) numbers.push_back(data.o.at(1, 3, i, d));
+    }
+    return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("fused attention equals plain loops, for any number of threads") {
+    auto const seed = static_cast<unsigned>(GENERATE(range(1, 61)));
+    Case const test = random_case(seed);
+    Sizes const& s = test.sizes;
+    CAPTURE(seed, s.b, s.hq, s.hk, s.hv, s.sq, s.skv, s.dqk, s.dv, static_cast<int>(test.type));
+    Data const data = make_data(test);
+    check_forward(test, data);
+    check_backward(test, data);
+    for (int const threads : {2, 3, 16}) check_thread_count(test, data, threads);
+}
+
+TEST_CASE("fused attention spans several blocks of queries and keys") {
+    Case test;
+    test.sizes = {1, 2, 1, 1, 600, 530, 16, 8};
+    test.options.scale_value = 0.25f;
+    test.has_bias = true;
+    test.bias_dim = {1, 2, 600, 530};
+    auto const check = [&] {
+        Data const data = make_data(test);
+        check_forward(test, data);
+        check_backward(test, data);
+        check_thread_count(test, data, 3);
+    };
+    SECTION("every score") { check(); }
+    SECTION("a window along the bottom right diagonal") {
+        test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+        test.options.right_bound = 3;
+        test.options.left_bound = 150;
+        check();
+    }
+}
+
+TEST_CASE("fused attention changes with every option") {
+    std::vector<double> const plain = forward_numbers(plain_case());
+    auto const check_changed = [&](char const* option, auto change) {
+        Case test = plain_case();
+        change(test);
+        INFO(option);
+        CHECK(forward_numbers(test) != plain);
+    };
+    check_changed("scale", [](Case& test) { test.options.scale_value = 0.31f; });
+    check_changed("scale tensor", [](Case& test) { test.scale_tensor = true; });
+    check_changed("bias", [](Case& test) {
+        test.has_bias = true;
+        test.bias_dim = {1, 1, 1, 130};
+    });
+    check_changed("alibi", [](Case& test) { test.options.alibi = true; });
+    check_changed("right bound", [](Case& test) { test.options.right_bound = 0; });
+    check_changed("left bound", [](Case& test) { test.options.left_bound = 20; });
+    check_changed("generated dropout", [](Case& test) {
+        test.dropout = Dropout::Philox;
+        test.options.dropout_probability = 0.1;
+    });
+    check_changed("dropout mask", [](Case& test) { test.dropout = Dropout::Mask; });
+    check_changed("padding", [](Case& test) {
+        test.options.padding = true;
+        test.lengths_q = {65, 65};
+        test.lengths_kv = {130, 129};
+    });
+}
+
+TEST_CASE("fused attention moves the band with the alignment") {
+    Case test = plain_case();
+    test.options.right_bound = 0;
+    std::vector<double> const top_left = forward_numbers(test);
+    test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    CHECK(forward_numbers(test) != top_left);
+}
+
+TEST_CASE("fused attention gives zeros to what sees nothing and to what lies past the lengths") {
+    Case test = plain_case();
+    test.options.padding = true;
+    test.lengths_q = {50, 65};
+    test.lengths_kv = {20, 0};
+    test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    test.options.right_bound = 0;
+    Data const data = make_data(test);
+    run_forward(test, data, 2);
+    run_backward(test, data, 2);
+    // Keys are visible to the last 20 of the 50 queries over 20 keys.
+    for (std::int64_t const i : {0, 29, 50, 64}) {
+        CHECK(data.o.at(0, 1, i, 3) == 0.0);
+        CHECK(data.stats.at(0, 1, i, 0) == -std::numeric_limits<double>::infinity());
+        CHECK(data.d_q.at(0, 1, i, 3) == 0.0);
+    }
+    CHECK(std::isfinite(data.stats.at(0, 1, 30, 0)));
+    CHECK(data.o.at(0, 1, 30, 3) != 0.0);
+    CHECK(data.o.at(1, 0, 5, 5) == 0.0);
+    CHECK(data.d_k.at(0, 0, 19, 3) != 0.0);
+    for (std::int64_t const j : {20, 63, 129}) {
+        CHECK(data.d_k.at(0, 0, j, 3) == 0.0);
+        CHECK(data.d_v.at(0, 0, j, 3) == 0.0);
+    }
+    CHECK(data.d_v.at(1, 1, 0, 0) == 0.0);
+}
+
+TEST_CASE("fused backward computes only what is connected") {
+    Case test = plain_case();
+    Data const whole = make_data(test), part = make_data(test);
+    run_forward(test, whole, 1);
+    run_backward(test, whole, 1);
+    run_forward(test, part, 1);
+    auto tensors = part.backward(test);
+    tensors[Port::dQ] = tensors[Port::dV] = View{};
+    run_guarded(cpu::backward_workspace(tensors, 2),
+                [&](void* workspace) { return cpu::attention_backward(tensors, test.options, 2, workspace); });
+    CHECK(part.d_k.memory == whole.d_k.memory);
+    CHECK(part.d_q.memory == make_data(test).d_q.memory);
+}
+
+TEST_CASE("fused attention needs memory that grows with the length, not with its square") {
+    Case test;
+    auto const bytes = [&](std::int64_t length) {
+        View view;
+        view.data = &test;
+        view.dim = {1, 8, length, 64};
+        cpu::AttentionTensors forward, backward;
+        for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) forward[port] = view;
+        for (Port const port : {Port::Q, Port::K, Port::V, Port::dQ, Port::dK, Port::dV}) backward[port] = view;
+        return std::pair{cpu::forward_workspace(forward, 2), cpu::backward_workspace(backward, 2)};
+    };
+    CHECK(bytes(16384).first == bytes(1024).first);
+    CHECK(bytes(16384).second < 16 * bytes(1024).second);
+}

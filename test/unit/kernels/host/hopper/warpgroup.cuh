@@ -1,0 +1,177 @@
+// In place of the kernels' own file of that name, which needs a GPU: the same products as the documentation of the
+// instructions says, done at their start or at the wait for them (host_async.h).
+#pragma once
+
+#include "unit/kernels/host/tensor_core.cuh"
+#include "unit/kernels/host/warp.cuh"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <source_location>
+#include <stdexcept>
+
+constexpr int kPanelColumns = 64;
+constexpr int kPanelRowBytes = 2 * kPanelColumns, kPanelAlignment = 8 * kPanelRowBytes;
+
+template <class Element, int ROWS>
+struct alignas(kPanelAlignment) Panel {
+    Element elements[ROWS][kPanelColumns];
+
+    Element* piece(int row, int column) { return &elements[row][((column / 8) ^ (row % 8)) * 8]; }
+};
+
+// Elements are found by their addresses, as the units do.
+struct Factor {
+    unsigned char const* start;
+
+    template <class Element, int ROWS>
+    Factor(Panel<Element, ROWS> const& panel, int row, int column)
+        : start(reinterpret_cast<unsigned char const*>(&panel.elements[row][column])) {}
+};
+
+namespace host_matrix {
+
+// An element of a factor; NaN where the product does not see it.
+template <class Element, bool TRANSPOSED>
+float element_of(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* factor, int outer, int inner) {
+    int const row = TRANSPOSED ? inner : outer, column = TRANSPOSED ? outer : inner;
+    auto const place = reinterpret_cast<std::uintptr_t>(factor + row * kPanelRowBytes + column * 2);
+    auto const* const address = reinterpret_cast<unsigned char const*>(place ^ (place / kPanelRowBytes % 8 * 16));
+    if (!memory.has(address)) return std::numeric_limits<float>::quiet_NaN();
+    Element element;
+    std::memcpy(&element, address, 2);
+    return to_float(element);
+}
+
+inline int first_row() { return static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4); }
+
+// The unit may read all rows of A for each warp. So the result is NaN where any is missing, which one lane tests.
+template <class Element, bool TRANSPOSED>
+float sum_of_rows(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* a) {
+    float sum = 0;
+    for (int row = 0; row < 64; row += TRANSPOSED ? 8 : 1) {
+        for (int k = 0; k < 16; k += TRANSPOSED ? 1 : 8) sum += element_of<Element, TRANSPOSED>(memory, a, row, k);
+    }
+    return sum;
+}
+
+template <class Element, bool TRANSPOSED_A, bool TRANSPOSED_B>
+void load_factors(sdpa_test::AsyncProduct const& product, sdpa_test::ProductFactors& factors) {
+    sdpa_test::SharedMemoryOfProduct const memory(product.writes_before);
+    for (int half = 0; half < 2; ++half) {
+        for (int k = 0; k < 16; ++k) {
+            factors.rows[half][k] =
+                product.a == nullptr ? product.rows[half][k]
+                                     : element_of<Element, TRANSPOSED_A>(memory, product.a, first_row() + 8 * half, k);
+        }
+    }
+    if (product.a != nullptr && threadIdx.x % 32 == 0) {
+        float const sum = sum_of_rows<Element, TRANSPOSED_A>(memory, product.a);
+        if (std::isnan(sum)) factors.rows[0][0] = sum;
+    }
+    for (int i = 0; i < 8; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            int const column = 8 * i + 2 * static_cast<int>(threadIdx.x % 4) + j;
+            for (int k = 0; k < 16; ++k) {
+                factors.columns[i][j][k] = element_of<Element, TRANSPOSED_B>(memory, product.b, column, k);
+            }
+        }
+    }
+}
+
+}  // namespace host_matrix
+
+template <bool TRANSPOSED_A, bool TRANSPOSED_B, class Element>
+void start_product(float (&sums)[8][4], Factor a, Factor b, bool adds, Element) {
+    sdpa_test::start_async_product(
+        {sums, adds, host_matrix::load_factors<Element, TRANSPOSED_A, TRANSPOSED_B>, a.start, b.start});
+}
+template <bool TRANSPOSED_B, class Element>
+void start_product(float (&sums)[8][4], Block const& a, Factor b, bool adds, Element) {
+    sdpa_test::AsyncProduct product{sums,    adds,    host_matrix::load_factors<Element, false, TRANSPOSED_B>, nullptr,
+                                    b.start, a.words, {a.words[0], a.words[1], a.words[2], a.words[3]}};
+    auto const all = sdpa_test::of_all_lanes(a);
+    for (int half = 0; half < 2; ++half) {
+        for (int k = 0; k < 16; ++k) {
+            auto const lane = threadIdx.x % 32 / 4 * 4 + static_cast<unsigned>(k % 8 / 2);
+            unsigned const word = all[lane].words[half + k / 8 * 2];
+            product.rows[half][k] = to_float(Element{host_matrix::element(word, k % 2)});
+        }
+    }
+    sdpa_test::start_async_product(product);
+}
+
+inline void begin_products(std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("begin_products()", where)) sdpa_test::begin_async_products();
+}
+inline void end_products(std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("end_products()", where)) sdpa_test::end_async_products();
+}
+template <int ALL_BUT>
+void wait_for_products(std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("wait_for_products()", where)) sdpa_test::finish_async_products(ALL_BUT);
+}
+template <int COUNT>
+void hold(float (&)[COUNT][4]) {}
+inline void hold(Block&) {}
+
+// As load_block() has them.
+inline void store_block(void* row, Block const& block) {
+    auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned char*>(row));
+    unsigned const lane = threadIdx.x % 32;
+    for (unsigned part = 0; part < 4; ++part) {
+        unsigned char* const to = rows[8 * part + lane / 4] + 4 * (lane % 4);
+        std::memcpy(to, &block.words[part], 4);
+        sdpa_test::note_write(to, 4);
+    }
+}
+inline void show_to_products(std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("show_to_products()", where)) sdpa_test::show_writes_to_products();
+}
+
+inline void add_four(float* to, float const (&numbers)[4]) {
+    for (int i = 0; i < 4; ++i) to[i] += numbers[i];
+}
+
+class alignas(8) Arrivals {
+   public:
+    void make(int warps) {
+        warps_ = static_cast<unsigned short>(warps);
+        arrived_ = 0;
+        ended_ = 0;
+    }
+    void arrive() {
+        wait_for_warp();
+        if (lane_index() != 0) return;
+        sdpa_test::pass_on_writes(this, static_cast<unsigned>(ended_));
+        if (++arrived_ < warps_) return;
+        arrived_ = 0;
+        ++ended_;
+    }
+    bool have_ended(int round, std::source_location const where = std::source_location::current()) const {
+        if (sdpa_test::is_left_out("have_ended()", where)) return true;
+        return test(round);
+    }
+    void wait_for(int round, std::source_location const where = std::source_location::current()) {
+        if (sdpa_test::is_left_out("wait_for()", where)) return;
+        sdpa_test::wait_until([&] { return test(round); });
+    }
+
+   private:
+    bool test(int round) const {
+        // The instruction knows odd rounds from even ones, no more.
+        if (ended_ < round || ended_ > round + 1) throw std::logic_error("a warp waits for a round of another time");
+        if (ended_ == round) return false;
+        sdpa_test::learn_of_writes(this, static_cast<unsigned>(round));
+        return true;
+    }
+
+    unsigned short warps_, arrived_;
+    int ended_;
+};
+
+template <int COUNT>
+void take_registers() {}
+template <int COUNT>
+void leave_registers() {}

@@ -1,0 +1,227 @@
+#include "host_threads.h"
+
+#include "cuda_words.h"
+
+#include <ucontext.h>
+
+#include <exception>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#elif defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace sdpa_test {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+constexpr std::size_t kLargestExchange = 64;                     // bytes of a lane
+constexpr unsigned kMostIdleRounds = 1000, kLongestStall = 224;  // rounds
+
+// A stack that turns are taken on, for the sanitizers.
+struct HostStack {
+    void const* bottom = nullptr;
+    std::size_t bytes = 0;
+    void* kept = nullptr;  // by the address sanitizer, while others have their turns
+};
+
+struct HostThread {
+    ucontext_t context;
+    std::unique_ptr<std::byte[]> stack{new std::byte[kStackBytes]};
+    HostStack turn_stack{stack.get(), kStackBytes};
+    bool has_ended = false;
+    std::function<bool()> const* condition = nullptr;  // that the thread waits for
+#if defined(__SANITIZE_THREAD__)
+    void* fiber = __tsan_create_fiber(0);
+    ~HostThread() { __tsan_destroy_fiber(fiber); }
+#endif
+};
+
+// Threads that meet: the round ends when all have come.
+struct Meeting {
+    unsigned members = 0, arrived = 0, round = 0;
+};
+
+// Two sets, so that a thread may begin the next exchange while others still read.
+struct Warp {
+    bool is_slow = false;
+    unsigned stalled_rounds = 0;  // in which the warp will have no turn
+    Meeting meeting;
+    std::array<std::array<std::byte, 32 * kLargestExchange>, 2> sets;
+};
+
+struct Block {
+    std::vector<HostThread> threads;
+    std::vector<Warp> warps;
+    Meeting meeting;
+    ucontext_t caller;
+    HostStack caller_stack;
+    std::minstd_rand random;
+    std::function<void()> const* work = nullptr;
+    unsigned running = 0;
+    unsigned idle_rounds = 0;  // in which all threads waited
+    std::exception_ptr failure;
+#if defined(__SANITIZE_THREAD__)
+    void* caller_fiber = __tsan_get_current_fiber();
+#endif
+};
+
+Block* block = nullptr;
+
+// Around a switch of stacks, the first turn of a thread included.
+void leave_stack([[maybe_unused]] HostStack& left, [[maybe_unused]] HostStack const& entered) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&left.kept, entered.bottom, entered.bytes);
+#endif
+}
+void enter_stack([[maybe_unused]] HostStack const& entered, [[maybe_unused]] HostStack& left) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(entered.kept, &left.bottom, &left.bytes);
+#endif
+}
+
+void give_turn_back() {
+    HostThread& thread = block->threads[block->running];
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(block->caller_fiber, 0);
+#endif
+    leave_stack(thread.turn_stack, block->caller_stack);
+    swapcontext(&thread.context, &block->caller);
+    enter_stack(thread.turn_stack, block->caller_stack);
+}
+
+void meet(Meeting& meeting) {
+    unsigned const round = meeting.round;
+    if (++meeting.arrived == meeting.members) {
+        meeting.arrived = 0;
+        ++meeting.round;
+        return;
+    }
+    wait_until([&] { return meeting.round != round; });
+}
+
+void run_thread() {
+    enter_stack(block->threads[block->running].turn_stack, block->caller_stack);
+    try {
+        (*block->work)();
+    } catch (...) {
+        block->failure = std::current_exception();
+    }
+    block->threads[block->running].has_ended = true;
+    for (;;) give_turn_back();
+}
+
+// Without a switch to a thread that still waits.
+void take_turn(unsigned number) {
+    HostThread& thread = block->threads[number];
+    block->running = number;
+    threadIdx.x = number;
+    if (thread.condition != nullptr && !(*thread.condition)()) return;
+    thread.condition = nullptr;
+    block->idle_rounds = 0;
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(thread.fiber, 0);
+#endif
+    leave_stack(block->caller_stack, thread.turn_stack);
+    swapcontext(&block->caller, &thread.context);
+    enter_stack(block->caller_stack, thread.turn_stack);
+}
+
+void start(HostThread& thread) {
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack.get();
+    thread.context.uc_stack.ss_size = kStackBytes;
+    makecontext(&thread.context, run_thread, 0);
+}
+
+// Slow warps have a turn in one of eight rounds on average. They stall rarely but for long, so that some fall far
+// behind others.
+bool has_turn_now(Warp& warp) {
+    if (warp.stalled_rounds > 0) {
+        --warp.stalled_rounds;
+        return false;
+    }
+    if (warp.is_slow && block->random() / 2 % 16 == 0) {
+        warp.stalled_rounds = static_cast<unsigned>(block->random() / 2 % kLongestStall);
+    }
+    return true;
+}
+
+// Threads that ended no longer meet anyone, as on a GPU.
+bool run_round() {
+    bool is_running = false;
+    bool has_turn = true;
+    for (unsigned number = 0; number < block->threads.size(); ++number) {
+        if (number % 32 == 0) has_turn = has_turn_now(block->warps[number / 32]);
+        if (block->threads[number].has_ended) continue;
+        if (!has_turn) {
+            is_running = true;
+            continue;
+        }
+        take_turn(number);
+        if (block->failure) return false;
+        if (!block->threads[number].has_ended) {
+            is_running = true;
+            continue;
+        }
+        for (Meeting* const meeting : {&block->meeting, &block->warps[number / 32].meeting}) {
+            if (--meeting->members == 0 || meeting->arrived < meeting->members) continue;
+            meeting->arrived = 0;
+            ++meeting->round;
+        }
+    }
+    return is_running;
+}
+
+}  // namespace
+
+void run_block(unsigned threads, unsigned seed, std::function<void()> const& work) {
+    if (threads % 32 != 0) throw std::logic_error("blocks have whole warps");
+    Block made;
+    made.threads.resize(threads);
+    made.warps.resize(threads / 32);
+    made.meeting.members = threads;
+    for (Warp& warp : made.warps) warp.meeting.members = 32;
+    made.work = &work;
+    block = &made;
+    for (HostThread& thread : made.threads) start(thread);
+    made.random.seed(seed + 1);
+    // Four warps at a time, since kernels give them work of one kind.
+    for (std::size_t warp = 0; warp < made.warps.size(); ++warp) {
+        made.warps[warp].is_slow = warp % 4 == 0 ? made.random() % 2 == 0 : made.warps[warp - 1].is_slow;
+    }
+    try {
+        while (!made.failure && run_round()) {
+            if (++made.idle_rounds > kMostIdleRounds) throw std::logic_error("all threads wait for good");
+        }
+    } catch (...) {
+        made.failure = std::current_exception();
+    }
+    block = nullptr;
+    if (made.failure) std::rethrow_exception(made.failure);
+}
+
+void wait_for_block() { meet(block->meeting); }
+unsigned block_round() { return block->meeting.round; }
+
+void wait_until(std::function<bool()> const& condition) {
+    if (condition()) return;
+    block->threads[block->running].condition = &condition;
+    give_turn_back();
+}
+
+std::byte const* exchange_in_warp(void const* mine, std::size_t bytes) {
+    if (bytes > kLargestExchange) throw std::logic_error("the exchange is too large");
+    Warp& warp = block->warps[block->running / 32];
+    auto& set = warp.sets[warp.meeting.round % 2];
+    std::memcpy(set.data() + block->running % 32 * bytes, mine, bytes);
+    meet(warp.meeting);
+    return set.data();
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,118 @@
+// The results of the kernels, on the host, thread by thread, since the machines that test every change have no GPU.
+#include "host_kernels.h"
+#include "core/data_type.h"
+#include "core/dims.h"
+#include "support/catch.h"
+#include "support/kernel_cases.h"
+
+#include <cmath>
+
+using namespace sdpa_test;
+
+namespace {
+
+constexpr std::uint64_t kCases = 1000;
+
+// All ways to share out a problem among threads that its strides allow: none is too small for pairs of vectors where
+// there is no multiprocessor to keep busy.
+std::vector<kernels::LaunchForm> forms_of(kernels::Problem const& problem) {
+    kernels::LaunchForms const forms = kernels::launch_forms(problem, 132);
+    std::vector<kernels::LaunchForm> all{forms.elements};
+    if (!forms.vectors) return all;
+    all.push_back(*forms.vectors);
+    kernels::LaunchForm const pairs = *kernels::launch_forms(problem, 0).vectors;
+    if (pairs.share == kernels::Share::PairOfVectors) all.push_back(pairs);
+    return all;
+}
+
+// The buffers after a run that leaves out the last parts.
+KernelBuffers run_case(KernelCase const& before, kernels::LaunchForm form, bool is_wide, int left_out = 0) {
+    kernels::Problem const problem = before.operands();
+    form.arguments.parts -= left_out;
+    KernelBuffers after = before.buffers;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        form.arguments.operands[problem.operands[i].slot].start = after[i].data();
+    }
+    run_on_host(problem.kernel, problem.operands.front().operand->type, problem.operands[problem.result].operand->type,
+                is_wide, form);
+    return after;
+}
+
+bool is_aligned(KernelCase const& made) {
+    kernels::LaunchForms const forms = kernels::launch_forms(made.operands(), 132);
+    for (std::size_t i = 0; i < forms.vector_alignments.size(); ++i) {
+        if (made.buffers[i].start % forms.vector_alignments[i] != 0) return false;
+    }
+    return true;
+}
+
+// Compares the bits of the result. NaN is the same whatever its other bits, which depend on the CPU.
+bool are_same(kernels::Operand const& result, KernelBuffer const& a, KernelBuffer const& b) {
+    std::int64_t const span = *cudnn_frontend::core::span_of(result.dims, result.strides);
+    for (std::int64_t i = 0; i < span; ++i) {
+        double const of_a = cudnn_frontend::core::load(result.type, a.data(), i);
+        double const of_b = cudnn_frontend::core::load(result.type, b.data(), i);
+        if (of_a != of_b && !(std::isnan(of_a) && std::isnan(of_b))) return false;
+    }
+    return true;
+}
+
+// The number of checks over all cases: a sweep without a form would show nothing of it.
+struct Counts {
+    std::uint64_t merges = 0, vectors = 0, pairs = 0, unaligned = 0;
+};
+
+void check_case(std::uint64_t seed, Counts& counts) {
+    KernelCase const made = random_kernel_case(seed);
+    kernels::Problem const problem = made.operands();
+    INFO("case " << seed << ": " << made.text());
+    REQUIRE(kernels::check(problem).is_good());
+    std::vector<kernels::LaunchForm> const forms = forms_of(problem);
+    KernelBuffers const by_elements = run_case(made, forms.front(), seed % 2 == 0);
+    std::string const fault = fault_of(made, by_elements);
+    INFO(fault);
+    CHECK(fault.empty());
+    counts.merges += problem.has_columns;
+    counts.unaligned += forms.size() > 1 && !is_aligned(made);
+    if (!is_aligned(made)) return;
+    for (std::size_t i = 1; i < forms.size(); ++i) {
+        KernelBuffers const others = run_case(made, forms[i], seed % 2 == 0);
+        CHECK(are_same(*problem.operands[problem.result].operand, others[problem.result], by_elements[problem.result]));
+    }
+    counts.vectors += forms.size() > 1;
+    counts.pairs += forms.size() > 2;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "kernels compute what their formulas say, for random shapes, strides and types, with the same bits in all forms") {
+    Counts counts;
+    for (std::uint64_t seed = 0; seed < kCases; ++seed) check_case(seed, counts);
+    CHECK(counts.merges > kCases / 3);
+    CHECK(counts.merges < kCases * 2 / 3);
+    CHECK(counts.vectors > kCases / 10);
+    CHECK(counts.pairs > kCases / 10);
+    CHECK(counts.unaligned > kCases / 20);
+}
+
+TEST_CASE("a part that is left out, a stray write and a changed input are found") {
+    for (char const* const kernel : {"merge", "sum"}) {
+        std::uint64_t seed = 0;
+        KernelCase made = random_kernel_case(seed);
+        while (made.operands().kernel != std::string(kernel) || made.operands().operands[0].parts() < 2) {
+            made = random_kernel_case(++seed);
+        }
+        INFO("case " << seed << ": " << made.text());
+        kernels::LaunchForm const form = forms_of(made.operands()).front();
+        CHECK(fault_of(made, run_case(made, form, false, 1)).find("] is ") != std::string::npos);
+        KernelBuffers after = run_case(made, form, false);
+        REQUIRE(fault_of(made, after).empty());
+        std::size_t const result = made.operands().result;
+        after[result].bytes.front() ^= std::byte{1};
+        CHECK(fault_of(made, after) ==
+              std::string(made.operands().operands[result].name) + ": byte 0 changed outside the elements");
+        after[0].bytes.front() ^= std::byte{1};
+        CHECK(fault_of(made, after) == std::string(made.operands().operands[0].name) + " changed, which is only read");
+    }
+}

@@ -1,0 +1,192 @@
+// Compiling, keeping and storing the code.
+#include "kernels/launch/code.h"
+
+#include "cuda/nvrtc.h"
+#include "has_compiler.h"
+#include "kernels/launch/strided_kernel.h"
+#include "kernels/rows/row_worker.h"
+#include "support/catch.h"
+#include "support/kernel_cases.h"
+
+#include <algorithm>
+#include <regex>
+#include <variant>
+
+using namespace sdpa_test;
+using cudnn_frontend::DataType_t;
+using cudnn_frontend::error_code_t;
+using kernels::CodeName;
+using kernels::strided_code;
+
+namespace {
+
+constexpr DataType_t kTypes[] = {DataType_t::BFLOAT16, DataType_t::HALF, DataType_t::FLOAT};
+constexpr int kCapabilities[] = {80, 90, 100};
+
+// A register in more than 64 of which costs more than half of the threads.
+constexpr int kMostRegisters = 64;
+
+std::vector<int> numbers(std::string const& log, char const* pattern) {
+    std::regex const expression(pattern);
+    std::vector<int> found;
+    for (std::sregex_iterator at(log.begin(), log.end(), expression), end; at != end; ++at) {
+        found.push_back(std::stoi((*at)[1]));
+    }
+    return found;
+}
+
+void check_code(CodeName const& name, std::size_t forms = 3) {
+    auto const log = kernels::compiler_log(name);
+    INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
+    REQUIRE(log.is_good());
+    std::vector<int> const zeros(forms, 0);
+    CHECK(numbers(log.value(), "(\\d+) bytes stack frame") == zeros);
+    CHECK(numbers(log.value(), "(\\d+) bytes spill stores") == zeros);
+    CHECK(numbers(log.value(), "(\\d+) bytes spill loads") == zeros);
+    std::vector<int> const registers = numbers(log.value(), "Used (\\d+) registers");
+    REQUIRE(registers.size() == forms);
+    CHECK(std::ranges::max(registers) <= kMostRegisters);
+}
+
+std::string log_of(CodeName const& name) {
+    auto const log = kernels::compiler_log(name);
+    INFO(name.text() << ": " << (log.is_good() ? log.value() : log.error().err_msg));
+    REQUIRE(log.is_good());
+    return log.value();
+}
+
+void check_no_spills(std::string const& log) {
+    INFO(log);
+    std::vector<int> const spilled = numbers(log, "(\\d+) bytes spill stores");
+    CHECK_FALSE(spilled.empty());
+    for (int const bytes : spilled) CHECK(bytes == 0);
+}
+
+kernels::SumProblem sum_of(std::int64_t columns) {
+    return {{DataType_t::HALF, {2, columns}, {columns, 1}}, {DataType_t::FLOAT, {columns}, {1}}};
+}
+
+}  // namespace
+
+TEST_CASE("every kernel compiles for 8.0, 9.0 and 10.0, without a spilled register") {
+    if (!has_compiler()) return;
+    for (int const capability : kCapabilities) {
+        for (std::string const kernel : {"merge", "sum"}) {
+            for (DataType_t const from : kTypes) check_code(strided_code(kernel, from, from, false, capability));
+            check_code(strided_code(kernel, DataType_t::FLOAT, DataType_t::BFLOAT16, true, capability));
+            check_code(strided_code(kernel, DataType_t::HALF, DataType_t::FLOAT, false, capability));
+        }
+        check_code(strided_code("split_lengths", DataType_t::INT32, DataType_t::INT32, false, capability), 1);
+        check_no_spills(log_of({"sink_gradient", {}, {"X=bfloat16", "Y=half"}, {capability}}));
+        for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF})
+            check_code(kernels::name_of_rows(type, capability), std::variant_size_v<cudnn_frontend::rows::Work>);
+    }
+}
+
+TEST_CASE("kernels of neighborhood attention compile for 8.0, 9.0 and 10.0, without a spilled register") {
+    if (!has_compiler()) return;
+    for (int const capability : kCapabilities) {
+        for (std::string const source : {"forward", "backward", "windows", "bias"}) {
+            check_no_spills(
+                log_of({"neighborhood_" + source, {}, {"X=float", "LANE_COLUMNS=4", "HAS_BIAS=false"}, {capability}}));
+        }
+        check_no_spills(
+            log_of({"neighborhood_backward", {}, {"X=float", "LANE_COLUMNS=4", "HAS_BIAS=true"}, {capability}}));
+        check_no_spills(log_of(
+            {"neighborhood_forward_tiles", {}, {"X=bfloat16", "TILE_COLUMNS=128", "HAS_BIAS=true"}, {capability}}));
+        check_no_spills(log_of({"neighborhood_backward_tiles", {}, {"X=half", "TILE_COLUMNS=64"}, {capability}}));
+    }
+    check_no_spills(log_of({"neighborhood_backward_tiles", {}, {"X=bfloat16", "TILE_COLUMNS=128"}, {90}}));
+}
+
+TEST_CASE("kernels by warpgroups compile for 9.0's own features, without a spilled register or products that wait") {
+    if (!has_compiler()) return;
+    for (std::string const source : {"neighborhood_forward_warpgroups", "neighborhood_backward_warpgroups"}) {
+        for (std::string const type : {"X=bfloat16", "X=half"}) {
+            for (std::string const columns : {"GROUP_COLUMNS=64", "GROUP_COLUMNS=128"}) {
+                std::string const log = log_of({source, {}, {type, columns}, {90, true}});
+                check_no_spills(log);
+                INFO(log);
+                CHECK(log.find("serialized") == std::string::npos);
+            }
+        }
+    }
+}
+
+TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
+    if (!has_compiler()) return;
+    CodeName const name = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 90);
+    auto const first = kernels::find_code(name);
+    auto const second = kernels::find_code(name);
+    REQUIRE(first.is_good());
+    REQUIRE(second.is_good());
+    CHECK(first.value() == second.value());
+    CHECK(
+        first.value()->cubin().starts_with("\x7f"
+                                           "ELF"));
+    CodeName other = name;
+    other.architecture.compute_capability = 80;
+    auto const of_other = kernels::find_code(other);
+    REQUIRE(of_other.is_good());
+    CHECK(of_other.value()->cubin() != first.value()->cubin());
+    auto const small = kernels::compile_sum(sum_of(64), {90, 132}),
+               large = kernels::compile_sum(sum_of(4096), {90, 132});
+    REQUIRE(small.is_good());
+    REQUIRE(large.is_good());
+    CHECK(small.value()->serialize() == large.value()->serialize());
+    CHECK(small.value()->serialize() == name.text() + "\n" + first.value()->cubin());
+}
+
+TEST_CASE("code with the features of one architecture is told from code without them") {
+    if (!has_compiler()) return;
+    CodeName name = strided_code("split_lengths", DataType_t::INT32, DataType_t::INT32, false, 90);
+    CHECK(name.text().find(" sm_90 ") != std::string::npos);
+    auto const without = kernels::find_code(name);
+    name.architecture.has_features_of_its_own = true;
+    CHECK(name.text().find(" sm_90a ") != std::string::npos);
+    auto const with = kernels::find_code(name);
+    REQUIRE(without.is_good());
+    REQUIRE(with.is_good());
+    CHECK(with.value()->cubin() != without.value()->cubin());
+}
+
+TEST_CASE("a stored kernel loads for the same code, and another one is refused by name") {
+    if (!has_compiler()) return;
+    auto const made = kernels::compile_sum(sum_of(64), {90, 132});
+    REQUIRE(made.is_good());
+    std::string const stored = made.value()->serialize();
+    auto const loaded = kernels::load_sum(sum_of(128), {90, 114}, stored);
+    REQUIRE(loaded.is_good());
+    CHECK(loaded.value()->serialize() == stored);
+
+    std::string const needed = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 80).text();
+    auto const refused = kernels::load_sum(sum_of(64), {80, 108}, stored).error();
+    CHECK(refused.code == error_code_t::INVALID_VALUE);
+    CHECK(refused.err_msg == "the stored kernel is \"" + stored.substr(0, stored.find('\n')) + "\"; expected \"" +
+                                 needed + "\"; plan the graph again and store that plan");
+    std::string const cut = stored.substr(0, stored.find('\n'));
+    CHECK(kernels::load_sum(sum_of(64), {90, 132}, cut).error().code == error_code_t::INVALID_VALUE);
+    CHECK(kernels::load_sum(sum_of(64), {90, 132}, "").error().code == error_code_t::INVALID_VALUE);
+}
+
+TEST_CASE("stored code that was never loaded is no other kernel's") {
+    if (!has_compiler()) return;
+    CodeName const name = strided_code("sum", DataType_t::BFLOAT16, DataType_t::FLOAT, false, 80);  // in no other test
+    CHECK(kernels::find_code(name, "no cubin")->cubin() == "no cubin");
+    auto const compiled = kernels::find_code(name);
+    REQUIRE(compiled.is_good());
+    CHECK(compiled.value()->cubin().starts_with("\x7f"));
+    CHECK(kernels::find_code(name, "no cubin") == compiled.value());
+}
+
+TEST_CASE("a source that does not compile fails with the compiler's words") {
+    if (!has_compiler()) return;
+    namespace cuda = cudnn_frontend::cuda;
+    cuda::Nvrtc const& nvrtc = *cuda::nvrtc().value();
+    auto const broken = cuda::compile(nvrtc, {"broken.cu", "#include <absent.cuh>\n"}, {}, {}, {90}).error();
+    CHECK(broken.code == error_code_t::NVRTC_COMPILATION_FAILED);
+    INFO(broken.err_msg);
+    CHECK(broken.err_msg.find(", failed to compile broken.cu for compute capability 9.0: NVRTC_ERROR_COMPILATION\n") !=
+          std::string::npos);
+    CHECK(broken.err_msg.find("broken.cu(1): ") != std::string::npos);
+}
