@@ -8,8 +8,10 @@
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/process.h>
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace sdpa_graph::calls {
@@ -34,15 +36,20 @@ class Pack {
     Entries entries_;
 };
 
-// Shapes are a class of calls: comparable, with a `handle` of cuDNN, and with two functions in their namespace:
-// hash_of(shapes) and describe(shapes, graph).
+// Shapes are a class of calls: comparable, and with two functions in their namespace: hash_of(shapes) and
+// describe(shapes, graph). A plan runs with every handle of its GPU.
 template <class Shapes>
 class Plan {
    public:
     // The plan of the class: a known one, or a new one.
     static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
                                                                     cudnn_frontend::Target const& target) {
-        auto known = find_known(shapes);
+        if (auto known = find_known(shapes)) {
+            count_plan(true);
+            return known;
+        }
+        std::lock_guard const alone(building(shapes));
+        auto known = find_known(shapes);  // another thread may have built it
         count_plan(known != nullptr);
         if (known != nullptr) return known;
         std::shared_ptr<Plan> plan(new Plan(shapes));
@@ -58,12 +65,18 @@ class Plan {
     }
 
     std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }
-    cudnn_frontend::error_t run(Pack const& pack, void* workspace) const {
-        return graph_.execute(shapes_.handle, pack.entries(), workspace);
+    cudnn_frontend::error_t run(cudnn_frontend::Target const& target, Pack const& pack, void* workspace) const {
+        return graph_.execute(target.handle(), pack.entries(), workspace);
     }
 
    private:
     explicit Plan(Shapes const& shapes) : shapes_(shapes) {}
+
+    // Held while a plan is built, so that no other thread builds it too. Plans of other shapes rarely share it.
+    static std::mutex& building(Shapes const& shapes) {
+        static std::array<std::mutex, 64> all;
+        return all[hash_of(shapes) % all.size()];
+    }
 
     // Never destroyed: static objects of a program may call when this library's are gone.
     static cudnn_frontend::core::LastUsed<Plan const>& known_plans() {

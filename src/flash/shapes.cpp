@@ -154,7 +154,6 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     }
     shapes.target = target.kind();
     shapes.threads = target.threads();
-    shapes.handle = target.handle();
     shapes.device = call.at(Q)->device_index;
     return shapes;
 }

@@ -30,7 +30,6 @@ Shapes shapes_of(Call const& call, fe::Target const& target) {
     shapes.target = target.kind();
     shapes.threads = target.threads();
     shapes.device = call.leading().device_index;
-    shapes.handle = target.handle();
     return shapes;
 }
 

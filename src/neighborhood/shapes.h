@@ -29,7 +29,6 @@ struct Shapes {
     fe::Target::Kind target = fe::Target::Kind::CPU;
     int threads = 0;
     std::int32_t device = 0;
-    cudnnHandle_t handle = nullptr;
 
     friend bool operator==(Shapes const&, Shapes const&) = default;
 };

@@ -90,7 +90,7 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     Run const run{call, sizes, form, shapes, scratch.value()};
     calls::Site const site{call.place, lease, *call.at(Q)};
     if (needs_tables(run)) SDPA_GRAPH_TRY(calls::work_on_rows(site, write_tables(run)));
-    SDPA_GRAPH_TRY(plan->run(pack_of(run), run.scratch.workspace()));
+    SDPA_GRAPH_TRY(plan->run(lease.target, pack_of(run), run.scratch.workspace()));
     return has_padding(run) ? calls::work_on_rows(site, clear_padding(run)) : error_t();
 }
 

@@ -10,16 +10,14 @@ namespace {
 
 using Plan = calls::Plan<Shapes>;
 
-// Some shapes, without regard to handles. Safe from many threads.
+// Some shapes. Safe from many threads.
 class Noted {
    public:
-    void add(Shapes shapes) {
+    void add(Shapes const& shapes) {
         constexpr std::size_t kMost = 1024;
-        shapes.handle = nullptr;
         list_.keep(hash_of(shapes), std::make_shared<Shapes const>(shapes), kMost);
     }
-    bool has(Shapes shapes) {
-        shapes.handle = nullptr;
+    bool has(Shapes const& shapes) {
         return list_.find(hash_of(shapes), [&](Shapes const& noted) { return noted == shapes; }) != nullptr;
     }
 
@@ -31,7 +29,6 @@ class Noted {
 struct Notes {
     Noted refused;    // no engine made a plan: asking again would take as long
     Noted requested;  // a plan is being made in the background, or was
-    Noted prepared;   // it was: from now on a plan for any handle takes little time
 };
 Notes& notes() {
     static auto* const all = new Notes();
@@ -48,12 +45,8 @@ void prepare(Shapes const& shapes) {
     if (notes().requested.has(shapes)) return;
     notes().requested.add(shapes);
     calls::do_later(shapes.device, [shapes](fe::Target const& target) {
-        calls::count_plan(false);
-        fe::graph::Graph graph;
-        describe(shapes, graph);
-        error_t const failure = graph.build(target);
-        if (failure.is_good()) notes().prepared.add(shapes);
-        else if (is_refusal(failure)) notes().refused.add(shapes);
+        auto const made = Plan::find(shapes, target);
+        if (made.is_bad() && is_refusal(made.error())) notes().refused.add(shapes);
     });
 }
 
@@ -107,7 +100,6 @@ class Chooser {
     // Until the class has a plan, a larger one; once the shape has come back often, its exact plan, which is faster.
     std::optional<Chosen> find_other(Chosen const& own) const {
         if (own.plan == nullptr) {
-            if (notes().prepared.has(own.shapes)) return std::nullopt;
             auto larger = find_larger();
             if (larger) prepare(own.shapes);
             return larger;
@@ -115,12 +107,13 @@ class Chooser {
         if (call_.has_packed()) return std::nullopt;
         Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
         if (!comes_back(hash_of(shapes)) || notes().refused.has(shapes)) return std::nullopt;
-        if (!notes().prepared.has(shapes)) {
+        auto plan = Plan::find_known(shapes);
+        if (plan == nullptr) {
             prepare(shapes);
             return std::nullopt;
         }
-        auto exact = finish({exact_, shapes, Plan::find_known(shapes)});
-        return exact.is_good() ? std::optional(std::move(exact).value()) : std::nullopt;
+        calls::count_plan(true);
+        return Chosen{exact_, shapes, std::move(plan)};
     }
 
     // A class whose plan is there and has room for the call.

@@ -114,7 +114,6 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
     shapes.target = target.kind();
     shapes.threads = target.threads();
     shapes.device = call.at(Q)->device_index;
-    shapes.handle = target.handle();
     return shapes;
 }
 

@@ -31,7 +31,6 @@ struct Shapes {
     fe::Target::Kind target = fe::Target::Kind::CPU;
     int threads = 0;
     std::int32_t device = 0;
-    cudnnHandle_t handle = nullptr;
 
     bool operator==(Shapes const&) const = default;
     Layout const& of(Argument argument) const { return layouts[static_cast<std::size_t>(argument)]; }
