@@ -8,9 +8,10 @@ from typing import Any
 import torch
 
 from . import call_checks, calls, operators, plain_attention
+from .torch_install import install, install_counts, installed, uninstall
 from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["install", "install_counts", "installed", "scaled_dot_product_attention", "uninstall"]
 
 
 # Local variables of the function that are no options.

@@ -1,0 +1,144 @@
+"""torch's own functions of attention, served by this library where it can: sdpa_graph.torch.install()."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from . import _core
+
+_TYPES = (torch.float16, torch.bfloat16)
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_MOST_WIDTH = 256
+
+_devices: tuple[str, ...] = ()
+_originals: dict[tuple[Any, str], Callable[..., Any]] = {}
+_counts: Counter[str] = Counter()
+
+
+def install(devices: Sequence[str] = ("cuda",)) -> None:
+    """Lets torch.nn.functional.scaled_dot_product_attention, and torch.nn.attention.varlen.varlen_attn where there is one,
+    run on this library for tensors of these devices. What it does not serve runs as before: install_counts() says why."""
+    global _devices
+    uninstall()
+    _devices = tuple(devices)
+    _replace(torch.nn.functional, "scaled_dot_product_attention", _attention)
+    with contextlib.suppress(ImportError):
+        from torch.nn.attention import varlen
+
+        _replace(varlen, "varlen_attn", _varlen)
+
+
+def uninstall() -> None:
+    """Gives torch its functions back."""
+    for (module, name), original in _originals.items():
+        setattr(module, name, original)
+    _originals.clear()
+
+
+@contextlib.contextmanager
+def installed(devices: Sequence[str] = ("cuda",)) -> Iterator[None]:
+    """install() for a block."""
+    install(devices)
+    try:
+        yield
+    finally:
+        uninstall()
+
+
+def install_counts() -> dict[str, int]:
+    """How many calls were served since the process began, under "served"; and how many torch served, by the reason."""
+    return dict(_counts)
+
+
+def _replace(module: Any, name: str, serve: Callable[..., Any]) -> None:
+    original = getattr(module, name)
+
+    @functools.wraps(original)
+    def replacement(*args: Any, **options: Any) -> Any:
+        return serve(original, *args, **options)
+
+    _originals[module, name] = original
+    setattr(module, name, replacement)
+
+
+def _run(reason: str | None, original: Callable[[], Any], ours: Callable[[], Any]) -> Any:
+    if reason is None:
+        try:
+            result = ours()
+        except _core.cudnnGraphNotSupportedError as error:
+            reason = f"refused: {getattr(error, 'rule', None) or 'no engine'}"
+        else:
+            _counts["served"] += 1
+            return result
+    _counts[reason] += 1
+    return original()
+
+
+def _attention(
+    original: Callable[..., Any],
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    from .torch import scaled_dot_product_attention
+
+    options = {"dropout_p": dropout_p, "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
+    reason = "attn_mask" if attn_mask is not None else _reason(4, query, key, value)
+    is_deterministic = torch.are_deterministic_algorithms_enabled()
+    return _run(
+        reason,
+        lambda: original(query, key, value, attn_mask, **options),
+        lambda: scaled_dot_product_attention(query, key, value, **options, deterministic=is_deterministic),
+    )
+
+
+def _varlen(original: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    from .flash_attn import flash_attn_varlen_func
+
+    bound = inspect.signature(original).bind(*args, **options)
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    inputs = [given.pop(name) for name in ("query", "key", "value", "cu_seq_q", "cu_seq_k", "max_q", "max_k")]
+    is_causal, window = given.pop("is_causal", False), tuple(given.pop("window_size", None) or (-1, -1))
+    scale = given.pop("scale", None)
+    more = [name for name, found in given.items() if found is not None and found is not False]
+    reason = more[0] if more else _reason(3, *inputs[:3])
+    is_deterministic = torch.are_deterministic_algorithms_enabled()
+    return _run(
+        reason,
+        lambda: original(*args, **options),
+        lambda: flash_attn_varlen_func(
+            *inputs, softmax_scale=scale, causal=is_causal, window_size=window, deterministic=is_deterministic
+        ),
+    )
+
+
+def _reason(dims: int, query: Any, key: Any, value: Any) -> str | None:
+    """Why torch serves the call; None if this library does."""
+    if not all(type(tensor) in _PLAIN for tensor in (query, key, value)):
+        return "a subclass of Tensor"
+    if query.device.type not in _devices:
+        return f"on {query.device.type}"
+    if query.dtype not in _TYPES or query.dtype != key.dtype or query.dtype != value.dtype:
+        return f"of {query.dtype}"
+    if not query.dim() == key.dim() == value.dim() == dims:
+        return f"not {dims} dims"
+    if any(tensor.shape[-1] % 8 or not 0 < tensor.shape[-1] <= _MOST_WIDTH for tensor in (query, key, value)):
+        return "head dim"
+    if 0 in query.shape or 0 in key.shape:
+        return "no elements"
+    if query.is_cuda and not (torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.cudnn_sdp_enabled()):
+        return "fused attention is disabled"
+    return None

@@ -1,0 +1,135 @@
+"""torch's own functions on this library."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from sdpa_graph.torch import install_counts, installed  # noqa: E402
+
+F = torch.nn.functional
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+ORIGINAL = F.scaled_dot_product_attention
+
+
+def counted(name, call):
+    before = install_counts().get(name, 0)
+    result = call()
+    return result, install_counts().get(name, 0) - before
+
+
+def inputs(dtype=torch.bfloat16, shape=(2, 3, 40, 16)):
+    generator = torch.Generator().manual_seed(1)
+    return [torch.randn(shape, generator=generator).to(DEVICE, dtype).requires_grad_() for _ in range(3)]
+
+
+def test_calls_are_served_and_equal():
+    q, k, v = inputs()
+    expected = ORIGINAL(q, k, v, is_causal=True)
+    grads = torch.autograd.grad(expected.sum(), (q, k, v))
+    with installed(devices=[DEVICE]):
+        found, served = counted("served", lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
+        found_grads = torch.autograd.grad(found.sum(), (q, k, v))
+    assert served == 1
+    torch.testing.assert_close(found, expected, atol=2e-2, rtol=2e-2)
+    for a, b in zip(found_grads, grads):
+        torch.testing.assert_close(a, b, atol=4e-2, rtol=4e-2)
+    assert F.scaled_dot_product_attention is ORIGINAL
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        (lambda q, k, v: ((q, k, v), {"attn_mask": torch.ones(40, 40, dtype=torch.bool, device=DEVICE)}), "attn_mask"),
+        (lambda q, k, v: ((q[0], k[0], v[0]), {}), "not 4 dims"),
+        (lambda q, k, v: ((q.double(), k.double(), v.double()), {}), "of torch.float64"),
+        (lambda q, k, v: ((q[..., :12], k[..., :12], v[..., :12]), {}), "head dim"),
+    ],
+)
+def test_what_is_not_served_runs_as_before(change, reason):
+    args, options = change(*inputs())
+    with installed(devices=[DEVICE]):
+        found, passed_on = counted(reason, lambda: F.scaled_dot_product_attention(*args, **options))
+    assert passed_on == 1
+    torch.testing.assert_close(found, ORIGINAL(*args, **options))
+
+
+def test_tensors_of_other_devices_are_not_served():
+    with installed(devices=["meta"]):
+        _, passed_on = counted(f"on {DEVICE}", lambda: F.scaled_dot_product_attention(*inputs()))
+    assert passed_on == 1
+
+
+def test_an_unchanged_model_trains_to_the_same_losses():
+    def losses():
+        torch.manual_seed(3)
+        layer = torch.nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0, batch_first=True)
+        model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).to(DEVICE, torch.bfloat16)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = torch.randn(4, 24, 32).to(DEVICE, torch.bfloat16)
+        found = []
+        for _ in range(10):
+            loss = (model(data).float() - data.float().flip(1)).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            found.append(loss.item())
+        return found
+
+    expected = losses()
+    with installed(devices=[DEVICE]):
+        found, served = counted("served", losses)
+    assert served == 20
+    assert found == pytest.approx(expected, rel=2e-2)
+    assert found[-1] < found[0]
+
+
+def test_packed_sequences_are_served():
+    varlen = pytest.importorskip("torch.nn.attention.varlen")
+    ends = torch.tensor([0, 24, 40], dtype=torch.int32, device=DEVICE)
+    q, k, v = (x.transpose(1, 2).reshape(-1, 3, 16)[:40] for x in inputs())
+    with installed(devices=[DEVICE]):
+        found, served = counted("served", lambda: varlen.varlen_attn(q, k, v, ends, ends, 24, 24))
+    assert served == 1
+    for first, last in ((0, 24), (24, 40)):
+        one = [x[first:last].transpose(0, 1)[None] for x in (q, k, v)]
+        torch.testing.assert_close(found[first:last].transpose(0, 1)[None], ORIGINAL(*one), atol=2e-2, rtol=2e-2)
+
+
+def llama():
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "vocab_size": 128}
+    config = transformers.LlamaConfig(**sizes, num_attention_heads=4, num_key_value_heads=2)
+    model = transformers.LlamaForCausalLM._from_config(config, attn_implementation="sdpa")
+    tokens = torch.randint(128, (3, 33), device=DEVICE)
+    return model, lambda model: model(input_ids=tokens, labels=tokens).loss
+
+
+def vision_transformer():
+    timm = pytest.importorskip("timm")
+    sizes = {"img_size": 32, "patch_size": 8, "embed_dim": 64, "depth": 2, "num_heads": 4}
+    model = timm.models.VisionTransformer(**sizes, num_classes=10)
+    images, labels = torch.randn(8, 3, 32, 32).to(DEVICE, torch.bfloat16), torch.arange(8, device=DEVICE)
+    return model, lambda model: torch.nn.functional.cross_entropy(model(images).float(), labels)
+
+
+@pytest.mark.parametrize("make", [llama, vision_transformer])
+def test_models_of_other_packages_train_to_the_same_losses(make):
+    def losses():
+        torch.manual_seed(5)
+        model, loss_of = make()
+        model = model.to(DEVICE, torch.bfloat16).train()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+        found = []
+        for _ in range(10):
+            loss = loss_of(model)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            found.append(loss.item())
+        return found
+
+    expected = losses()
+    with installed(devices=[DEVICE]):
+        found, served = counted("served", losses)
+    assert served == 20
+    assert found == pytest.approx(expected, rel=2e-2)
