@@ -1,8 +1,10 @@
 #include "cpu/memory/indices.h"
 
+#include "core/saturating.h"
 #include "cpu/memory/index_faults.h"
 
 #include <limits>
+#include <optional>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -45,21 +47,50 @@ std::int64_t reach(ir::Value const& value, std::int64_t rows) {
     return rows == 0 ? 0 : last + 1;
 }
 
-// The distance from a row's first element to the one behind its last.
-std::int64_t span_of_row(ir::Value const& value) { return reach(value, 1); }
+// The sequences of a tensor so far, each of which needs memory of its own. Rows may lie between those of others, as
+// those of heads do that are side by side: such sequences all start within one row.
+class Sequences_so_far {
+   public:
+    explicit Sequences_so_far(ir::Value const& value) : value_(value), row_(value.stride[2]), span_(reach(value, 1)) {}
 
-// Whether rows of sequences that start there lie between each other without an element in common, as those of heads do
-// that are side by side.
-bool are_side_by_side(ir::Value const& value, std::int64_t start, std::int64_t next) {
-    std::int64_t const row = value.stride[2], distance = row > 0 ? (next - start) % row : 0;
-    return distance >= span_of_row(value) && row - distance >= span_of_row(value);
-}
+    void add(std::int64_t b, std::int64_t start, std::int64_t elements) {
+        if (elements == 0) return;
+        if (start >= end_) first_ = start;
+        last_ = start;
+        std::int64_t const end = core::saturating_add(start, elements);
+        if (end <= end_) return;
+        end_ = end;
+        furthest_ = {b, start, elements};
+    }
 
-// Whether the sequence has memory of its own. What is only read may be shared as a whole.
-bool has_room(ir::Value const& value, std::int64_t needed, std::int64_t start, std::int64_t next) {
-    bool const is_shared = value.role == ir::Role::Input && next == start;
-    return needed <= next - start || is_shared || are_side_by_side(value, start, next);
-}
+    // The sequence that reaches into one that starts there; empty if none does.
+    struct Reaching {
+        std::int64_t b, start, elements;
+    };
+    std::optional<Reaching> reaching(std::int64_t next) const {
+        bool const is_beside = next - last_ >= span_ && next - first_ + span_ <= row_;
+        if (end_ <= next || is_shared(last_, next) || is_beside) return std::nullopt;
+        return furthest_;
+    }
+
+    // Whether a sequence fits before the end of the offsets, or before the start of a sequence without rows.
+    bool fits(std::int64_t start, std::int64_t elements, std::int64_t next) const {
+        std::int64_t const distance = row_ > 0 ? (next - start) % row_ : 0;
+        bool const is_beside = distance >= span_ && row_ - distance >= span_;
+        return elements <= next - start || is_shared(start, next) || is_beside;
+    }
+
+   private:
+    // What is only read may be shared as a whole.
+    bool is_shared(std::int64_t start, std::int64_t next) const {
+        return value_.role == ir::Role::Input && next == start;
+    }
+
+    ir::Value const& value_;
+    std::int64_t row_, span_;  // from a row to the next one, and from a row's first element to behind its last
+    std::int64_t first_ = 0, last_ = 0, end_ = 0;
+    Reaching furthest_{};
+};
 
 // The first sequence that ends beyond the bound on rows; empty where none does.
 std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
@@ -76,30 +107,54 @@ std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memo
     return {};
 }
 
-// The first fault of the tensor's offset; empty where there is none.
-std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+std::string too_little_room(ir::Value const& value, std::string const& offsets, std::int64_t b, std::int64_t room,
+                            std::int64_t needed) {
+    return bad_offset(
+        value, offsets, b,
+        "leaves room for " + std::to_string(room) + " elements, where the sequence spans " + std::to_string(needed));
+}
+
+// The first entry that cannot be counted or decreases; empty where there is none.
+std::string fault_of_entries(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::string const& offsets = graph.value(value.ragged.offset).name;
     std::int64_t const most = std::numeric_limits<std::int64_t>::max() / value.ragged.multiplier;
+    auto const entry = [&](std::int64_t b) { return offset_of(value, memory, graph, b); };
     for (std::int64_t b = 0; b <= value.dim[0]; ++b) {
-        std::int64_t const offset = offset_of(value, memory, graph, b);
-        bool const is_countable = offset >= 0 && offset <= most;
-        if (!is_countable) return bad_offset(value, offsets, b, "holds " + std::to_string(offset));
+        bool const is_countable = entry(b) >= 0 && entry(b) <= most;
+        if (!is_countable) return bad_offset(value, offsets, b, "holds " + std::to_string(entry(b)));
     }
     for (std::int64_t b = 0; b < value.dim[0]; ++b) {
+        if (entry(b + 1) >= entry(b)) continue;
+        return bad_offset(value, offsets, b,
+                          "decreases from " + std::to_string(entry(b)) + " to " + std::to_string(entry(b + 1)));
+    }
+    return {};
+}
+
+// The first sequence without memory of its own, of sound entries; empty where there is none.
+std::string fault_of_room(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+    std::string const& offsets = graph.value(value.ragged.offset).name;
+    auto const elements = [&](std::int64_t b) {
+        return b == value.dim[0] ? 0 : reach(value, rows_of(value, memory, graph, b));
+    };
+    Sequences_so_far so_far(value);
+    for (std::int64_t b = 0; b < value.dim[0]; ++b) {
         std::int64_t const start = start_of(value, memory, graph, b), next = start_of(value, memory, graph, b + 1);
-        if (next < start) {
-            return bad_offset(value, offsets, b,
-                              "decreases from " + std::to_string(offset_of(value, memory, graph, b)) + " to " +
-                                  std::to_string(offset_of(value, memory, graph, b + 1)));
-        }
-        std::int64_t const needed = reach(value, rows_of(value, memory, graph, b));
-        if (!has_room(value, needed, start, next)) {
-            return bad_offset(value, offsets, b,
-                              "leaves room for " + std::to_string(next - start) +
-                                  " elements, where the sequence spans " + std::to_string(needed));
+        so_far.add(b, start, elements(b));
+        if (elements(b + 1) == 0) {
+            if (!so_far.fits(start, elements(b), next))
+                return too_little_room(value, offsets, b, next - start, elements(b));
+        } else if (auto const found = so_far.reaching(next)) {
+            return too_little_room(value, offsets, found->b, next - found->start, found->elements);
         }
     }
     return {};
+}
+
+// The first fault of the tensor's offset; empty where there is none.
+std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+    std::string const fault = fault_of_entries(graph, value, memory);
+    return fault.empty() ? fault_of_room(graph, value, memory) : fault;
 }
 
 }  // namespace
