@@ -35,7 +35,9 @@ constexpr Form kClassByHead{.has_slots = true, .is_class = true, .has_slots_of_h
 // Which probabilities are dropped depends on the form. Both passes need the same one, so that tensors which only one of
 // them has do not count.
 Form class_form_with_dropout(Call const& call, Sizes const& sizes) {
-    if (call.has_packed()) return kClassBySequence;
+    bool const are_both_packed = call.is_packed(Q) && call.is_packed(K);
+    if (are_both_packed) return kClassBySequence;
+    if (call.has_packed()) return exact_form(call);
     return can_have_slots_of_heads(call, sizes, true) ? kClassByHead : exact_form(call);
 }
 

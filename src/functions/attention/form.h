@@ -5,9 +5,9 @@
 
 namespace sdpa_graph::attention {
 
-// A graph is as the caller's padded tensors are, or has slots. In slots every tensor of rows is packed: tables say
-// where each slot starts and how long it is. So the graph does not depend on where sequences lie, and one with room for
-// more and longer sequences serves too: a class of shapes.
+// A graph is as the caller's padded tensors are, or has slots, of which tables say where they start and how long they
+// are. In slots packed tensors do not depend on where sequences lie. In a class of shapes all tensors of rows are packed
+// ones, so that a graph with room for more and longer sequences serves too.
 struct Form {
     bool has_slots = false;
     bool is_class = false;  // sizes are rounded up

@@ -100,7 +100,8 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
     set_options(shapes, call, sizes);
     for (Argument const argument : kRowTensors) {
         if (!call.has(argument)) continue;
-        bool const is_in_slots = form.has_slots && !(is_of_keys(argument) && call.has_pages());
+        bool const is_in_slots =
+            (form.is_class || call.is_packed(argument)) && !(is_of_keys(argument) && call.has_pages());
         shapes.of(argument) =
             is_in_slots ? layout_in_slots(call, slots, argument) : layout_as_given(*call.at(argument));
     }
