@@ -110,7 +110,7 @@ error_t see_nothing(Call const& call, calls::Lease const& lease) {
 error_t run(Call const& call, Sizes const& sizes) {
     auto const lease = calls::lease_target(call.place, *call.at(Q));
     if (lease.is_bad()) return lease.error();
-    bool const is_empty = calls::is_empty(*call.at(Q)) || calls::is_empty(*call.at(K));
+    bool const is_empty = sizes.batches == 0 || calls::is_empty(*call.at(Q)) || calls::is_empty(*call.at(K));
     return is_empty ? see_nothing(call, lease.value()) : attend(call, sizes, lease.value());
 }
 

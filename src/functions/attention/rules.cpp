@@ -23,8 +23,8 @@ constexpr Rule kArgumentRules[] = {
     {{"attention.c04", "The target runs where the tensors are.", INVALID_VALUE}, checks::target_fits},
     {{"attention.c05", "The last stride of tensors with rows is 1.", GRAPH_NOT_SUPPORTED}, checks::last_stride_is_one},
     {{"attention.c06",
-      "Lengths, ends and page tables are INT32, the seed INT64, stats and the sink FLOAT, and results have the type of "
-      "their inputs.",
+      "q and the bias are HALF, BFLOAT16 or FLOAT, k, v and results have the types of their inputs, lengths, ends and "
+      "page tables are INT32, the seed INT64, stats and the sink FLOAT.",
       INVALID_VALUE},
      checks::types_fit},
     {{"attention.c07", "Tensors have the dims that follow from q, k, v and the lengths.", INVALID_VALUE},

@@ -24,17 +24,25 @@ struct Slots {
     std::int64_t count, queries, keys;
 };
 
-Slots slots_of(Sizes const& n, Form const& form) {
+// Graphs have no dims of 0: the lengths say that nothing is there. And cuDNN leaves some packed stats of one query
+// unwritten where heads are shared (cudnn.s23). What is dropped depends on the bound, and not on wanting stats.
+std::int64_t least_queries(Call const& call, Sizes const& n, Form const& form) {
+    bool const has_groups = n.heads != n.key_heads || n.heads != n.value_heads;
+    bool const may_have_stats = call.wants_stats || call.has_dropout();
+    return may_have_stats && has_groups && !form.has_slots_of_heads ? 2 : 1;
+}
+
+Slots slots_of(Call const& call, Sizes const& n, Form const& form) {
     std::int64_t const count = saturating_multiply(n.batches, form.has_slots_of_heads ? n.heads : 1);
+    std::int64_t const least = std::max(n.queries, least_queries(call, n, form));
     if (form.is_class) {
-        std::int64_t const queries = bound_of_queries(n.queries);
+        std::int64_t const queries = bound_of_queries(least);
         std::int64_t const grown =
             queries < calls::bound_of_class(1) ? queries : saturating_multiply(queries, form.growth);
         return {form, calls::slots_of_class(count, queries), grown,
                 saturating_multiply(calls::bound_of_class(n.keys), form.growth)};
     }
-    // Graphs have no dims of 0: the lengths say that nothing is there.
-    return {form, count, std::max<std::int64_t>(n.queries, 1), std::max<std::int64_t>(n.keys, 1)};
+    return {form, count, least, std::max<std::int64_t>(n.keys, 1)};
 }
 
 Layout layout_as_given(Tensor_view const& view) {
@@ -95,7 +103,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
     Shapes shapes;
     shapes.is_backward = call.is_backward;
     shapes.has_lengths = form.has_slots || call.has_lengths();
-    Slots const slots = slots_of(sizes, form);
+    Slots const slots = slots_of(call, sizes, form);
     shapes.slots = form.has_slots ? slots.count : sizes.batches;
     set_options(shapes, call, sizes);
     for (Argument const argument : kRowTensors) {

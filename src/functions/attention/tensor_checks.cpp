@@ -8,6 +8,10 @@ namespace sdpa_graph::attention::checks {
 namespace {
 
 using enum Argument;
+bool is_floating_point(DataType_t type) {
+    return type == DataType_t::HALF || type == DataType_t::BFLOAT16 || type == DataType_t::FLOAT;
+}
+
 // Calls are checked each time, so that the checks do not allocate memory.
 using Passed = fe::core::ShortList<calls::Named, kArguments>;
 
@@ -95,6 +99,11 @@ void last_stride_is_one(Scope const& scope) {
 
 void types_fit(Scope const& scope) {
     Call const& call = scope.call;
+    for (Argument const argument : {Q, BIAS}) {
+        if (!call.has(argument) || is_floating_point(call.at(argument)->type)) continue;
+        scope.report(argument, text("the type ", call.at(argument)->type), "HALF, BFLOAT16 or FLOAT",
+                     "convert the tensor");
+    }
     calls::expect_type(scope.reporter, passed(scope, kTables), DataType_t::INT32, "");
     calls::expect_type(scope.reporter, passed(scope, std::array{SEED}), DataType_t::INT64, "");
     calls::expect_type(scope.reporter, passed(scope, std::array{STATS, SINK, DSINK}), DataType_t::FLOAT, "");
@@ -107,16 +116,18 @@ void types_fit(Scope const& scope) {
 
 void dims_fit(Scope const& scope) {
     if (!scope.sizes) return;
+    std::int64_t const sequences = std::max<std::int64_t>(scope.sizes->batches, 0);
     for (Argument const argument : kRowTensors) {
         if (scope.call.has(argument)) expect_dims(scope, argument, wanted_dims(scope.call, *scope.sizes, argument));
     }
     for (Argument const argument : {SEQ_LEN_Q, SEQ_LEN_KV, CU_SEQLENS_Q, CU_SEQLENS_KV}) {
-        if (!scope.call.has(argument) || has_lengths_for(scope, argument)) continue;
+        if (!scope.call.has(argument)) continue;
         bool const has_ends = argument == CU_SEQLENS_Q || argument == CU_SEQLENS_KV;
-        scope.report(
-            argument, text("dims ", scope.call.at(argument)->dim),
-            text(scope.sizes->batches + (has_ends ? 1 : 0), " numbers for ", scope.sizes->batches, " sequences"),
-            has_ends ? "pass 0 and the end of each sequence" : "pass a length for each sequence");
+        bool const has_first = !has_ends || scope.call.at(argument)->dim[0] > 0;
+        if (has_first && has_lengths_for(scope, argument)) continue;
+        scope.report(argument, text("dims ", scope.call.at(argument)->dim),
+                     text(sequences + (has_ends ? 1 : 0), " numbers for ", sequences, " sequences"),
+                     has_ends ? "pass 0 and the end of each sequence" : "pass a length for each sequence");
     }
     if (Tensor_view const* const table = scope.call.at(PAGE_TABLE); table != nullptr && table->dim.size() == 2)
         expect_dims(scope, PAGE_TABLE, {scope.sizes->batches, table->dim[1]});
