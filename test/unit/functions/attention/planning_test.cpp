@@ -1,0 +1,209 @@
+// Real cuDNN plans classes of calls for a GPU, without one.
+#include "calls/plan.h"
+#include "functions/attention/shapes.h"
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+
+#include <functional>
+#include <list>
+
+using namespace sdpa_graph::attention;
+using cudnn_frontend::Target;
+using sdpa_graph::Device_kind;
+using sdpa_graph::Place;
+using sdpa_graph::Tensor_view;
+using enum Argument;
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+enum class Layout_of_call { BSHD, BHSD, PACKED };
+
+struct Sized {
+    Layout_of_call layout = Layout_of_call::BSHD;
+    std::int64_t batches = 3, queries = 200, keys = 200, heads = 4, key_heads = 4, width = 64;
+    DataType_t type = DataType_t::BFLOAT16;
+};
+
+// A call of such sizes on a GPU; nothing reads the memory.
+class Sized_call {
+   public:
+    Sized_call(Sized const& n, bool is_backward, Options const& options)
+        : n_(n), options_(options), call_{"attention", is_backward, true, options_, place_} {
+        if (n.layout == Layout_of_call::PACKED) {
+            options_.longest_q = n.queries;
+            options_.longest_kv = n.keys;
+            set(CU_SEQLENS_Q, {n.batches + 1}, DataType_t::INT32);
+            set(CU_SEQLENS_KV, {n.batches + 1}, DataType_t::INT32);
+        }
+        for (Argument const argument : {Q, O}) set_rows(argument, n.queries, n.heads, n.width, n.type);
+        for (Argument const argument : {K, V}) set_rows(argument, n.keys, n.key_heads, n.width, n.type);
+        set_rows(STATS, n.queries, n.heads, 1, DataType_t::FLOAT);
+        if (is_backward) {
+            for (Argument const argument : {GRAD_O, DQ}) set_rows(argument, n.queries, n.heads, n.width, n.type);
+            for (Argument const argument : {DK, DV}) set_rows(argument, n.keys, n.key_heads, n.width, n.type);
+        }
+        if (options.dropout_p > 0) set(SEED, {2}, DataType_t::INT64);
+    }
+    Sized_call(Sized_call const&) = delete;
+    Sized_call& operator=(Sized_call const&) = delete;
+
+    void add_sink() {
+        set(SINK, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
+        if (call_.is_backward) set(DSINK, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
+    }
+    Form form() const { return class_form(call_, sizes_of(call_)); }
+    Shapes shapes(Form const& form) const { return shapes_of(call_, sizes_of(call_), form, Target::offline("h100")); }
+
+   private:
+    Tensor_view& set(Argument argument, Dims const& dim, DataType_t type) {
+        Tensor_view view{reinterpret_cast<void*>(4096), dim, sdpa_graph::row_major(dim), type, Device_kind::CUDA};
+        call_.set(argument, views_.emplace_back(view));
+        return views_.back();
+    }
+    void set_rows(Argument argument, std::int64_t rows, std::int64_t heads, std::int64_t width, DataType_t type) {
+        if (n_.layout == Layout_of_call::PACKED) {
+            set(argument, {n_.batches * rows, heads, width}, type);
+            return;
+        }
+        Tensor_view& view = set(argument, {n_.batches, heads, rows, width}, type);
+        if (n_.layout == Layout_of_call::BSHD) view.stride = {rows * heads * width, width, heads * width, 1};
+    }
+
+    Sized n_;
+    Options options_;
+    Place place_;
+    std::list<Tensor_view> views_;  // the call points to them
+    Call call_;
+};
+
+struct Option {
+    char const* name;
+    std::function<void(Options&)> change;
+    bool has_sink = false, is_of_backward = false;
+};
+
+std::vector<Option> options() {
+    return {
+        {"plain", [](Options&) {}},
+        {"causal", [](Options& o) { o.right_bound = 0; }},
+        {"causal, bottom right", [](Options& o) { o.right_bound = 0, o.is_bottom_right = true; }},
+        {"window", [](Options& o) { o.left_bound = 17, o.right_bound = 5; }},
+        {"causal window", [](Options& o) { o.left_bound = 17, o.right_bound = 0; }},
+        {"causal window, bottom right",
+         [](Options& o) { o.left_bound = 17, o.right_bound = 0, o.is_bottom_right = true; }},
+        {"soft cap", [](Options& o) { o.softcap = 20.0f; }},
+        {"soft cap, causal", [](Options& o) { o.softcap = 20.0f, o.right_bound = 0; }},
+        {"dropout", [](Options& o) { o.dropout_p = 0.1f; }},
+        {"dropout, causal", [](Options& o) { o.dropout_p = 0.1f, o.right_bound = 0; }},
+        {"sink", [](Options&) {}, true},
+        {"sink, causal", [](Options& o) { o.right_bound = 0; }, true},
+        {"alibi, causal", [](Options& o) { o.has_alibi = true, o.right_bound = 0; }},
+        {"deterministic", [](Options& o) { o.is_deterministic = true; }, false, true},
+        {"deterministic, causal", [](Options& o) { o.is_deterministic = true, o.right_bound = 0; }, false, true},
+    };
+}
+
+Options changed(Option const& option) {
+    Options options;
+    option.change(options);
+    return options;
+}
+
+// Why there is no engine; empty where there is one.
+std::string fault_of(Shapes const& shapes) {
+    cudnn_frontend::graph::Graph graph;
+    describe(shapes, graph);
+    cudnn_frontend::error_object error = graph.build_operation_graph(Target::offline("h100"));
+    if (error.is_good()) error = graph.create_execution_plans({cudnn_frontend::HeurMode_t::A});
+    if (error.is_good()) error = graph.check_support();
+    return error.is_good() ? "" : error.get_message();
+}
+
+std::string fault_of(Sized const& sized, bool is_backward, Option const& option, Form const& wanted) {
+    Sized_call call(sized, is_backward, changed(option));
+    if (option.has_sink) call.add_sink();
+    Form const form = call.form();
+    if (form != wanted) return "another form";
+    return fault_of(call.shapes(form));
+}
+
+constexpr Form kBySequence{.has_slots = true, .is_class = true};
+constexpr Form kByHead{.has_slots = true, .is_class = true, .has_slots_of_heads = true};
+constexpr Form kExact{};
+
+void check(Sized const& sized, Form const& form, std::function<Form(Option const&)> const& form_of = {}) {
+    if (!sdpa_test::has_cudnn()) return;
+    for (Option const& option : options())
+        for (bool const is_backward : {false, true}) {
+            if (option.is_of_backward && !is_backward) continue;
+            CAPTURE(option.name, is_backward);
+            CHECK(fault_of(sized, is_backward, option, form_of ? form_of(option) : form) == "");
+        }
+}
+
+// Dropout has slots of heads in both passes; slots of heads know nothing of slopes and sinks.
+Form form_by_head(Option const& option) {
+    Options const changed_options = changed(option);
+    return option.has_sink || changed_options.has_alibi ? kExact : kByHead;
+}
+Form form_by_sequence(Option const& option) { return changed(option).dropout_p > 0 ? kByHead : kBySequence; }
+
+std::string plan_fault_of(Sized const& sized, bool is_backward) {
+    Sized_call const call(sized, is_backward, {});
+    return sdpa_graph::calls::Plan<Shapes>::find(call.shapes(call.form()), Target::offline("h100"))
+        .error()
+        .get_message();
+}
+
+}  // namespace
+
+TEST_CASE("attention planning: classes by sequence") { check({}, kBySequence, form_by_sequence); }
+
+TEST_CASE("attention planning: classes by sequence of packed tensors, with shared heads") {
+    check({.layout = Layout_of_call::PACKED, .key_heads = 2}, kBySequence);
+}
+
+TEST_CASE("attention planning: classes of wide and narrow heads") {
+    for (std::int64_t const width : {16, 128, 256})
+        for (std::int64_t const queries : {7, 600})
+            check({.layout = Layout_of_call::PACKED, .queries = queries, .key_heads = 1, .width = width}, kBySequence);
+}
+
+TEST_CASE("attention planning: classes by head") {
+    check({.layout = Layout_of_call::BHSD}, kByHead, form_by_head);
+    check({.layout = Layout_of_call::BHSD, .queries = 100, .keys = 300, .type = DataType_t::HALF}, kByHead,
+          form_by_head);
+}
+
+TEST_CASE("attention planning: one query") {
+    if (!sdpa_test::has_cudnn()) return;
+    Option const plain{"plain", [](Options&) {}};
+    for (Layout_of_call const layout : {Layout_of_call::BSHD, Layout_of_call::BHSD, Layout_of_call::PACKED})
+        for (std::int64_t const key_heads : {4, 2}) {
+            Form const form = layout == Layout_of_call::BHSD ? kByHead : kBySequence;
+            Sized const sized{.layout = layout, .queries = 1, .keys = 500, .key_heads = key_heads};
+            CAPTURE(key_heads, static_cast<int>(layout));
+            CHECK(fault_of(sized, false, plain, form) == "");
+            bool const is_class = !(form == kByHead && key_heads == 2);
+            CHECK(fault_of(sized, true, plain, is_class ? form : kExact) == "");
+        }
+}
+
+TEST_CASE("attention planning: plans of classes compile") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (Layout_of_call const layout : {Layout_of_call::BSHD, Layout_of_call::BHSD})
+        for (bool const is_backward : {false, true}) CHECK(plan_fault_of({.layout = layout}, is_backward) == "");
+}
+
+TEST_CASE("attention planning: what depends on lengths or heads has exact shapes") {
+    Sized const bhsd{.layout = Layout_of_call::BHSD, .key_heads = 2};
+    CHECK(Sized_call(bhsd, false, {}).form() == kByHead);
+    CHECK(Sized_call(bhsd, true, {}).form() == kExact);
+    Options dropping;
+    dropping.dropout_p = 0.1f;
+    CHECK(Sized_call(bhsd, false, dropping).form() == kExact);
+    CHECK(Sized_call({.key_heads = 2}, false, dropping).form() == kExact);
+    CHECK(Sized_call({.type = DataType_t::FLOAT}, false, {}).form() == kExact);
+}
