@@ -2,9 +2,6 @@
 #include "example.h"
 #include "support/catch.h"
 
-#include "calls/classes.h"
-#include "functions/attention/shapes.h"
-
 #include <limits>
 
 using namespace attention_test;
@@ -135,13 +132,4 @@ TEST_CASE("attention classes: exact shapes have plans of their own") {
     call.inputs.k.dim[2] = call.inputs.v.dim[2] = 4;
     REQUIRE(call.forward().get_message() == "");
     CHECK(built() == before + 1);
-}
-
-TEST_CASE("sizes of classes are powers of two") {
-    using namespace sdpa_graph::calls;
-    for (auto const& [size, wanted] : {std::pair{0, 1}, {1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {1000, 1024}})
-        CHECK(slots_of_class(size) == wanted);
-    for (auto const& [length, wanted] : {std::pair{0, 64}, {1, 64}, {64, 64}, {65, 128}, {1024, 1024}, {1025, 2048}})
-        CHECK(bound_of_class(length) == wanted);
-    CHECK(slots_of_class((std::int64_t{1} << 31) - 1) == std::int64_t{1} << 31);
 }
