@@ -53,8 +53,9 @@ std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queri
     return calls::slots_of_class(batches, queries);
 }
 
-// Whether the graph has packed sequences in place of padded ones.
-bool becomes_packed(Call const& call) { return !call.is_packed && has_wide_bounds(call) && !call.return_softmax; }
+// Whether the graph has packed sequences in place of padded ones. That does not depend on return_softmax, which backward
+// does not have: both passes have to drop the same probabilities.
+bool becomes_packed(Call const& call) { return !call.is_packed && has_wide_bounds(call); }
 
 bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
 

@@ -169,6 +169,21 @@ TEST_CASE("flash numbers: dropout is replayed by backward, under masks and slope
         }
 }
 
+TEST_CASE("flash numbers: classes of shapes") {
+    for (bool const is_packed : {false, true})
+        for (Mask const& mask : kMasks)
+            for (float const p_dropout : {0.0f, 0.17f})
+                for (int const dims_of_slopes : {0, 1, 2}) {
+                    Case c = masked(mask);
+                    c.shape_policy = sdpa_graph::Shape_policy::CLASSES;
+                    c.is_packed = is_packed;
+                    c.sequences = {{9, 12}, {9, 12}, {9, 12}};
+                    c.p_dropout = p_dropout;
+                    c.dims_of_slopes = dims_of_slopes;
+                    CHECK(faults_of(c) == "");
+                }
+}
+
 TEST_CASE("flash numbers: the reference target") {
     for (bool const is_packed : {false, true}) {
         Case c = masked({true, 4, -1});
