@@ -5,6 +5,7 @@
 #include "flash/lengths.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace sdpa_graph::flash {
@@ -53,9 +54,22 @@ std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queri
     return calls::slots_of_class(batches, queries);
 }
 
-// Whether the graph has packed sequences in place of padded ones. That does not depend on return_softmax, which backward
-// does not have: both passes have to drop the same probabilities.
-bool becomes_packed(Call const& call) { return !call.is_packed && has_wide_bounds(call); }
+// Whether a row of the padded tensor holds all heads.
+bool has_heads_in_rows(Call const& call, Argument argument) {
+    if (!call.has(argument)) return true;
+    Tensor_view const& view = *call.at(argument);
+    return step_of(view, 2) * (view.dim[2] - 1) + view.dim[3] <= step_of(view, 1);
+}
+
+// Whether the graph has packed sequences in place of padded ones. Rows of packed results hold all heads. With dropout
+// it depends on nothing that one pass has alone: both have to drop the same probabilities.
+bool becomes_packed(Call const& call) {
+    if (call.is_packed || !has_wide_bounds(call)) return false;
+    auto const is_written_in_rows = [&](Argument argument) {
+        return (call.is_backward && argument == OUT) || has_heads_in_rows(call, argument);
+    };
+    return call.has_dropout() || std::ranges::all_of(std::array{OUT, DQ, DK, DV}, is_written_in_rows);
+}
 
 bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
 

@@ -294,3 +294,20 @@ TEST_CASE("flash results: bounds of classes are at most an eighth above the leng
         CHECK(bound <= std::max<std::int64_t>(length + length / 8, 64 * ((length + 63) / 64)));
     }
 }
+
+TEST_CASE("flash results: results whose heads lie outside of the rows are written, in classes of shapes too") {
+    auto const by_head = [](Dims const& dim) {
+        return Buffer(DataType_t::HALF, dim, {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1});
+    };
+    Padded call;
+    call.place.shape_policy = sdpa_graph::Shape_policy::CLASSES;
+    Buffer const out = by_head({2, 3, 2, 8}), dq = by_head({2, 3, 2, 8}), dk = by_head({2, 4, 2, 8});
+    call.out_ = out.view();
+    CHECK(call.forward().get_message() == "");
+    CHECK(unwritten(out.view()) == 0);
+    call.dq_ = dq.view();
+    call.dk_ = dk.view();
+    CHECK(call.backward().get_message() == "");
+    CHECK(unwritten(dq.view()) == 0);
+    CHECK(unwritten(dk.view()) == 0);
+}
