@@ -1,7 +1,7 @@
 // Cases of the GPU suite in processes of their own, some at a time: a kernel that faults ends no other cases.
 #pragma once
 
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/gpu_cases.h"
 #include "reference/check_case.h"
 
 #include <functional>

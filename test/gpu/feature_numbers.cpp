@@ -1,6 +1,6 @@
 // Promises about results besides being right: the same bits in each run, dropout that can be replayed, and no reading
 // of lengths, offsets and pages that lead elsewhere.
-#include "gpu/case_changes.h"
+#include "gpu/cases/case_changes.h"
 #include "gpu/feature_checks.h"
 #include "reference/check_case.h"
 

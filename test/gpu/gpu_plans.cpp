@@ -4,9 +4,9 @@
 //                               describes, as for an H100 and an H200 on either; stores the plans
 //   gpu_plans run <folder>      loads, runs and checks them, and compares their engines and numbers with those of live
 //                               plans
+#include "gpu/cases/gpu_cases.h"
+#include "gpu/cases/support_matrix_file.h"
 #include "gpu/device_mirror.h"
-#include "gpu/gpu_cases.h"
-#include "gpu/support_matrix_file.h"
 #include "reference/check_case.h"
 
 #include <cudnn_frontend/runtime.h>

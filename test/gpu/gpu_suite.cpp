@@ -10,9 +10,9 @@
 // this cuDNN. Stopped by SIGTERM or SIGINT, it prints the results of the cases until then, and fails.
 // SDPA_GRAPH_GPU_RECORD: a file to whose end each group's numbers of right passes go, for docs/reference/gpu-runs.txt.
 #include "gpu/case_processes.h"
-#include "gpu/random_gpu_case.h"
-#include "gpu/rewritten_gpu_case.h"
-#include "gpu/support_matrix_file.h"
+#include "gpu/cases/random_gpu_case.h"
+#include "gpu/cases/rewritten_gpu_case.h"
+#include "gpu/cases/support_matrix_file.h"
 #include "gpu/this_gpu.h"
 
 #include <cudnn_frontend/runtime.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cudnn/quirks/quirk.h"
-#include "gpu/gpu_cases.h"
-#include "gpu/random_gpu_case.h"
+#include "gpu/cases/gpu_cases.h"
+#include "gpu/cases/random_gpu_case.h"
 
 #include <cstddef>
 #include <string>

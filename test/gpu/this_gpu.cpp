@@ -1,6 +1,6 @@
 #include "gpu/this_gpu.h"
 
-#include "gpu/support_matrix_file.h"
+#include "gpu/cases/support_matrix_file.h"
 
 #include <cuda_runtime_api.h>
 #include <cudnn_frontend/runtime.h>

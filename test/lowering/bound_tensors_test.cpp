@@ -1,5 +1,5 @@
 // The kernels of a plan bind the tensors that an option is about, according to the stored plan, with no GPU.
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/gpu_cases.h"
 #include "lowering/case_graphs.h"
 
 #include <algorithm>

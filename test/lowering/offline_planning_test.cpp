@@ -1,7 +1,7 @@
 // The engines of the real cuDNN accept every option's graphs, with no GPU; their plans store, load and notice every
 // change of a byte.
-#include "gpu/gpu_cases.h"
-#include "gpu/support_matrix_file.h"
+#include "gpu/cases/gpu_cases.h"
+#include "gpu/cases/support_matrix_file.h"
 #include "lowering/case_graphs.h"
 
 #include "support/below_modifier.h"

@@ -1,7 +1,7 @@
 #include "lowering/option_rows.h"
 
 #include "api/graph/graph_impl.h"
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/gpu_cases.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
 

@@ -1,6 +1,6 @@
 #include "lowering/quirk_questions.h"
 
-#include "gpu/case_changes.h"
+#include "gpu/cases/case_changes.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
 #include "lowering/changing_rewrites.h"

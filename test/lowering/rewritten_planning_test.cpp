@@ -1,5 +1,5 @@
 // cuDNN's engines accept the parts of rewritten graphs, with no GPU.
-#include "gpu/rewritten_gpu_case.h"
+#include "gpu/cases/rewritten_gpu_case.h"
 #include "lowering/case_graphs.h"
 #include "reference/rewrite_case.h"
 

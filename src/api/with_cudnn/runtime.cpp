@@ -1,11 +1,13 @@
 #include <cudnn_frontend/backend_helpers.h>
 #include <cudnn_frontend/runtime.h>
 
+#include "api/backends.h"
 #include "core/guard.h"
 #include "cuda/nvrtc.h"
 #include "cudnn/library/api.h"
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/library.h"
+#include "cudnn/planning/planning_device.h"
 
 namespace cudnn_frontend::runtime {
 namespace {
@@ -59,6 +61,17 @@ error_t get_stream(cudnnHandle_t handle, CUstream_st** stream) {
 }
 
 }  // namespace cudnn_frontend::runtime
+
+namespace cudnn_frontend::api {
+
+Result<std::string> record_device(cudnnHandle_t handle, std::int32_t ordinal) {
+    return cudnn::record_device(handle, ordinal);
+}
+Result<std::string> find_device(std::string const& name) { return cudnn::find_device(name); }
+Result<std::string> parse_device(std::string const& json) { return cudnn::parse_device(json); }
+std::vector<std::string> device_names() { return cudnn::device_names(); }
+
+}  // namespace cudnn_frontend::api
 
 namespace cudnn_frontend::detail {
 

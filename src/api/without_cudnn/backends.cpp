@@ -26,9 +26,4 @@ plan::Backends const& backends() {
     return all;
 }
 
-Result<std::string> record_device(cudnnHandle_t, std::int32_t) { return no_cudnn(); }
-Result<std::string> find_device(std::string const&) { return no_cudnn(); }
-Result<std::string> parse_device(std::string const&) { return no_cudnn(); }
-std::vector<std::string> device_names() { return {}; }
-
 }  // namespace cudnn_frontend::api

@@ -1,6 +1,7 @@
 #include <cudnn_frontend/backend_helpers.h>
 #include <cudnn_frontend/runtime.h>
 
+#include "api/backends.h"
 #include "api/without_cudnn/no_cudnn.h"
 
 namespace cudnn_frontend::runtime {
@@ -16,6 +17,15 @@ error_t set_stream(cudnnHandle_t, CUstream_st*) { return no_cudnn(); }
 error_t get_stream(cudnnHandle_t, CUstream_st**) { return no_cudnn(); }
 
 }  // namespace cudnn_frontend::runtime
+
+namespace cudnn_frontend::api {
+
+Result<std::string> record_device(cudnnHandle_t, std::int32_t) { return no_cudnn(); }
+Result<std::string> find_device(std::string const&) { return no_cudnn(); }
+Result<std::string> parse_device(std::string const&) { return no_cudnn(); }
+std::vector<std::string> device_names() { return {}; }
+
+}  // namespace cudnn_frontend::api
 
 namespace cudnn_frontend::detail {
 

@@ -1,4 +1,4 @@
-#include "gpu/neighborhood_kernel_runs.h"
+#include "gpu/kernels/neighborhood_kernel_runs.h"
 
 #include "gpu/device_bytes.h"
 #include "support/neighborhood_kernel_cases.h"

@@ -1,7 +1,7 @@
 // How a group of the GPU suite is made: a change of a plain case, at several shapes and in two types.
 #pragma once
 
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/gpu_cases.h"
 
 #include <functional>
 

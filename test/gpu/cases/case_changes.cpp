@@ -1,4 +1,4 @@
-#include "gpu/case_changes.h"
+#include "gpu/cases/case_changes.h"
 
 #include <cmath>
 #include <utility>

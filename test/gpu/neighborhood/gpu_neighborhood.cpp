@@ -2,9 +2,9 @@
 //   gpu_neighborhood [cases]         random cases of all functions against the formula, by all engines
 //   gpu_neighborhood line <seed>     a random case along a line as a program, and with one thing or another changed
 //   gpu_neighborhood speed [engine]  times of shapes of audio, images and video, by that engine next to the first one
-#include "gpu/neighborhood_engines.h"
-#include "gpu/neighborhood_runs.h"
-#include "gpu/neighborhood_speed.h"
+#include "gpu/neighborhood/neighborhood_engines.h"
+#include "gpu/neighborhood/neighborhood_runs.h"
+#include "gpu/neighborhood/neighborhood_speed.h"
 #include "gpu/this_gpu.h"
 
 #include <cstdio>

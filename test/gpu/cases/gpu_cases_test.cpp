@@ -1,6 +1,6 @@
 // The foundations of the GPU suite, tested without a GPU.
-#include "gpu/rewritten_gpu_case.h"
-#include "gpu/support_matrix_file.h"
+#include "gpu/cases/rewritten_gpu_case.h"
+#include "gpu/cases/support_matrix_file.h"
 
 #include "support/catch.h"
 

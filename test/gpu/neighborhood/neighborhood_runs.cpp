@@ -1,7 +1,7 @@
-#include "gpu/neighborhood_runs.h"
+#include "gpu/neighborhood/neighborhood_runs.h"
 
 #include "gpu/device_mirror.h"
-#include "gpu/neighborhood_engines.h"
+#include "gpu/neighborhood/neighborhood_engines.h"
 #include "gpu/this_gpu.h"
 #include "reference/neighborhood_case.h"
 

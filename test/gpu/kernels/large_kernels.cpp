@@ -1,7 +1,7 @@
-#include "gpu/large_kernels.h"
+#include "gpu/kernels/large_kernels.h"
 
 #include "core/floats.h"
-#include "gpu/kernel_runs.h"
+#include "gpu/kernels/kernel_runs.h"
 
 #include <cstdint>
 #include <cstdio>

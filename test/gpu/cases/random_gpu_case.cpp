@@ -1,6 +1,6 @@
-#include "gpu/random_gpu_case.h"
+#include "gpu/cases/random_gpu_case.h"
 
-#include "gpu/case_changes.h"
+#include "gpu/cases/case_changes.h"
 #include "reference/random_case.h"
 
 #include "support/random.h"

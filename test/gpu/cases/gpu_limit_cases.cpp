@@ -1,6 +1,6 @@
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/gpu_cases.h"
 
-#include "gpu/case_changes.h"
+#include "gpu/cases/case_changes.h"
 
 namespace sdpa_test {
 namespace {

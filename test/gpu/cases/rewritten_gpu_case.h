@@ -1,7 +1,7 @@
 // Random cases to which a rewrite applies, of sizes and types that engines of the GPU support.
 #pragma once
 
-#include "gpu/random_gpu_case.h"
+#include "gpu/cases/random_gpu_case.h"
 
 namespace sdpa_test {
 

@@ -1,6 +1,6 @@
-#include "gpu/sink_gradient_runs.h"
+#include "gpu/kernels/sink_gradient_runs.h"
 
-#include "gpu/kernel_runs.h"
+#include "gpu/kernels/kernel_runs.h"
 #include "support/sink_gradient_cases.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
-#include "gpu/kernel_bandwidth.h"
+#include "gpu/kernels/kernel_bandwidth.h"
 
 #include "core/data_type.h"
-#include "gpu/kernel_runs.h"
+#include "gpu/kernels/kernel_runs.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,11 +3,11 @@
 //                         next to that of a copy
 //   gpu_kernels small     few random cases, for a sanitizer
 //   gpu_kernels racecheck the same for compute-sanitizer's racecheck, without kernels that it does not understand
-#include "gpu/kernel_bandwidth.h"
-#include "gpu/kernel_runs.h"
-#include "gpu/large_kernels.h"
-#include "gpu/neighborhood_kernel_runs.h"
-#include "gpu/sink_gradient_runs.h"
+#include "gpu/kernels/kernel_bandwidth.h"
+#include "gpu/kernels/kernel_runs.h"
+#include "gpu/kernels/large_kernels.h"
+#include "gpu/kernels/neighborhood_kernel_runs.h"
+#include "gpu/kernels/sink_gradient_runs.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/rewritten_gpu_case.h"
+#include "gpu/cases/rewritten_gpu_case.h"
 
 #include "reference/rewrite_case.h"
 

@@ -1,5 +1,5 @@
-#include "gpu/case_changes.h"
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/case_changes.h"
+#include "gpu/cases/gpu_cases.h"
 
 #include <string>
 

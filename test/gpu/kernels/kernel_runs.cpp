@@ -1,4 +1,4 @@
-#include "gpu/kernel_runs.h"
+#include "gpu/kernels/kernel_runs.h"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
-#include "gpu/neighborhood_speed.h"
+#include "gpu/neighborhood/neighborhood_speed.h"
 
 #include "gpu/device_bytes.h"
 #include "gpu/device_mirror.h"
-#include "gpu/neighborhood_engines.h"
+#include "gpu/neighborhood/neighborhood_engines.h"
 
 #include <cudnn_frontend/graph.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/support_matrix_file.h"
+#include "gpu/cases/support_matrix_file.h"
 
 #include <algorithm>
 #include <filesystem>

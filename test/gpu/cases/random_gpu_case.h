@@ -1,7 +1,7 @@
 // The random sweep over all options, in parts: a case is known by its number, whatever part it runs in.
 #pragma once
 
-#include "gpu/gpu_cases.h"
+#include "gpu/cases/gpu_cases.h"
 
 #include <cstdint>
 #include <optional>
