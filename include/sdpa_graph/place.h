@@ -38,8 +38,9 @@ struct Place {
 
 // The plans of the functions over tensors in this process.
 struct Plan_counts {
-    std::int64_t built = 0;  // including those that could not be made
-    std::int64_t found = 0;  // calls whose plan was there
+    std::int64_t built = 0;   // including those that could not be made
+    std::int64_t found = 0;   // calls whose plan was there
+    std::int64_t loaded = 0;  // from the plan store: plan_store.h
 };
 SDPA_GRAPH_API Plan_counts plan_counts() noexcept;
 

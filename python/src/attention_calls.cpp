@@ -4,6 +4,7 @@
 #include "torch_operators.h"
 
 #include <sdpa_graph/attention.h>
+#include <sdpa_graph/plan_store.h>
 
 #include <pybind11/stl.h>
 
@@ -75,6 +76,15 @@ void bind_attention_calls(py::module_& module) {
         .def(py::init(&options_of), py::arg("scale"), py::arg("left_bound"), py::arg("right_bound"),
              py::arg("is_bottom_right"), py::arg("has_alibi"), py::arg("softcap"), py::arg("dropout_p"),
              py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"), py::arg("policy"));
+    module.def(
+        "set_plan_store",
+        [](std::string const& folder, bool is_frozen) {
+            sdpa_graph::set_plan_store({folder, is_frozen});
+        },
+        py::arg("folder"), py::arg("frozen") = false,
+        "Plans of the functions over tensors, on GPUs, are read from files of the folder, and written there unless it "
+        "is "
+        "frozen. None if it is empty.");
     module.def("_register_torch_operators", &register_torch_operators);
     module.def("_set_policy_of_operators", &set_policy_of_operators, py::arg("policy"));
     module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
@@ -83,7 +93,8 @@ void bind_attention_calls(py::module_& module) {
         "plan_counts",
         [] {
             sdpa_graph::Plan_counts const counts = sdpa_graph::plan_counts();
-            return py::dict(py::arg("built") = counts.built, py::arg("found") = counts.found);
+            return py::dict(py::arg("built") = counts.built, py::arg("found") = counts.found,
+                            py::arg("loaded") = counts.loaded);
         },
         "How many plans the functions over tensors of this process built, and how often they found one that was "
         "there.");

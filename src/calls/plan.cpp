@@ -2,19 +2,27 @@
 
 #include <sdpa_graph/place.h>
 
+#include <array>
 #include <atomic>
 
 namespace sdpa_graph {
 namespace {
 
-constinit std::atomic<std::int64_t> built = 0, found = 0;
+constinit std::array<std::atomic<std::int64_t>, 3> counts{};
+
+std::int64_t count_of(calls::PlanSource source) {
+    return counts[static_cast<std::size_t>(source)].load(std::memory_order_relaxed);
+}
 
 }  // namespace
 
-void calls::count_plan(bool is_known) { (is_known ? found : built).fetch_add(1, std::memory_order_relaxed); }
+void calls::count_plan(PlanSource source) {
+    counts[static_cast<std::size_t>(source)].fetch_add(1, std::memory_order_relaxed);
+}
 
 Plan_counts plan_counts() noexcept {
-    return {built.load(std::memory_order_relaxed), found.load(std::memory_order_relaxed)};
+    using enum calls::PlanSource;
+    return {count_of(BUILT), count_of(KNOWN), count_of(LOADED)};
 }
 
 }  // namespace sdpa_graph

@@ -1,6 +1,7 @@
 // Graphs for classes of calls, built once and kept.
 #pragma once
 
+#include "calls/plan_store.h"
 #include "core/last_used.h"
 #include "core/result.h"
 #include "core/short_list.h"
@@ -16,8 +17,9 @@
 
 namespace sdpa_graph::calls {
 
-// Counts a plan that was built, or one that was there.
-void count_plan(bool is_known);
+// Where the plan of a call came from.
+enum class PlanSource { KNOWN, LOADED, BUILT };
+void count_plan(PlanSource source);
 
 // Binds tensors of a plan, by uid, to memory.
 class Pack {
@@ -44,17 +46,11 @@ class Plan {
     // The plan of the class: a known one, or a new one.
     static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
                                                                     cudnn_frontend::Target const& target) {
-        if (auto known = find_known(shapes)) {
-            count_plan(true);
-            return known;
-        }
+        if (auto known = find_and_count(shapes)) return known;
         std::lock_guard const alone(building(shapes));
-        auto known = find_known(shapes);  // another thread may have built it
-        count_plan(known != nullptr);
-        if (known != nullptr) return known;
+        if (auto known = find_and_count(shapes)) return known;  // another thread has built it
         std::shared_ptr<Plan> plan(new Plan(shapes));
-        describe(shapes, plan->graph_);
-        if (cudnn_frontend::error_t failure = plan->graph_.build(target); failure.is_bad()) return failure;
+        SDPA_GRAPH_TRY(plan->make(target));
         known_plans().keep(hash_of(shapes), plan, cudnn_frontend::runtime::kept_graphs());
         return std::shared_ptr<Plan const>(std::move(plan));
     }
@@ -70,6 +66,24 @@ class Plan {
     }
 
    private:
+    static std::shared_ptr<Plan const> find_and_count(Shapes const& shapes) {
+        auto known = find_known(shapes);
+        if (known != nullptr) count_plan(PlanSource::KNOWN);
+        return known;
+    }
+
+    // From the plan store, or built.
+    cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
+        describe(shapes_, graph_);
+        auto const stored = StoredPlan::of(graph_, target, shapes_.device);
+        bool const is_loaded = stored && stored->load(graph_, target);
+        count_plan(is_loaded ? PlanSource::LOADED : PlanSource::BUILT);
+        if (is_loaded) return {};
+        SDPA_GRAPH_TRY(graph_.build(target));
+        if (stored) stored->store(graph_);
+        return {};
+    }
+
     explicit Plan(Shapes const& shapes) : shapes_(shapes) {}
 
     // Held while a plan is built, so that no other thread builds it too. Plans of other shapes rarely share it.

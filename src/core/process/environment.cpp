@@ -44,6 +44,8 @@ std::string chosen_nvrtc() { return read("SDPA_GRAPH_NVRTC_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
 std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }
+std::string plan_store() { return read("SDPA_GRAPH_PLAN_STORE"); }
+bool is_plan_store_frozen() { return is_on("SDPA_GRAPH_PLAN_STORE_FROZEN"); }
 int log_level() { return read_number<int>("CUDNN_FRONTEND_LOG_INFO").value_or(0); }
 std::string log_file() { return read("CUDNN_FRONTEND_LOG_FILE"); }
 std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }

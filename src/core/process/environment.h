@@ -25,6 +25,11 @@ bool checks_indices();
 // is not set or not a number.
 std::size_t kept_graphs();
 
+// SDPA_GRAPH_PLAN_STORE: the folder of the plan store; empty where it is not set.
+std::string plan_store();
+// SDPA_GRAPH_PLAN_STORE_FROZEN: whether nothing is written there; 0 counts as not set.
+bool is_plan_store_frozen();
+
 // CUDNN_FRONTEND_LOG_INFO: a number above 0 enables the log; 0 where it is not set or not a number.
 int log_level();
 // CUDNN_FRONTEND_LOG_FILE: stdout, stderr or a file; without it there is no log.

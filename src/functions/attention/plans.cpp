@@ -91,7 +91,7 @@ class Chooser {
 
    private:
     fe::Result<Chosen> finish(Chosen chosen) const {
-        if (chosen.plan != nullptr) calls::count_plan(true);
+        if (chosen.plan != nullptr) calls::count_plan(calls::PlanSource::KNOWN);
         else SDPA_GRAPH_TRY(Plan::find(chosen.shapes, target_).move_to(chosen.plan));
         return chosen;
     }
@@ -112,7 +112,7 @@ class Chooser {
             prepare(shapes);
             return std::nullopt;
         }
-        calls::count_plan(true);
+        calls::count_plan(calls::PlanSource::KNOWN);
         return Chosen{exact_, shapes, std::move(plan)};
     }
 
@@ -125,7 +125,7 @@ class Chooser {
             Chosen larger{form, shapes_of(call_, sizes_, form, target_), nullptr};
             larger.plan = Plan::find_known(larger.shapes);
             if (larger.plan == nullptr) continue;
-            calls::count_plan(true);
+            calls::count_plan(calls::PlanSource::KNOWN);
             return larger;
         }
         return std::nullopt;

@@ -1,6 +1,6 @@
 #include "cpu/memory/indices.h"
 
-#include "core/saturating.h"
+#include "core/dims.h"
 #include "cpu/memory/index_faults.h"
 
 #include <limits>

@@ -1,6 +1,6 @@
 #include "attention_case.h"
 
-#include "core/half.h"
+#include "core/floats.h"
 #include "reference/oracle.h"
 #include "reference/tolerance.h"
 

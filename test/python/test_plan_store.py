@@ -1,0 +1,84 @@
+"""Plans in files, for later processes."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+if not torch.cuda.is_available():
+    pytest.skip("plans are stored for GPUs", allow_module_level=True)
+
+PROGRAM = """
+import json, sys, time, torch
+from sdpa_graph import _core
+from sdpa_graph.torch import scaled_dot_product_attention
+torch.manual_seed(0)
+q, k, v = (torch.randn(2, 300, 4, 64, device="cuda", dtype=torch.half).transpose(1, 2).requires_grad_() for _ in range(3))
+times = []
+for _ in range(3):
+    begin = time.perf_counter()
+    o = scaled_dot_product_attention(q, k, v, is_causal=True)
+    grads = torch.autograd.grad(o.square().sum(), (q, k, v))
+    torch.cuda.synchronize()
+    times.append((time.perf_counter() - begin) * 1e3)
+sums = [x.double().sum().item() for x in (o, *grads)]
+print(json.dumps({"counts": _core.plan_counts(), "times": times, "sums": sums}))
+"""
+
+
+def run(folder, **more):
+    import os
+
+    environment = {**os.environ, "SDPA_GRAPH_PLAN_STORE": str(folder), **more}
+    called = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(called.stdout)
+
+
+def files_of(folder):
+    return sorted(pathlib.Path(folder).rglob("*.plan"))
+
+
+def test_a_second_process_loads_what_the_first_one_built(tmp_path):
+    first = run(tmp_path)
+    assert (first["counts"]["built"], first["counts"]["loaded"]) == (2, 0)
+    assert len(files_of(tmp_path)) == 2
+    second = run(tmp_path)
+    print("first call, second call, in ms: built", first["times"][:2], "loaded", second["times"][:2])
+    assert (second["counts"]["built"], second["counts"]["loaded"]) == (0, 2)
+    assert second["sums"] == pytest.approx(first["sums"], rel=1e-3, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-9], lambda data: data[: len(data) // 2] + b"x" + data[len(data) // 2 + 1 :], lambda data: b""]
+)
+def test_a_damaged_file_is_a_miss_and_is_replaced(tmp_path, damage):
+    expected = run(tmp_path)["sums"]
+    for path in files_of(tmp_path):
+        path.write_bytes(damage(path.read_bytes()))
+    found = run(tmp_path)
+    assert (found["counts"]["built"], found["counts"]["loaded"]) == (2, 0)
+    assert found["sums"] == pytest.approx(expected, rel=1e-3, abs=1e-2)
+    assert run(tmp_path)["counts"]["loaded"] == 2
+
+
+def test_swapped_files_are_misses(tmp_path):
+    run(tmp_path)
+    first, second = files_of(tmp_path)
+    contents = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(contents)
+    assert run(tmp_path)["counts"]["built"] == 2
+
+
+def test_a_frozen_store_is_not_written(tmp_path):
+    assert run(tmp_path, SDPA_GRAPH_PLAN_STORE_FROZEN="1")["counts"]["built"] == 2
+    assert files_of(tmp_path) == []
+
+
+def test_a_store_that_cannot_be_written_is_no_error(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    assert run(file)["counts"]["built"] == 2

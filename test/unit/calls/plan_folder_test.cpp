@@ -1,0 +1,141 @@
+// Plans in files, whole and damaged.
+#include "calls/plan_folder.h"
+#include "support/catch.h"
+
+#include <sdpa_graph/plan_store.h>
+
+#include <unistd.h>
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+using sdpa_graph::calls::PlanFolder;
+namespace fs = std::filesystem;
+using Bytes = std::vector<std::uint8_t>;
+
+namespace {
+
+// A folder that is removed at the end.
+class Folder {
+   public:
+    Folder() : path_(fs::temp_directory_path() / ("sdpa_plans_" + std::to_string(getpid()))) { fs::remove_all(path_); }
+    ~Folder() {
+        std::error_code ignored;
+        fs::permissions(path_, fs::perms::owner_all, ignored);
+        fs::remove_all(path_, ignored);
+    }
+    fs::path const& path() const { return path_; }
+
+   private:
+    fs::path path_;
+};
+
+Bytes plan(std::uint8_t first, std::size_t count = 1000) {
+    Bytes bytes(count);
+    for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::uint8_t>(first + i * 7);
+    return bytes;
+}
+
+std::string text_of(fs::path const& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_text(fs::path const& file, std::string const& text) { std::ofstream(file, std::ios::binary) << text; }
+
+std::string why_missed(PlanFolder const& folder, std::string const& key) {
+    auto const read = folder.read(key);
+    return read.is_good() ? "" : read.error().err_msg;
+}
+
+bool contains(std::string const& text, char const* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("plan folder: what was written under a key is read under it alone") {
+    Folder const folder;
+    PlanFolder const plans(folder.path() / "of" / "one");
+    CHECK(contains(why_missed(plans, "a"), "is not there"));
+    REQUIRE(plans.write("a", plan(1)).is_good());
+    REQUIRE(plans.write("b", plan(2)).is_good());
+    CHECK(plans.read("a").value() == plan(1));
+    CHECK(plans.read("b").value() == plan(2));
+    REQUIRE(plans.write("a", plan(3, 10)).is_good());
+    CHECK(plans.read("a").value() == plan(3, 10));
+    CHECK(contains(why_missed(plans, "c"), "is not there"));
+}
+
+TEST_CASE("plan folder: damage anywhere is a miss") {
+    Folder const folder;
+    PlanFolder const plans(folder.path());
+    std::string const key = "the whole graph";
+    REQUIRE(plans.write(key, plan(1, 100)).is_good());
+    std::string const whole = text_of(plans.file_of(key));
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        std::string flipped = whole;
+        flipped[i] = static_cast<char>(flipped[i] ^ 0x10);
+        write_text(plans.file_of(key), flipped);
+        INFO("byte " << i);
+        CHECK(plans.read(key).is_bad());
+        write_text(plans.file_of(key), whole.substr(0, i));
+        CHECK(plans.read(key).is_bad());
+    }
+    write_text(plans.file_of(key), whole + "x");
+    CHECK(contains(why_missed(plans, key), "has another size than it says"));
+    write_text(plans.file_of(key), whole);
+    CHECK(plans.read(key).is_good());
+}
+
+TEST_CASE("plan folder: a file of another key is a miss") {
+    Folder const folder;
+    PlanFolder const plans(folder.path());
+    REQUIRE(plans.write("a", plan(1)).is_good());
+    fs::copy_file(plans.file_of("a"), plans.file_of("b"));
+    CHECK(contains(why_missed(plans, "b"), "is the plan of another graph or environment"));
+}
+
+TEST_CASE("plan folder: what cannot be written is an error, and leaves nothing behind") {
+    Folder const folder;
+    fs::create_directories(folder.path());
+    write_text(folder.path() / "file", "");
+    PlanFolder const below(folder.path() / "file" / "plans");
+    CHECK(contains(below.write("a", plan(1)).err_msg, "could not be written"));
+    CHECK(below.read("a").is_bad());
+    fs::create_directories(PlanFolder(folder.path()).file_of("a") / "in the way");
+    CHECK(PlanFolder(folder.path()).write("a", plan(1)).is_bad());
+    std::size_t files = 0;
+    for (auto const& entry : fs::directory_iterator(folder.path())) files += entry.path().extension() == ".new" ? 1 : 0;
+    CHECK(files == 0);
+}
+
+TEST_CASE("plan folder: readers beside writers see one whole plan or another") {
+    Folder const folder;
+    PlanFolder const plans(folder.path());
+    REQUIRE(plans.write("a", plan(0)).is_good());
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (std::uint8_t writer = 0; writer < 2; ++writer) {
+        threads.emplace_back([&, writer] {
+            for (int i = 0; i < 200; ++i) wrong += plans.write("a", plan(writer)).is_bad() ? 1 : 0;
+        });
+        threads.emplace_back([&] {
+            for (int i = 0; i < 400; ++i) {
+                auto const read = plans.read("a");
+                bool const is_right = read.is_good() && (read.value() == plan(0) || read.value() == plan(1));
+                wrong += is_right ? 0 : 1;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("plan store: a program's choice outranks the environment") {
+    sdpa_graph::set_plan_store({"somewhere", true});
+    CHECK(sdpa_graph::plan_store().folder == "somewhere");
+    CHECK(sdpa_graph::plan_store().is_frozen);
+    sdpa_graph::set_plan_store({});
+    CHECK(sdpa_graph::plan_store().folder.empty());
+}
