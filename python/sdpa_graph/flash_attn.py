@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import _core, call_checks, torch_streams
+from . import _core, call_checks, plain_attention, torch_streams
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
 from .torch_arguments import check_dims, check_tensors, int32
 
@@ -44,6 +44,14 @@ def flash_attn_func(
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
     check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
     check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
+    has_options = dropout_p or softcap or deterministic or return_attn_probs or alibi_slopes is not None
+    if not has_options and tuple(window_size) == (-1, -1) and q.dtype in (torch.float16, torch.bfloat16):
+        # A causal mask ends at the last key here, and at the key of the query's own number there.
+        if not causal or q.shape[1] == k.shape[1]:
+            heads_first = (tensor.transpose(1, 2) for tensor in (q, k, v))
+            out = plain_attention.attend(*heads_first, bool(causal), softmax_scale, enable_gqa=True)
+            if out is not None:
+                return out.transpose(1, 2)
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 

@@ -4,6 +4,7 @@
 #include "core/process/environment.h"
 #include "core/process/logging.h"
 
+#include <cudnn_frontend/logging.h>
 #include <sdpa_graph/plan_store.h>
 
 #include <mutex>
@@ -23,6 +24,10 @@ struct Chosen_store {
 Chosen_store& chosen_store() {
     static auto* const chosen = new Chosen_store();  // never destroyed: programs may still call
     return *chosen;
+}
+
+void write_to_log(std::string const& text) {
+    if (fe::isLoggingEnabled()) fe::core::log_line(text);
 }
 
 }  // namespace
@@ -58,14 +63,14 @@ std::optional<StoredPlan> StoredPlan::of(fe::graph::Graph const& described, fe::
 bool StoredPlan::load(fe::graph::Graph& graph, fe::Target const& target) const {
     auto const bytes = folder_.read(key_);
     if (bytes.is_bad()) {
-        fe::core::log_line(bytes.error().err_msg);
+        write_to_log(bytes.error().err_msg);
         return false;
     }
     fe::graph::Graph loaded;
     fe::error_t const failure = loaded.deserialize(target.handle(), bytes.value());
     if (failure.is_bad()) {
         std::string const file = folder_.file_of(key_).string();
-        fe::core::log_line("plan store: '" + file + "' was not loaded: " + failure.err_msg);
+        write_to_log("plan store: '" + file + "' was not loaded: " + failure.err_msg);
         return false;
     }
     graph = std::move(loaded);
@@ -77,7 +82,7 @@ void StoredPlan::store(fe::graph::Graph const& built) const {
     std::vector<std::uint8_t> bytes;
     fe::error_t failure = built.serialize(bytes);
     if (failure.is_good()) failure = folder_.write(key_, bytes);
-    if (failure.is_bad()) fe::core::log_line(failure.err_msg);
+    if (failure.is_bad()) write_to_log(failure.err_msg);
 }
 
 }  // namespace calls
