@@ -13,7 +13,7 @@ _chosen: _core.shape_policy | None = None
 def set_shape_policy(policy: str | None) -> None:
     """"exact": a plan for each shape. "classes": a plan for all shapes that round up to the same sizes. "auto": classes on
     a GPU, where a plan takes long to make. None resets it to SDPA_GRAPH_SHAPE_POLICY, or to "auto"."""
-    _set(_named(policy or os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or "auto"))
+    _set(_named(os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or "auto" if policy is None else policy))
 
 
 def shape_policy() -> _core.shape_policy:
