@@ -660,10 +660,16 @@ class _Attention_options:
     ) -> None: ...
 
 def _attention_backward(
-    tensors: Mapping[str, Any], options: _Attention_options, workspace: Callable[[list[int]], Any]
+    tensors: Mapping[str, Any],
+    options: _Attention_options,
+    workspace: Callable[[list[int]], Any],
+    target: str | None = None,
 ) -> None: ...
 def _attention_forward(
-    tensors: Mapping[str, Any], options: _Attention_options, workspace: Callable[[list[int]], Any]
+    tensors: Mapping[str, Any],
+    options: _Attention_options,
+    workspace: Callable[[list[int]], Any],
+    target: str | None = None,
 ) -> None: ...
 def _register_torch_operators() -> bool: ...
 def _set_policy_of_operators(policy: int) -> None: ...

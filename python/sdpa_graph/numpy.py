@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import operator
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import call_checks, calls, plans
-from ._core import data_type
+from . import _core, attention_arguments, call_checks
+from ._core import data_type, memory
 from .allocation import allocate
+from .shape_policies import shape_policy
 
 
 class Gradients(NamedTuple):
@@ -54,11 +56,13 @@ def scaled_dot_product_attention(
     return_stats adds the logarithm of each row's sum of exponentials, which the gradient needs. target is "cpu",
     "cpu:4" (threads) or "reference", which computes in double precision. dropout_p needs a seed.
     """
-    call, options = _prepare(SimpleNamespace(**locals()))
-    o = _empty(calls.output_layout(plans.layout_of(query, "query"), plans.layout_of(value, "value")))
-    stats = _empty(plans.Layout.packed((*o.shape[:-1], 1), data_type.FLOAT)) if return_stats else None
-    call.forward(plans.Place(target), options, o=o, stats=stats).run(call.arrays)
-    return (o, stats) if return_stats else o
+    arrays, options = _prepare(SimpleNamespace(**locals()))
+    o = arrays["o"] = _empty((*query.shape[:-1], value.shape[-1]), query.strides, memory(query).data_type)
+    if return_stats:
+        dims = (*o.shape[:-1], 1)
+        arrays["stats"] = _empty(dims, range(len(dims), 0, -1), data_type.FLOAT)
+    _core._attention_forward(arrays, options, _workspace, target)
+    return (o, arrays["stats"]) if return_stats else o
 
 
 def scaled_dot_product_attention_backward(
@@ -83,19 +87,21 @@ def scaled_dot_product_attention_backward(
         raise ValueError("page_table is given: keys in pages have no gradient")
     call_checks.check_kinds(np.ndarray, _NEEDED, {"query": query, "value": value, **read})
     call_checks.check_result_shapes(query.shape, value.shape, {name: array.shape for name, array in read.items()})
-    call, chosen = _prepare(given, o=output, dO=_last_dim_packed(grad), stats=stats)
-    layouts = [plans.layout_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))]
-    made = [_empty(calls.gradient_layout(layout)) for layout in layouts]
-    bias, sink = call.arrays.get("bias"), call.arrays.get("sink_token")
-    is_differentiable = attn_mask is not None and attn_mask.dtype != bool
-    mask_gradient = np.empty_like(bias, order="C") if is_differentiable else None
-    sink_gradient = np.empty_like(sink) if sink is not None else None
-    results = dict(zip(("dQ", "dK", "dV"), made), dBias=mask_gradient, dSink_token=sink_gradient)
-    call.backward(plans.Place(target), chosen, **results).run(call.arrays)
-    if mask_gradient is not None and attn_mask is not None:
-        mask_gradient = mask_gradient.reshape(attn_mask.shape)
+    arrays, chosen = _prepare(given)
+    arrays.update(o=_last_dim_packed(output), stats=stats, grad_o=_last_dim_packed(grad))
+    kind = memory(query).data_type
+    results = {"d" + name: _empty(arrays[name].shape, arrays[name].strides, kind) for name in ("q", "k", "v")}
+    if attn_mask is not None and attn_mask.dtype != bool:
+        results["dbias"] = np.empty_like(arrays["bias"], order="C")
+    if "sink" in arrays:
+        results["dsink"] = np.empty_like(arrays["sink"])
+    _core._attention_backward({**arrays, **results}, chosen, _workspace, target)
     return Gradients(
-        made[0], made[1], made[2], mask_gradient, None if sink_gradient is None else sink_gradient.reshape(-1)
+        results["dq"],
+        results["dk"],
+        results["dv"],
+        results["dbias"].reshape(attn_mask.shape) if attn_mask is not None and "dbias" in results else None,
+        results["dsink"].reshape(-1) if "dsink" in results else None,
     )
 
 
@@ -108,44 +114,41 @@ _OPTIONS = {
 _NEEDED = "an array of NumPy is needed; sdpa_graph.torch has the function for tensors of torch"
 
 
-def _prepare(given: SimpleNamespace, **more: np.ndarray) -> tuple[calls.Call, plans.Options]:
-    """The graph's arrays and options for the function's arguments, and more arrays by the names of the graph's
-    tensors."""
+def _prepare(given: SimpleNamespace) -> tuple[dict[str, np.ndarray], _core._Attention_options]:
+    """The arrays of a call, by the names of the arguments in C++, and its other arguments."""
     _check(given)
-    query, key, table = given.query, given.key, given.page_table
-    bounds = calls.bounds(given.is_causal, given.left_bound, given.right_bound)
-    packed = {
-        "q": _packed("q", given.cu_seqlens_q, query.shape[0]),
-        "kv": _packed("kv", given.cu_seqlens_kv, key.shape[0]),
-    }
-    table = None if table is None else _integers("page_table", table)
-    keys = 0 if packed["kv"] else key.shape[2]
+    arrays = {name: _checked(name, array) for name, array in zip("qkv", (given.query, given.key, given.value))}
+    table = None if given.page_table is None else _integers("page_table", given.page_table)
+    longest_kv = 0
     if table is not None:
         call_checks.check_table(table.shape)
-        keys *= table.shape[1]
-    call = calls.Call(
-        plans.layout_of,
-        packed,
-        q=query,
-        k=key,
-        v=given.value,
-        bias=_bias(given.attn_mask),
-        sink_token=None if given.sink is None else np.asarray(given.sink, np.float32).reshape(1, -1, 1, 1),
-        **_lengths(packed, query, keys, given.seq_len_q, given.seq_len_kv),
-        **_pages(table),
-        **_seed(given.dropout_p, given.seed),
-        **more,
-    )
-    options = plans.Options(
-        calls.scale_of(given.scale, query.shape[-1]),
-        *bounds,
+        longest_kv = given.key.shape[2] * table.shape[1]
+    ends_q, longest_q = _packed("q", given.cu_seqlens_q, given.query.shape[0])
+    ends_kv, longest_packed = _packed("kv", given.cu_seqlens_kv, given.key.shape[0])
+    more = {
+        "bias": _bias(given.attn_mask),
+        "sink": None if given.sink is None else np.asarray(given.sink, np.float32).reshape(1, -1, 1, 1),
+        "seq_len_q": _lengths("seq_len_q", given.seq_len_q),
+        "seq_len_kv": _lengths("seq_len_kv", given.seq_len_kv),
+        "cu_seqlens_q": ends_q,
+        "cu_seqlens_kv": ends_kv,
+        "page_table": table,
+        "seed": _seed(given.dropout_p, given.seed),
+    }
+    arrays.update({name: array for name, array in more.items() if array is not None})
+    options = _core._Attention_options(
+        attention_arguments.scale_of(given.scale, given.query.shape[-1]),
+        *attention_arguments.bounds(given.is_causal, given.left_bound, given.right_bound),
         given.bottom_right,
         given.alibi,
-        calls.softcap_of(given.softcap),
+        attention_arguments.softcap_of(given.softcap),
         given.dropout_p,
-        longest_kv=None if table is None else keys,
+        False,
+        longest_q,
+        longest_kv or longest_packed,
+        shape_policy(),
     )
-    return call, options
+    return arrays, options
 
 
 def _check(given: SimpleNamespace) -> None:
@@ -170,14 +173,19 @@ def _integers(name: str, given: Any) -> np.ndarray:
     return numbers.astype(np.int32)
 
 
-def _packed(side: str, given: Any, tokens: int) -> calls.Packed | None:
+def _packed(side: str, given: Any, tokens: int) -> tuple[np.ndarray | None, int]:
+    """Where packed sequences end, and the longest of them."""
     if given is None:
-        return None
+        return None, 0
     ends = _integers(f"cu_seqlens_{side}", given)
     call_checks.check_ends_shape(side, ends.shape)
     numbers = ends.tolist()
     call_checks.check_ends(side, numbers, tokens)
-    return calls.Packed(side, ends, call_checks.longest_of(numbers), lambda array: array.astype(np.int64))
+    return ends, call_checks.longest_of(numbers)
+
+
+def _lengths(name: str, given: Any) -> np.ndarray | None:
+    return None if given is None else _integers(name, given).reshape(-1)
 
 
 def _bias(mask: np.ndarray | None) -> np.ndarray | None:
@@ -193,46 +201,38 @@ def _bias(mask: np.ndarray | None) -> np.ndarray | None:
     return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
 
 
-def _lengths(
-    packed: dict[str, calls.Packed | None], query: np.ndarray, keys: int, q: np.ndarray | None, kv: np.ndarray | None
-) -> dict[str, np.ndarray]:
-    """Returns both lengths if one is needed: the other one is then full."""
-    if q is None and kv is None and not any(packed.values()):
-        return {}
-    batch = packed["q"].count if packed["q"] else query.shape[0]
-    lengths = {}
-    for side, length, full in (("q", q, query.shape[2]), ("kv", kv, keys)):
-        ends, name = packed[side], "seq_len_" + side
-        chosen = ends.lengths() if ends else np.full(batch, full) if length is None else length
-        lengths[name] = _integers(name, chosen).reshape(-1, 1, 1, 1)
-    return lengths
-
-
-def _pages(table: np.ndarray | None) -> dict[str, np.ndarray]:
-    if table is None:
-        return {}
-    entries = table[:, None, :, None]
-    return {"paged_attention_k_table": entries, "paged_attention_v_table": entries}
-
-
-def _seed(dropout_p: float, seed: Any) -> dict[str, np.ndarray]:
+def _seed(dropout_p: float, seed: Any) -> np.ndarray | None:
+    """The seed, and an offset of 0."""
     if not dropout_p:
-        return {}
+        return None
     if seed is None:
         raise ValueError(f"dropout_p is {dropout_p}, and there is no seed: the same one in forward and backward")
     number = operator.index(seed)
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"seed is {number}: an integer of 64 bits is needed")
-    return {"seed": np.full((1, 1, 1, 1), number, np.int64), "offset": np.zeros((1, 1, 1, 1), np.int64)}
+    return np.array([number, 0], np.int64)
+
+
+def _checked(name: str, array: np.ndarray) -> np.ndarray:
+    if memory(array).data_type is data_type.NOT_SET:
+        raise TypeError(f"{name} is an array of {array.dtype}, which the library does not have: convert it to float32")
+    return _last_dim_packed(array)
 
 
 def _last_dim_packed(array: np.ndarray) -> np.ndarray:
+    """Copies arrays whose rows have gaps, which the library does not read; all other strides are kept."""
     return array if array.strides[-1] == array.itemsize else np.ascontiguousarray(array)
 
 
-def _empty(layout: plans.Layout) -> np.ndarray:
-    """Memory for a result. Tokens after the last packed sequence are 0: nothing writes them."""
-    array = allocate((), True, layout.dim, layout.stride, layout.kind)
-    if array.ndim == 3:
-        array[:] = 0
-    return array
+def _empty(shape: Sequence[int], like: Sequence[int], kind: data_type) -> np.ndarray:
+    """Memory without gaps for a result: its dims, except the last, are in memory in the order that these strides have."""
+    last = len(shape) - 1
+    strides, step = [1] * len(shape), 1
+    for index in (last, *reversed(sorted(range(last), key=lambda dim: -like[dim]))):
+        strides[index], step = step, step * shape[index]
+    made: np.ndarray = allocate((), True, shape, strides, kind)
+    return made
+
+
+def _workspace(dims: list[int]) -> np.ndarray:
+    return np.empty(dims, np.uint8)

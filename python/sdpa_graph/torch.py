@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import call_checks, calls, operators, plain_attention
+from . import attention_arguments, call_checks, operators, plain_attention
 from .torch_install import install, install_counts, installed, uninstall
 from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
 
@@ -61,7 +61,7 @@ def scaled_dot_product_attention(
     _check(arrays, enable_gqa, (cu_seqlens_q, cu_seqlens_kv), (seq_len_q, seq_len_kv), page_table)
     call_checks.check_longest("q", max_seqlen_q, cu_seqlens_q is not None)
     call_checks.check_longest("kv", max_seqlen_kv, cu_seqlens_kv is not None or page_table is not None)
-    left_bound, right_bound = calls.bounds(is_causal, left_bound, right_bound)
+    left_bound, right_bound = attention_arguments.bounds(is_causal, left_bound, right_bound)
     query, key, value = _autocast(query, key, value)
     longest_q = _longest("q", cu_seqlens_q, max_seqlen_q, query.shape[0])
     longest_kv = _longest("kv", cu_seqlens_kv, max_seqlen_kv, key.shape[0])
@@ -74,8 +74,8 @@ def scaled_dot_product_attention(
     needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
     return operators.attend(
         query, key, value, bias, sink, *lengths, cu_seqlens_q, cu_seqlens_kv, page_table, _seed(query, dropout_p),
-        longest_q, longest_kv, calls.scale_of(scale, query.shape[-1]), left_bound, right_bound, bottom_right, alibi,
-        calls.softcap_of(softcap), dropout_p, deterministic, needs_stats,
+        longest_q, longest_kv, attention_arguments.scale_of(scale, query.shape[-1]), left_bound, right_bound, bottom_right, alibi,
+        attention_arguments.softcap_of(softcap), dropout_p, deterministic, needs_stats,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-// Attention as functions on tensors of torch.
+// Attention as functions on tensors of torch and arrays of NumPy.
 #include "bindings.h"
 #include "torch_calls.h"
 #include "torch_operators.h"
@@ -37,6 +37,11 @@ Call_options options_of(float scale, std::optional<std::int64_t> left_bound, std
     return {options, static_cast<Shape_policy>(policy)};
 }
 
+using Target = std::optional<fe::Target>;
+using Target_name = std::optional<std::string>;
+
+Target target_named(Target_name const& name) { return name ? Target(target_of(*name)) : std::nullopt; }
+
 functions::Inputs inputs_of(Tensors const& t) {
     return {t.at("q"),
             t.at("k"),
@@ -51,20 +56,30 @@ functions::Inputs inputs_of(Tensors const& t) {
             t.maybe("seed")};
 }
 
-void forward(py::dict const& tensors, Call_options const& call, py::function const& workspace) {
-    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
-        place.shape_policy = call.policy;
+// The place of a call with its shape policy, and with its target if it names one.
+sdpa_graph::Place with_choices(sdpa_graph::Place place, Call_options const& call, Target const& target) {
+    place.shape_policy = call.policy;
+    place.target = target;
+    return place;
+}
+
+void forward(py::dict const& tensors, Call_options const& call, py::function const& workspace,
+             Target_name const& name) {
+    Target const target = target_named(name);
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
         functions::Forward_results results{t.at("o"), t.at("stats")};
-        return functions::forward(inputs_of(t), call.options, results.stats.data != nullptr, place, results);
+        return functions::forward(inputs_of(t), call.options, results.stats.data != nullptr,
+                                  with_choices(place, call, target), results);
     });
 }
 
-void backward(py::dict const& tensors, Call_options const& call, py::function const& workspace) {
-    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
-        place.shape_policy = call.policy;
+void backward(py::dict const& tensors, Call_options const& call, py::function const& workspace,
+              Target_name const& name) {
+    Target const target = target_named(name);
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
         functions::Backward_results results{t.at("dq"), t.at("dk"), t.at("dv"), t.at("dbias"), t.at("dsink")};
-        return functions::backward(t.at("grad_o"), inputs_of(t), t.at("o"), t.at("stats"), call.options, place,
-                                   results);
+        return functions::backward(t.at("grad_o"), inputs_of(t), t.at("o"), t.at("stats"), call.options,
+                                   with_choices(place, call, target), results);
     });
 }
 
@@ -87,8 +102,10 @@ void bind_attention_calls(py::module_& module) {
         "frozen. None if it is empty.");
     module.def("_register_torch_operators", &register_torch_operators);
     module.def("_set_policy_of_operators", &set_policy_of_operators, py::arg("policy"));
-    module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
-    module.def("_attention_backward", &backward, py::arg("tensors"), py::arg("options"), py::arg("workspace"));
+    module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),
+               py::arg("target") = py::none());
+    module.def("_attention_backward", &backward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),
+               py::arg("target") = py::none());
     module.def(
         "plan_counts",
         [] {

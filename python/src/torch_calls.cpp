@@ -28,10 +28,9 @@ Tensor_view view_of_attributes(py::handle tensor) {
     return view;
 }
 
-// Tensors that require gradients are accepted too. None becomes a view without data.
+// Tensors that require gradients are accepted too.
 Tensor_view view_of_torch(py::handle tensor) {
     Tensor_view view;
-    if (tensor.is_none()) return view;
     auto const told = exchanged(tensor);
     bool const is_told = told && sdpa_graph::make_view(*told, view).is_good() && is_of_program(view.data);
     return is_told ? view : view_of_attributes(tensor);
@@ -46,9 +45,20 @@ std::string_view text_of(py::handle name) {
 
 }  // namespace
 
+// Tensors of torch have no buffer, unlike arrays of NumPy. None becomes a view without data.
 Tensors::Tensors(py::dict const& tensors) {
     views_.reserve(tensors.size());
-    for (auto const& [name, tensor] : tensors) views_.emplace_back(text_of(name), view_of_torch(tensor));
+    for (auto const& [name, tensor] : tensors) {
+        Tensor_view view;
+        if (PyObject_CheckBuffer(tensor.ptr()) != 0) {
+            Memory memory = memory_of(tensor).value();
+            view = std::move(memory.view);
+            owners_.push_back(std::move(memory.owner));
+        } else if (!tensor.is_none()) {
+            view = view_of_torch(tensor);
+        }
+        views_.emplace_back(text_of(name), std::move(view));
+    }
 }
 
 Tensor_view const& Tensors::at(std::string_view name) const {

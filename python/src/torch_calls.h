@@ -1,4 +1,4 @@
-// Shared parts of the bindings of functions over tensors of torch.
+// Shared parts of the bindings of functions over tensors of torch and arrays of NumPy.
 #pragma once
 
 #include "graph.h"
@@ -29,6 +29,7 @@ class Tensors {
 
    private:
     std::vector<std::pair<std::string_view, sdpa_graph::Tensor_view>> views_;  // so few that a search is short
+    std::vector<py::object> owners_;                                           // of what arrays of NumPy export
 };
 
 // Gets workspaces from Python: a callable from dims to a tensor of bytes, which is kept during the call.

@@ -110,8 +110,8 @@ PAGES = {"page_table": np.array([[3, 0], [1, 2]]), "seq_len_kv": np.array([7, 8]
         (lambda x: x > 0, TypeError, " has numbers of type bool: integers are needed"),
         (lambda x: x + 2**32, ValueError, " has an entry of [0-9]*: integers of 32 bits are needed"),
         (lambda x: x - 2**33, ValueError, " has an entry of -[0-9]*: integers of 32 bits are needed"),
-        (lambda x: x + 100, RuntimeError, "run.r0[14]"),
-        (lambda x: x - 100, RuntimeError, "run.r0[14]"),
+        (lambda x: x + 100, RuntimeError, "run.r04|attention.c18"),
+        (lambda x: x - 100, RuntimeError, "run.r04|attention.c18"),
     ],
 )
 def test_lengths_and_pages_are_refused(name, options, change, error, text):

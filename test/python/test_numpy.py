@@ -1,10 +1,9 @@
 """Attention as a function of arrays."""
 
-import cudnn
 import numpy as np
 import pytest
 from attention import attention, causal, qkv, random, tolerance
-from sdpa_graph import plans
+from sdpa_graph import _core
 from sdpa_graph.numpy import scaled_dot_product_attention, scaled_dot_product_attention_backward
 from sdpa_graph.score_modifiers import softcap
 
@@ -65,23 +64,36 @@ def test_a_sink_takes_its_part():
 
 
 def test_plans_are_kept():
+    def built():
+        return _core.plan_counts()["built"]
+
     q, k, v = qkv((1, 1, 9, 16))
     scaled_dot_product_attention(q, k, v)
-    kept = list(plans.forward.plans.values())
+    before = built()
     scaled_dot_product_attention(q, k, v)
-    assert list(plans.forward.plans.values()) == kept
+    assert built() == before
     scaled_dot_product_attention(q, k, v, is_causal=True)
-    assert len(plans.forward.plans) == len(kept) + 1
-    assert cudnn.experimental.ops.sdpa._fprop_cache is plans.forward.plans
+    assert built() == before + 1
 
 
-def test_the_oldest_plan_goes_first(monkeypatch):
-    monkeypatch.setattr(plans, "KEPT_GRAPHS", 2)
-    find = plans._kept(lambda key: object())
-    first, second = find(1), find(2)
-    find(3)
-    assert find(2) is second
-    assert find(1) is not first and len(find.plans) == 2
+def test_arrays_without_elements():
+    q, k, v = qkv((2, 3, 9, 16))
+    o, stats = scaled_dot_product_attention(q, k[:, :, :0], v[:, :, :0], return_stats=True)
+    assert o.shape == q.shape and not o.any() and (stats == -np.inf).all()
+    found = scaled_dot_product_attention_backward(o, q, k[:, :, :0], v[:, :, :0], o, stats)
+    assert found.key.shape == (2, 3, 0, 16) and not found.query.any()
+
+
+def test_arrays_whose_rows_have_gaps():
+    wide = qkv((2, 3, 9, 32))
+    q, k, v = (array[..., ::2] for array in wide)
+    check(scaled_dot_product_attention(q, k, v), attention(q, k, v, SCALE)[0])
+
+
+@pytest.mark.parametrize("target", ["cuda", "offline:h100"])
+def test_targets_of_gpus_are_refused(target):
+    with pytest.raises(RuntimeError, match=f"the target {target.split(':')[0]} for tensors of a CPU"):
+        scaled_dot_product_attention(*qkv(), target=target)
 
 
 def test_faults():

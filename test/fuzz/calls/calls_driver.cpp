@@ -23,13 +23,13 @@ namespace {
 std::span<Call const> any_group(Bytes& bytes) {
     using Group = std::span<Call const> (*)();
     constexpr Group kGroups[] = {tensor_calls, attribute_calls, graph_calls, stage_calls, question_calls,
-                                 run_calls,    life_calls,      stage_calls, flash_calls};
+                                 run_calls,    life_calls,      stage_calls, flash_calls, attention_calls};
     return bytes.pick(kGroups)();
 }
 
 Call const* call_named(std::string const& name) {
     for (auto const group : {tensor_calls, attribute_calls, graph_calls, stage_calls, question_calls, run_calls,
-                             life_calls, flash_calls}) {
+                             life_calls, flash_calls, attention_calls}) {
         for (Call const& call : group()) {
             if (name == call.name) return &call;
         }

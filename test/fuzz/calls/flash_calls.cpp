@@ -1,55 +1,14 @@
-// The flash-attention functions with arguments that fit, or nearly. Tensors lie in the middle of a block that all small
-// dims and strides stay in.
+// The flash-attention functions with arguments that fit, or nearly.
 #include "fuzz/calls/machine.h"
+#include "fuzz/calls/odd_tensors.h"
 #include "fuzz/driver.h"
-#include "support/random.h"
 
 #include <sdpa_graph/flash.h>
-
-#include <deque>
 
 namespace fuzz {
 namespace {
 
 namespace flash = sdpa_graph::flash;
-using cudnn_frontend::DataType_t;
-using sdpa_graph::Tensor_view;
-using sdpa_test::Random;
-
-constexpr std::size_t kBlock = 1 << 18;  // bytes of each tensor
-
-struct Blocks {
-    std::deque<std::vector<std::int32_t>> memory;
-
-    void* middle() {
-        memory.emplace_back(kBlock / sizeof(std::int32_t), 0);
-        return memory.back().data() + kBlock / sizeof(std::int32_t) / 2;
-    }
-    static void* allocate(void* self, char const*, Tensor_view const& wanted) {
-        std::int64_t elements = 1;
-        for (std::int64_t const size : wanted.dim) elements *= std::min<std::int64_t>(size, kBlock);
-        bool const fits = elements * 8 <= static_cast<std::int64_t>(kBlock) / 2;
-        return fits ? static_cast<Blocks*>(self)->middle() : nullptr;
-    }
-};
-
-// Changes one property of the view, to something that its block has room for.
-void change(Random& random, Tensor_view& view) {
-    std::size_t const d = view.dim.empty() ? 0 : static_cast<std::size_t>(random.between(0, 3)) % view.dim.size();
-    switch (random.between(0, 6)) {
-        case 0: view.data = nullptr; break;
-        case 1: view.type = random.pick({DataType_t::FLOAT, DataType_t::BFLOAT16, DataType_t::NOT_SET}); break;
-        case 2: view.device = random.pick({sdpa_graph::Device_kind::UNKNOWN, sdpa_graph::Device_kind::CPU}); break;
-        case 3: view.is_read_only = true; break;
-        case 4: view.dim.pop_back(); break;
-        case 5:
-            if (!view.dim.empty()) view.dim[d] = random.pick({-1, 0, 1, 2, 3});
-            break;
-        default:
-            if (!view.stride.empty()) view.stride[d] = random.pick({-8, 0, 1, 2, 16, 64});
-            break;
-    }
-}
 
 struct Arguments {
     explicit Arguments(std::uint64_t seed) : random(seed) {
@@ -60,25 +19,13 @@ struct Arguments {
     }
 
     Tensor_view tensor(DataType_t type, std::vector<std::int64_t> const& dim) {
-        Tensor_view view;
-        view.data = blocks.middle();
-        view.dim = dim;
-        view.stride = sdpa_graph::row_major(dim);
-        view.type = type;
-        view.device = sdpa_graph::Device_kind::CPU;
-        if (is_odd && random.chance(0.1)) change(random, view);
-        return view;
+        return blocks.tensor(random, type, dim, is_odd);
     }
     Tensor_view rows(std::int64_t heads) {
         using Dims = std::vector<std::int64_t>;
         return tensor(DataType_t::HALF, is_packed ? Dims{5, heads, 8} : Dims{2, 3, heads, 8});
     }
-    Tensor_view integers(std::vector<std::int32_t> const& values) {
-        Tensor_view const view = tensor(DataType_t::INT32, {static_cast<std::int64_t>(values.size())});
-        for (std::size_t i = 0; i < values.size() && view.data != nullptr; ++i)
-            static_cast<std::int32_t*>(view.data)[i] = is_odd && random.chance(0.1) ? 7 : values[i];
-        return view;
-    }
+    Tensor_view integers(std::vector<std::int32_t> const& values) { return blocks.integers(random, values, is_odd); }
     flash::Optional_tensor maybe(Tensor_view const& view) {
         return random.chance(0.3) ? flash::Optional_tensor(view) : std::nullopt;
     }

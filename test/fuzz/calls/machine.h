@@ -80,5 +80,6 @@ std::span<Call const> question_calls();
 std::span<Call const> run_calls();
 std::span<Call const> life_calls();
 std::span<Call const> flash_calls();
+std::span<Call const> attention_calls();
 
 }  // namespace fuzz

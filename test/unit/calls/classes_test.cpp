@@ -6,10 +6,23 @@
 
 using namespace sdpa_graph::calls;
 
-TEST_CASE("numbers of slots are powers of two, at least one") {
-    for (auto const& [count, wanted] : {std::pair{0, 1}, {1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {1000, 1024}})
-        CHECK(slots_of_class(count) == wanted);
-    CHECK(slots_of_class((std::int64_t{1} << 31) - 1) == std::int64_t{1} << 31);
+TEST_CASE("numbers of slots are powers of two") {
+    for (auto const& [count, wanted] : {std::pair{0, 1}, {1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {1000, 1024}}) {
+        CHECK(power_of_two_from(count) == wanted);
+        CHECK(slots_of_class(count, 8192) == wanted);
+        CHECK(slots_of_class(count, 32) == wanted);
+    }
+    CHECK(slots_of_class((std::int64_t{1} << 31) - 1, 64) == std::int64_t{1} << 31);
+}
+
+TEST_CASE("few sequences share a number of slots if they are short, and have more than few queries") {
+    for (std::int64_t const count : {0, 1, 2, 3, 4}) {
+        CHECK(slots_of_class(count, 64) == 4);
+        CHECK(slots_of_class(count, 2048) == 4);
+    }
+    CHECK(slots_of_class(1, 4096) == 2);
+    CHECK(slots_of_class(1, 1) == 1);
+    CHECK(slots_of_class(5, 64) == 8);
 }
 
 TEST_CASE("bounds of lengths are powers of two, at least 64") {

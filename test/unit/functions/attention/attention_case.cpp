@@ -1,6 +1,5 @@
 #include "attention_case.h"
 
-#include "core/floats.h"
 #include "reference/oracle.h"
 #include "reference/tolerance.h"
 
