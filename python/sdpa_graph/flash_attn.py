@@ -45,7 +45,7 @@ def flash_attn_func(
     check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
     check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
     has_options = dropout_p or softcap or deterministic or return_attn_probs or alibi_slopes is not None
-    if not has_options and tuple(window_size) == (-1, -1) and q.dtype in (torch.float16, torch.bfloat16):
+    if not has_options and window_size in ((-1, -1), [-1, -1]) and q.dtype in (torch.float16, torch.bfloat16):
         # A causal mask ends at the last key here, and at the key of the query's own number there.
         if not causal or q.shape[1] == k.shape[1]:
             heads_first = (tensor.transpose(1, 2) for tensor in (q, k, v))
