@@ -31,6 +31,7 @@ FUNCTION(cuMemsetD8Async)
 FUNCTION(cuStreamGetCtx)
 FUNCTION(cuStreamSynchronize)
 FUNCTION(cuStreamIsCapturing)
+FUNCTION(cuThreadExchangeStreamCaptureMode)
 #ifndef LACKS_CAPTURE
 FUNCTION(cuStreamBeginCapture_v2)
 FUNCTION(cuStreamEndCapture)
