@@ -32,12 +32,14 @@ from ._core import (
     moe_grouped_matmul_mode,
     norm_forward_phase,
     numerical_note,
+    plan_counts,
     pointwise_mode,
     reduction_mode,
     reshape_mode,
     rewrite,
     rewrite_policy,
     scalar_type,
+    set_plan_store,
     stored_plan,
     tensor,
     tensor_reordering,
@@ -46,6 +48,7 @@ from .handles import create_handle, destroy_handle, get_stream, set_stream
 from .helpers import graph, graph_cache, jit
 from .packages import package_folders
 from .pygraph import pygraph
+from .shape_policies import set_shape_policy
 from .targets import default_target, set_default_target
 from .wrapper import Graph
 
@@ -97,4 +100,7 @@ __all__ = [
     "stored_plan",
     "tensor",
     "tensor_reordering",
+    "plan_counts",
+    "set_plan_store",
+    "set_shape_policy",
 ]
