@@ -24,7 +24,7 @@ struct Inputs {
     Optional_tensor seed;                         // INT64 {2}, the seed and the offset, where the other tensors are
 };
 
-// What the scores are, as in a graph's attributes of the same names.
+// The options of attention, as in a graph's attributes of the same names.
 struct Options {
     std::optional<float> scale;  // 1 / sqrt(d) by default
     std::optional<std::int64_t> left_bound, right_bound;
@@ -34,7 +34,7 @@ struct Options {
     float dropout_p = 0.0f;
     bool is_deterministic = false;  // of backward
     std::int64_t longest_q = 0;     // the longest of packed sequences
-    std::int64_t longest_kv = 0;    // likewise, and of sequences in pages
+    std::int64_t longest_kv = 0;    // the same, and the keys of a sequence in pages
 };
 
 // Results that have memory are written there; the allocator gives memory for the others.

@@ -20,9 +20,9 @@ struct Allocator {
     void* context = nullptr;
 };
 
-// What a plan is made for. A class of shapes has sizes that are rounded up to powers of two, so that a few plans serve
-// calls of all sizes, at some cost for each: docs/classes.md. AUTO means classes on a GPU, where a plan takes long to
-// make, and exact shapes on a CPU.
+// The calls that a plan serves. A class of shapes has sizes that are rounded up to powers of two, so that a few plans
+// serve calls of all sizes, at some cost for each: docs/classes.md. AUTO means classes on a GPU, where a plan takes
+// long to make, and exact shapes on a CPU.
 enum class Shape_policy { EXACT, CLASSES, AUTO };
 
 // Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with the engines of

@@ -82,7 +82,7 @@ struct Call {
     // Whether sequences may be shorter than the tensors say.
     bool has_lengths() const { return has_packed() || has(Argument::SEQ_LEN_Q) || has(Argument::SEQ_LEN_KV); }
 
-    // Of tensors with the rank that the checks need, except keys in pages.
+    // The tensor has the rank that the checks need, and is not one of keys in pages.
     Rows rows_of(Argument argument) const;
 };
 

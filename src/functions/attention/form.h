@@ -6,8 +6,8 @@
 namespace sdpa_graph::attention {
 
 // A graph is as the caller's padded tensors are, or has slots, of which tables say where they start and how long they
-// are. In slots packed tensors do not depend on where sequences lie. In a class of shapes all tensors of rows are packed
-// ones, so that a graph with room for more and longer sequences serves too.
+// are. In slots packed tensors do not depend on where sequences lie. In a class of shapes all tensors of rows are
+// packed ones, so that a graph with room for more and longer sequences serves too.
 struct Form {
     bool has_slots = false;
     bool is_class = false;  // sizes are rounded up

@@ -1,4 +1,4 @@
-// What a plan depends on.
+// The properties of a call on which a plan depends.
 #pragma once
 
 #include "functions/attention/form.h"

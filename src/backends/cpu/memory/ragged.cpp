@@ -81,7 +81,7 @@ class Sequences_so_far {
     }
 
    private:
-    // What is only read may be shared as a whole.
+    // Sequences that are only read may be shared as a whole.
     bool is_shared(std::int64_t start, std::int64_t next) const {
         return value_.role == ir::Role::Input && next == start;
     }

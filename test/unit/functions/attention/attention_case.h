@@ -54,8 +54,8 @@ struct Case {
 
 std::string describe(Case const& c);
 
-// What differs from the formula in the results of both passes, which rows of no sequence are not 0, and whether memory
-// around results was written. Empty if nothing is wrong.
+// The differences from the formula in the results of both passes, the rows of no sequence that are not 0, and whether
+// memory around results was written. Empty if nothing is wrong.
 std::string faults_of(Case const& c);
 
 }  // namespace attention_test

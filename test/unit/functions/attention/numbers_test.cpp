@@ -55,7 +55,7 @@ void set_random_options(sdpa_test::Random& random, Case& c) {
     c.has_sink = random.chance(0.15);
     c.is_deterministic = random.chance(0.2);
     if (random.chance(0.15)) c.softcap = 0.8f;
-    // Slopes make probabilities too small for HALF, which then tell nothing of what is dropped.
+    // Slopes make probabilities too small for HALF, which then do not show the dropped ones.
     if (random.chance(0.2) && !(c.has_alibi && c.type == DataType_t::HALF)) c.dropout_p = 0.3f;
 }
 
