@@ -60,9 +60,9 @@ enum class DiagonalAlignment_t { TOP_LEFT, BOTTOM_RIGHT };
 // COMPOSITE: primitive operations. UNIFIED: one operation. AUTO: the target's preference.
 enum class AttentionImplementation_t { AUTO, COMPOSITE, UNIFIED };
 
-// How a graph may be computed in parts with the same result (docs/guide.md). SLICES: backward, by heads or batch entries,
-// for less workspace. FEW_QUERIES: forward over many keys, in splits of them. BANDS: backward of a window, as a causal one.
-// NEIGHBORHOOD_BAND: neighborhood attention along one axis, as attention in a window and its two borders.
+// How a graph may be computed in parts with the same result (docs/guide.md). SLICES: backward, by heads or batch
+// entries, for less workspace. FEW_QUERIES: forward over many keys, in splits of them. BANDS: backward of a window, as
+// a causal one. NEIGHBORHOOD_BAND: neighborhood attention along one axis, as attention in a window and its two borders.
 enum class Rewrite_t { SLICES, FEW_QUERIES, BANDS, NEIGHBORHOOD_BAND };
 
 // AUTO: where it is known to be faster, or keeps to a limit of workspace. OFF: never.

@@ -1,4 +1,4 @@
-// What a plan on a GPU depends on besides its graph.
+// The environment of plans on a GPU: all that a plan depends on besides its graph.
 #pragma once
 
 #include "core/result.h"

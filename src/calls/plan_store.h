@@ -12,8 +12,8 @@ namespace sdpa_graph::calls {
 
 class StoredPlan {
    public:
-    // Of a graph that is described and not built: building fills in what the description leaves open. Nothing where
-    // there is no store, or the target is not a GPU.
+    // The graph is described and not built: building fills in what the description leaves open. Empty if there is no
+    // store, or the target is not a GPU.
     static std::optional<StoredPlan> of(cudnn_frontend::graph::Graph const& described,
                                         cudnn_frontend::Target const& target, std::int32_t device);
 

@@ -1,5 +1,5 @@
-// Each rule's id is in its table, in docs/neighborhood-functions.md with the same statement, and in no other place than these
-// say.
+// Each rule's id is in its table, in docs/neighborhood-functions.md with the same statement, and in no other place than
+// these say.
 #include "neighborhood/rules.h"
 #include "support/catch.h"
 
@@ -26,7 +26,8 @@ std::string page() {
 }  // namespace
 
 TEST_CASE(
-    "rules of the neighborhood functions are numbered without gaps, and stand in docs/neighborhood-functions.md with condition "
+    "rules of the neighborhood functions are numbered without gaps, and stand in docs/neighborhood-functions.md with "
+    "condition "
     "and code") {
     std::string const text = page();
     int number = 0;
