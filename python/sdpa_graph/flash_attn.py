@@ -44,6 +44,7 @@ def flash_attn_func(
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
     check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
     check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
     has_options = dropout_p or softcap or deterministic or return_attn_probs or alibi_slopes is not None
     if not has_options and window_size in ((-1, -1), [-1, -1]) and q.dtype in (torch.float16, torch.bfloat16):
         # A causal mask ends at the last key here, and at the key of the query's own number there.

@@ -44,6 +44,7 @@ def scaled_dot_product_attention(
     deterministic: bool = False,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention, with the further options of graphs: docs/python.md."""
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
     if not (dropout_p or bottom_right or alibi or deterministic) and (
         attn_mask is left_bound is right_bound is softcap is sink is seq_len_q is seq_len_kv is None
         and cu_seqlens_q is cu_seqlens_kv is max_seqlen_q is max_seqlen_kv is page_table is None

@@ -96,11 +96,10 @@ def _attention(
 
     options = {"dropout_p": dropout_p, "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
     reason = "attn_mask" if attn_mask is not None else _reason(4, query, key, value)
-    is_deterministic = torch.are_deterministic_algorithms_enabled()
     return _run(
         reason,
         lambda: original(query, key, value, attn_mask, **options),
-        lambda: scaled_dot_product_attention(query, key, value, **options, deterministic=is_deterministic),
+        lambda: scaled_dot_product_attention(query, key, value, **options),
     )
 
 

@@ -254,3 +254,17 @@ def test_the_existing_packages_operator(attend):
         experimental(q, k, v, attn_mask=q)
     with pytest.raises(NotImplementedError, match="dropout"):
         experimental(q, k, v, dropout_p=0.1)
+
+
+def test_torchs_switch_asks_for_determinism(attend, monkeypatch):
+    from sdpa_graph import operators
+
+    asked = []
+    monkeypatch.setattr(operators, "attend", lambda *args: asked.append(args[-2]))
+    attend(*tensors(), left_bound=4)
+    torch.use_deterministic_algorithms(True)
+    try:
+        attend(*tensors())
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert asked == [False, True]
