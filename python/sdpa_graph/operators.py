@@ -19,6 +19,7 @@ _known_types: set[torch.dtype] = set()
 
 def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
     """Copies tensors whose rows have gaps, which engines do not read; all other strides are kept."""
+    tensor = tensor.resolve_neg()
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
@@ -178,6 +179,9 @@ def _backward(
     needs_sink: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     q, k, v, grad_o = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
+    if dropout_p and grad_o.stride() != o.stride():
+        # What is dropped depends on the form of the call, which the gradient's strides must not change.
+        grad_o = torch.empty_strided(o.shape, o.stride(), dtype=o.dtype, device=o.device).copy_(grad_o)
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, None, seed, longest_q, longest_kv)
     arrays = _arrays({"q": q, "k": k, "v": v, "o": o, "grad_o": grad_o, "stats": stats}, *extras)
     options = _options(
@@ -236,10 +240,17 @@ backward.register_fake(_fake_backward)
 forward.register_autograd(_differentiate, setup_context=_keep)
 
 
+def is_traced() -> bool:
+    """Whether calls are recorded: then they have to be those of operators."""
+    if torch.compiler.is_compiling():
+        return True
+    return torch._C._get_tracing_state() is not None or torch._C._len_torch_dispatch_stack() > 0
+
+
 def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
     """The arguments are those of the operator, of which the last one says whether there will be gradients."""
-    is_traced = torch.compiler.is_compiling() or type(query) not in (torch.Tensor, torch.nn.Parameter)
-    if is_traced:
+    is_special = type(query) not in (torch.Tensor, torch.nn.Parameter)
+    if is_special or is_traced():
         output: torch.Tensor = forward(query, *others)[0]
     elif others[-1]:
         output = _Attention.apply(query, *others)

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import _core
+from . import _core, operators
 from .shape_policies import shape_policy
 
 _attention: Any = None
@@ -23,7 +23,7 @@ _TYPES = (torch.float16, torch.bfloat16, torch.float32)
 
 def attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float | None, enable_gqa: bool) -> Any:
     """None where the operator does not serve the call, or the call has faults, which are then found elsewhere."""
-    if _attention is None or torch.compiler.is_compiling() or not _is_plain(query, key, value):
+    if _attention is None or operators.is_traced() or not _is_plain(query, key, value):
         return None
     shape, of_keys, of_values = query.shape, key.shape, value.shape
     has_shapes = len(shape) == len(of_keys) == len(of_values) == 4 and 0 not in shape and 0 not in of_keys
@@ -36,6 +36,8 @@ def attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float | Non
     learns = torch.is_grad_enabled() and (query.requires_grad or key.requires_grad or value.requires_grad)
     try:
         return _attention(query, key, value, None, 0.0, is_causal, not learns, scale=scale)[0]
+    except NotImplementedError:
+        raise  # torch has no derivative of this kind
     except RuntimeError:
         return None
 

@@ -53,6 +53,13 @@ def test_what_is_not_served_runs_as_before(change, reason):
     torch.testing.assert_close(found, ORIGINAL(*args, **options))
 
 
+def test_batches_of_functorch_run_as_before():
+    q, k, v = (torch.randn(2, 3, 2, 8, 16).to(DEVICE, torch.bfloat16) for _ in range(3))
+    with installed(devices=[DEVICE]):
+        _, passed_on = counted("functorch", lambda: torch.vmap(F.scaled_dot_product_attention)(q, k, v))
+    assert passed_on == 1
+
+
 def test_tensors_of_other_devices_are_not_served():
     with installed(devices=["meta"]):
         _, passed_on = counted(f"on {DEVICE}", lambda: F.scaled_dot_product_attention(*inputs()))

@@ -268,3 +268,24 @@ def test_torchs_switch_asks_for_determinism(attend, monkeypatch):
     finally:
         torch.use_deterministic_algorithms(False)
     assert asked == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", [{}, {"softcap": 20.0}])
+def test_traces_compute_again(attend, options):
+    q, k, v = tensors()
+    traced = torch.jit.trace(lambda *inputs: attend(*inputs, **options), (q, k, v))
+    torch.testing.assert_close(traced(v, q, k), attend(v, q, k, **options))
+
+
+def test_forward_mode_is_refused(attend):
+    from torch.autograd import forward_ad
+
+    q, k, v = tensors()
+    with forward_ad.dual_level(), pytest.raises(NotImplementedError):
+        attend(forward_ad.make_dual(q, torch.ones_like(q)), k, v)
+
+
+def test_negated_views_are_read_with_their_sign(attend):
+    q, k, v = tensors()
+    torch.testing.assert_close(attend(torch._neg_view(q), k, v, softcap=9.0), attend(-q, k, v, softcap=9.0))

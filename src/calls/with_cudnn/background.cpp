@@ -1,9 +1,11 @@
 #include "calls/background.h"
 
+#include "core/guard.h"
 #include "cuda/driver.h"
 
 #include <cudnn_frontend/runtime.h>
 
+#include <unistd.h>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -25,6 +27,7 @@ class Worker {
 
     bool add(Later work) {
         constexpr std::size_t kMostWaiting = 64;
+        if (getpid() != owner_) return false;
         std::lock_guard const lock(mutex_);
         if (is_stopping_ || waiting_.size() >= kMostWaiting) return false;
         waiting_.push_back(std::move(work));
@@ -32,8 +35,9 @@ class Worker {
         return true;
     }
 
-    // Waits for the work that is being done.
+    // Waits for the work that is being done. In a process that was forked the thread does not exist.
     void stop() {
+        if (getpid() != owner_) return;
         {
             std::lock_guard const lock(mutex_);
             is_stopping_ = true;
@@ -58,10 +62,19 @@ class Worker {
         bool const is_ready = fe::cuda::use_device(device_).is_good() && fe::cuda::stay_out_of_captures().is_good() &&
                               fe::runtime::create_handle(&handle).is_good();
         while (auto const work = next())
-            if (is_ready) (*work)(fe::Target::cuda(handle));
+            if (is_ready) do_now(*work, handle);
+    }
+
+    // A failure is reported by the call that needs the plan.
+    static void do_now(Later const& work, cudnnHandle_t handle) noexcept {
+        static_cast<void>(fe::core::guarded([&]() -> fe::error_t {
+            work(fe::Target::cuda(handle));
+            return {};
+        }));
     }
 
     std::int32_t device_;
+    pid_t owner_ = getpid();
     std::mutex mutex_;
     std::condition_variable has_work_;
     std::deque<Later> waiting_;
@@ -89,6 +102,13 @@ Worker& worker_of(std::int32_t device) {
 
 }  // namespace
 
-bool do_later(std::int32_t device, Later work) { return worker_of(device).add(std::move(work)); }
+// Starting a thread may fail.
+bool do_later(std::int32_t device, Later work) {
+    try {
+        return worker_of(device).add(std::move(work));
+    } catch (...) {
+        return false;
+    }
+}
 
 }  // namespace sdpa_graph::calls

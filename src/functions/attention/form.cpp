@@ -1,6 +1,7 @@
 #include "functions/attention/form.h"
 
 #include <algorithm>
+#include <array>
 
 namespace sdpa_graph::attention {
 namespace {
@@ -37,7 +38,9 @@ constexpr Form kClassByHead{.has_slots = true, .is_class = true, .has_slots_of_h
 Form class_form_with_dropout(Call const& call, Sizes const& sizes) {
     bool const are_both_packed = call.is_packed(Q) && call.is_packed(K);
     if (are_both_packed) return kClassBySequence;
-    if (call.has_packed()) return exact_form(call);
+    bool const ascends = std::ranges::all_of(std::array{Q, K, V},
+                                             [&](Argument argument) { return has_ascending_heads(call, argument); });
+    if (call.has_packed() || !ascends) return exact_form(call);
     return can_have_slots_of_heads(call, sizes, true) ? kClassByHead : exact_form(call);
 }
 

@@ -17,6 +17,9 @@ class Noted {
         constexpr std::size_t kMost = 1024;
         list_.keep(hash_of(shapes), std::make_shared<Shapes const>(shapes), kMost);
     }
+    void remove(Shapes const& shapes) {
+        list_.forget([&](Shapes const& noted) { return noted == shapes; });
+    }
     bool has(Shapes const& shapes) {
         return list_.find(hash_of(shapes), [&](Shapes const& noted) { return noted == shapes; }) != nullptr;
     }
@@ -28,7 +31,7 @@ class Noted {
 // Never destroyed, like plans.
 struct Notes {
     Noted refused;    // no engine made a plan: asking again would take as long
-    Noted requested;  // a plan is being made in the background, or was
+    Noted requested;  // a plan is being made in the background
 };
 Notes& notes() {
     static auto* const all = new Notes();
@@ -44,10 +47,12 @@ bool is_refusal(error_t const& failure) {
 void prepare(Shapes const& shapes) {
     if (notes().requested.has(shapes)) return;
     notes().requested.add(shapes);
-    calls::do_later(shapes.device, [shapes](fe::Target const& target) {
+    bool const is_waiting = calls::do_later(shapes.device, [shapes](fe::Target const& target) {
         auto const made = Plan::find(shapes, target);
         if (made.is_bad() && is_refusal(made.error())) notes().refused.add(shapes);
+        notes().requested.remove(shapes);
     });
+    if (!is_waiting) notes().requested.remove(shapes);
 }
 
 // Whether calls of that hash came often of late. One of another hash may make it forget.
