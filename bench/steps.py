@@ -7,6 +7,7 @@ alone) until the GPU is done; its time is that of the wall, in milliseconds. `cl
 microseconds, of plans for exact shapes with those of classes.
 """
 
+import inspect
 import random
 import statistics
 import sys
@@ -114,13 +115,12 @@ def part_packed(count):
     try:
         from torch.nn.attention.varlen import varlen_attn
 
+        names = inspect.signature(varlen_attn).parameters
+        causal = {"is_causal": True} if "is_causal" in names else {"window_size": (-1, 0)}
+
         def theirs(q, k, v, ends, longest):
             return varlen_attn(q, k, v, ends, ends, longest, longest, **causal)
 
-        import inspect
-
-        names = inspect.signature(varlen_attn).parameters
-        causal = {"is_causal": True} if "is_causal" in names else {"window_size": (-1, 0)}
         systems.append(("PyTorch's varlen_attn", theirs))
     except ImportError:
         print("this PyTorch has no varlen_attn")

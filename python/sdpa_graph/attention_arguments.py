@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Real
+from typing import Any
+
+from . import _core
+from .shape_policies import shape_policy
 
 
 def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> tuple[int | None, int | None]:
@@ -26,3 +31,18 @@ def softcap_of(cap: float | None) -> float | None:
     if not 0 < cap < math.inf:
         raise ValueError(f"softcap is {cap}: a finite number above 0 is needed; 0 or None leaves scores as they are")
     return float(cap)
+
+
+def call_options(*options: Any, longest_q: int | None, longest_kv: int | None) -> _core._Attention_options:
+    """The arguments of a call that are not tensors. `options` are those of the compiled module, up to the longest lengths."""
+    return _core._Attention_options(*options, longest_q or 0, longest_kv or 0, shape_policy())
+
+
+def strides_in_order(shape: Sequence[int], like: Sequence[int]) -> list[int]:
+    """Strides without gaps for a result: its dims, except the last, are in memory in the order that `like` has as
+    strides."""
+    last = len(shape) - 1
+    strides, step = [1] * len(shape), 1
+    for index in (last, *reversed(sorted(range(last), key=lambda dim: -like[dim]))):
+        strides[index], step = step, step * shape[index]
+    return strides

@@ -13,7 +13,6 @@ import numpy as np
 from . import _core, attention_arguments, call_checks
 from ._core import data_type, memory
 from .allocation import allocate
-from .shape_policies import shape_policy
 
 
 class Gradients(NamedTuple):
@@ -136,7 +135,7 @@ def _prepare(given: SimpleNamespace) -> tuple[dict[str, np.ndarray], _core._Atte
         "seed": _seed(given.dropout_p, given.seed),
     }
     arrays.update({name: array for name, array in more.items() if array is not None})
-    options = _core._Attention_options(
+    options = attention_arguments.call_options(
         attention_arguments.scale_of(given.scale, given.query.shape[-1]),
         *attention_arguments.bounds(given.is_causal, given.left_bound, given.right_bound),
         given.bottom_right,
@@ -144,9 +143,8 @@ def _prepare(given: SimpleNamespace) -> tuple[dict[str, np.ndarray], _core._Atte
         attention_arguments.softcap_of(given.softcap),
         given.dropout_p,
         False,
-        longest_q,
-        longest_kv or longest_packed,
-        shape_policy(),
+        longest_q=longest_q,
+        longest_kv=longest_kv or longest_packed,
     )
     return arrays, options
 
@@ -226,11 +224,7 @@ def _last_dim_packed(array: np.ndarray) -> np.ndarray:
 
 def _empty(shape: Sequence[int], like: Sequence[int], kind: data_type) -> np.ndarray:
     """Memory without gaps for a result: its dims, except the last, are in memory in the order that these strides have."""
-    last = len(shape) - 1
-    strides, step = [1] * len(shape), 1
-    for index in (last, *reversed(sorted(range(last), key=lambda dim: -like[dim]))):
-        strides[index], step = step, step * shape[index]
-    made: np.ndarray = allocate((), True, shape, strides, kind)
+    made: np.ndarray = allocate((), True, shape, attention_arguments.strides_in_order(shape, like), kind)
     return made
 
 

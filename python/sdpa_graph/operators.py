@@ -10,8 +10,8 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from . import _core, torch_streams
+from .attention_arguments import call_options, strides_in_order
 from .datatypes import _torch_to_cudnn_data_type
-from .shape_policies import shape_policy
 from .torch_arguments import checked_ends, int32
 
 _known_types: set[torch.dtype] = set()
@@ -35,10 +35,7 @@ def _check_type(tensor: torch.Tensor, name: str) -> None:
 
 def _empty(shape: Sequence[int], like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Memory without gaps for a result: its dims, except the last, are in memory in the order of those of `like`."""
-    last = len(shape) - 1
-    strides, step = [1] * len(shape), 1
-    for index in (last, *reversed(sorted(range(last), key=lambda dim: -like.stride(dim)))):
-        strides[index], step = step, step * shape[index]
+    strides = strides_in_order(shape, like.stride())
     return torch.empty_strided(tuple(shape), tuple(strides), dtype=dtype, device=like.device)
 
 
@@ -59,24 +56,6 @@ def _gradients(
         shape = extra.shape if extra is not None and is_needed else (0,)
         made.append(tensors[0].new_empty(shape, dtype=torch.float32 if extra is None else extra.dtype))
     return tuple(made)
-
-
-def _options(
-    scale: float,
-    left_bound: int | None,
-    right_bound: int | None,
-    bottom_right: bool,
-    alibi: bool,
-    softcap: float | None,
-    dropout_p: float,
-    deterministic: bool,
-    longest_q: int | None,
-    longest_kv: int | None,
-) -> _core._Attention_options:
-    return _core._Attention_options(
-        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic,
-        longest_q or 0, longest_kv or 0, shape_policy(),
-    )  # fmt: skip
 
 
 def _arrays(
@@ -136,9 +115,10 @@ def _forward(
     q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, page_table, seed, longest_q, longest_kv)
     arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
-    options = _options(
-        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic, longest_q, longest_kv
-    )
+    options = call_options(
+        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic,
+        longest_q=longest_q, longest_kv=longest_kv,
+    )  # fmt: skip
     o, stats = _outputs(q, v, needs_stats)
     arrays["o"] = o
     if needs_stats:
@@ -184,9 +164,10 @@ def _backward(
         grad_o = torch.empty_strided(o.shape, o.stride(), dtype=o.dtype, device=o.device).copy_(grad_o)
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, None, seed, longest_q, longest_kv)
     arrays = _arrays({"q": q, "k": k, "v": v, "o": o, "grad_o": grad_o, "stats": stats}, *extras)
-    options = _options(
-        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic, longest_q, longest_kv
-    )
+    options = call_options(
+        scale, left_bound, right_bound, bottom_right, alibi, softcap, dropout_p, deterministic,
+        longest_q=longest_q, longest_kv=longest_kv,
+    )  # fmt: skip
     results = _gradients([q, k, v], bias, sink, (needs_bias, needs_sink))
     wanted = dict(zip(("dq", "dk", "dv", "dbias", "dsink"), results))
     arrays.update({name: made for name, made in wanted.items() if made.numel() > 0})

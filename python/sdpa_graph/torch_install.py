@@ -96,12 +96,10 @@ def _attention(
 
     options = {"dropout_p": dropout_p, "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
     reason = "attn_mask" if attn_mask is not None else _reason(4, query, key, value)
-    if reason is None and not (query.shape[0] == key.shape[0] == value.shape[0]):
-        reason = "broadcast"
-    if reason is None and not (enable_gqa or query.shape[1] == key.shape[1] == value.shape[1]):
-        reason = "broadcast"
     if reason is None and not 0.0 <= dropout_p < 1.0:
         reason = "dropout_p"
+    if reason is None and _is_broadcast(query.shape, key.shape, value.shape, enable_gqa):
+        reason = "broadcast"
     return _run(
         reason,
         lambda: original(query, key, value, attn_mask, **options),
@@ -130,14 +128,20 @@ def _varlen(original: Callable[..., Any], *args: Any, **options: Any) -> Any:
     )
 
 
+def _is_broadcast(query: torch.Size, key: torch.Size, value: torch.Size, enable_gqa: bool) -> bool:
+    has_one_batch = query[0] == key[0] == value[0]
+    return not (has_one_batch and (enable_gqa or query[1] == key[1] == value[1]))
+
+
 def _reason(dims: int, query: Any, key: Any, value: Any) -> str | None:
     """Why torch serves the call; None if this library does."""
     if not all(type(tensor) in _PLAIN for tensor in (query, key, value)):
         return "a subclass of Tensor"
-    if not torch.compiler.is_compiling() and any(torch._C._functorch.is_functorch_wrapped_tensor(tensor) for tensor in (query, key, value)):
-        return "functorch"
-    if not torch.compiler.is_compiling() and torch._C._get_tracing_state() is not None:
-        return "traced"
+    if not torch.compiler.is_compiling():
+        if any(torch._C._functorch.is_functorch_wrapped_tensor(tensor) for tensor in (query, key, value)):
+            return "functorch"
+        if torch._C._get_tracing_state() is not None:
+            return "traced"
     if query.device.type not in _devices:
         return f"on {query.device.type}"
     if query.dtype not in _TYPES or query.dtype != key.dtype or query.dtype != value.dtype:

@@ -98,8 +98,7 @@ void bind_attention_calls(py::module_& module) {
         },
         py::arg("folder"), py::arg("frozen") = false,
         "Plans of the functions over tensors, on GPUs, are read from files of the folder, and written there unless it "
-        "is "
-        "frozen. None if it is empty.");
+        "is frozen. None if it is empty.");
     module.def("_register_torch_operators", &register_torch_operators);
     module.def("_set_policy_of_operators", &set_policy_of_operators, py::arg("policy"));
     module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),

@@ -1,11 +1,18 @@
 // Classes of shapes: calls whose sizes are rounded up to the same numbers share a plan.
 #pragma once
 
+#include <sdpa_graph/place.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 namespace sdpa_graph::calls {
+
+inline bool wants_classes(Place const& place, Tensor_view const& tensor) {
+    bool const is_on_gpu = tensor.device == Device_kind::CUDA;
+    return place.shape_policy == Shape_policy::CLASSES || (place.shape_policy == Shape_policy::AUTO && is_on_gpu);
+}
 
 // Sizes of 0 count as 1: a graph has none.
 inline std::int64_t power_of_two_from(std::int64_t size) {

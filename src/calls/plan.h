@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -37,6 +38,9 @@ class Pack {
    private:
     Entries entries_;
 };
+
+// Makes the hash of shapes depend on one of their sizes.
+inline void add_size(std::size_t& hash, std::int64_t size) { hash = hash * 1000003u ^ static_cast<std::size_t>(size); }
 
 // Shapes are a class of calls: comparable, and with two functions in their namespace: hash_of(shapes) and
 // describe(shapes, graph). A plan runs with every handle of its GPU.

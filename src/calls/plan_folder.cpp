@@ -1,5 +1,6 @@
 #include "calls/plan_folder.h"
 
+#include "core/hash.h"
 #include "core/text.h"
 
 #include <unistd.h>
@@ -14,15 +15,10 @@ namespace sdpa_graph::calls {
 
 namespace fe = cudnn_frontend;
 namespace fs = std::filesystem;
+using fe::core::hash_of_bytes;
 using fe::core::text;
 
 namespace {
-
-// The hash of Fowler, Noll and Vo. It names files and finds damage; keys are compared as a whole.
-std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325u) {
-    for (char const byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
-    return hash;
-}
 
 std::string_view view_of(std::vector<std::uint8_t> const& bytes) {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
@@ -64,8 +60,8 @@ bool write_all(fs::path const& path, Header const& header, std::string const& ke
 
 fs::path PlanFolder::file_of(std::string const& key) const {
     std::array<char, 40> name{};
-    auto const first = static_cast<unsigned long long>(hash_of(key));
-    auto const second = static_cast<unsigned long long>(hash_of(key, ~std::uint64_t{0}));
+    auto const first = static_cast<unsigned long long>(hash_of_bytes(key));
+    auto const second = static_cast<unsigned long long>(hash_of_bytes(key, ~std::uint64_t{0}));
     std::snprintf(name.data(), name.size(), "%016llx%016llx.plan", first, second);
     return folder_ / name.data();
 }
@@ -88,7 +84,7 @@ fe::Result<std::vector<std::uint8_t>> PlanFolder::read(std::string const& key) c
     if (!read_bytes(file, found.data(), found.size()) || !read_bytes(file, plan.data(), plan.size()))
         return miss(path, "ends early");
     if (found != key) return miss(path, "is the plan of another graph or environment");
-    if (hash_of(view_of(plan)) != header.hash_of_plan) return miss(path, "is damaged");
+    if (hash_of_bytes(view_of(plan)) != header.hash_of_plan) return miss(path, "is damaged");
     return plan;
 }
 
@@ -99,7 +95,7 @@ fe::error_t PlanFolder::write(std::string const& key, std::vector<std::uint8_t> 
     Header header;
     header.key_bytes = key.size();
     header.plan_bytes = bytes.size();
-    header.hash_of_plan = hash_of(view_of(bytes));
+    header.hash_of_plan = hash_of_bytes(view_of(bytes));
     bool const is_written = !failure && write_all(unfinished, header, key, view_of(bytes));
     if (is_written) fs::rename(unfinished, path, failure);
     if (is_written && !failure) return {};

@@ -3,6 +3,7 @@
 
 #include <sdpa_graph/flash.h>
 
+#include "calls/arguments.h"
 #include "core/short_list.h"
 #include "rows/worker.h"
 
@@ -43,10 +44,9 @@ inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::OFF
 char const* name_of(Argument argument);
 
 // Tensors are null if none was passed; results are null if the call allocates them.
-struct Call {
+struct Call : calls::Arguments<Argument, kArguments> {
     char const* function;
     bool is_backward, is_packed;
-    std::array<Tensor_view const*, kArguments> tensors{};
     std::int64_t max_seqlen_q = 0, max_seqlen_k = 0;  // of packed sequences
     float p_dropout = 0.0f, softmax_scale = 1.0f, softcap = 0.0f;
     bool is_causal = false, zero_tensors = false, return_softmax = false, is_deterministic = false;
@@ -54,16 +54,6 @@ struct Call {
     Place const* place;
     fe::rows::Worker const* worker = nullptr;  // does the work around attention; null: the host or the GPU that has the
                                                // tensors
-
-    Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
-    bool has(Argument argument) const { return at(argument) != nullptr; }
-    void set(Argument argument, Tensor_view const& view) { tensors[static_cast<std::size_t>(argument)] = &view; }
-    void set(Argument argument, Optional_tensor const& view) {
-        if (view) set(argument, *view);
-    }
-    void set_if_given(Argument argument, Tensor_view const& view) {
-        if (view.data != nullptr) set(argument, view);
-    }
 
     bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
     bool has_pages() const { return has(Argument::BLOCK_TABLE); }

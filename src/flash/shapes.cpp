@@ -1,6 +1,7 @@
 #include "flash/shapes.h"
 
 #include "calls/classes.h"
+#include "calls/plan.h"
 #include "core/dims.h"
 #include "flash/lengths.h"
 
@@ -37,11 +38,7 @@ std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     return step;
 }
 
-// Bounds need memory for what is between them and the lengths, and little time: powers of two are few.
-bool has_wide_bounds(Call const& call) {
-    auto const policy = call.place->shape_policy;
-    return policy == Shape_policy::CLASSES || (policy == Shape_policy::AUTO && call.is_on_gpu());
-}
+bool has_wide_bounds(Call const& call) { return calls::wants_classes(*call.place, *call.at(Q)); }
 
 std::int64_t bound_of(Call const& call, std::int64_t length) {
     return has_wide_bounds(call) ? calls::bound_of_class(length) : near_bound_of(length);
@@ -203,7 +200,7 @@ std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;
     for (std::int64_t const size : {shapes.slots, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,
                                     shapes.width, shapes.band.left.value_or(-1), shapes.band.right.value_or(-1)})
-        hash = hash * 1000003u ^ static_cast<std::size_t>(size);
+        calls::add_size(hash, size);
     return hash;
 }
 

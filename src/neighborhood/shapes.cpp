@@ -1,5 +1,6 @@
 #include "neighborhood/shapes.h"
 
+#include "calls/plan.h"
 #include "core/data_type.h"
 
 #include <cstdint>
@@ -38,7 +39,7 @@ std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = static_cast<std::size_t>(shapes.function);
     Layout const& leading = shapes.tensors[fe::neighborhood::leading_port(shapes.function)];
     for (auto const* const list : {&leading.dim, &shapes.options.kernel_size, &shapes.options.dilation}) {
-        for (std::int64_t const size : *list) hash = hash * 1000003u ^ static_cast<std::size_t>(size);
+        for (std::int64_t const size : *list) calls::add_size(hash, size);
     }
     return hash;
 }

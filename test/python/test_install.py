@@ -17,6 +17,20 @@ def counted(name, call):
     return result, install_counts().get(name, 0) - before
 
 
+def losses_of(model, loss_of, rate):
+    """The losses of ten steps."""
+    model = model.to(DEVICE, torch.bfloat16).train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    found = []
+    for _ in range(10):
+        loss = loss_of(model)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
 def inputs(dtype=torch.bfloat16, shape=(2, 3, 40, 16)):
     generator = torch.Generator().manual_seed(1)
     return [torch.randn(shape, generator=generator).to(DEVICE, dtype).requires_grad_() for _ in range(3)]
@@ -70,17 +84,9 @@ def test_an_unchanged_model_trains_to_the_same_losses():
     def losses():
         torch.manual_seed(3)
         layer = torch.nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0, batch_first=True)
-        model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).to(DEVICE, torch.bfloat16)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         data = torch.randn(4, 24, 32).to(DEVICE, torch.bfloat16)
-        found = []
-        for _ in range(10):
-            loss = (model(data).float() - data.float().flip(1)).square().mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            found.append(loss.item())
-        return found
+        return losses_of(model, lambda model: (model(data).float() - data.float().flip(1)).square().mean(), rate=0.1)
 
     expected = losses()
     with installed(devices=[DEVICE]):
@@ -123,17 +129,7 @@ def vision_transformer():
 def test_models_of_other_packages_train_to_the_same_losses(make):
     def losses():
         torch.manual_seed(5)
-        model, loss_of = make()
-        model = model.to(DEVICE, torch.bfloat16).train()
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.005)
-        found = []
-        for _ in range(10):
-            loss = loss_of(model)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            found.append(loss.item())
-        return found
+        return losses_of(*make(), rate=0.005)
 
     expected = losses()
     with installed(devices=[DEVICE]):

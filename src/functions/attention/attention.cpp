@@ -91,7 +91,7 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     calls::Site const site{call.place, lease, *call.at(Q)};
     if (needs_tables(run)) SDPA_GRAPH_TRY(calls::work_on_rows(site, write_tables(run)));
     SDPA_GRAPH_TRY(plan->run(lease.target, pack_of(run), run.scratch.workspace()));
-    return has_padding(run) ? calls::work_on_rows(site, clear_padding(run)) : error_t();
+    return form.has_slots ? calls::work_on_rows(site, clear_padding(run)) : error_t();
 }
 
 // No key is visible to any query.
@@ -119,7 +119,11 @@ error_t run(Call const& call, Sizes const& sizes) {
 error_t forward(Inputs const& inputs, Options const& options, bool wants_stats, Place const& place,
                 Forward_results& results) noexcept {
     return fe::core::guarded([&]() -> error_t {
-        Call call{"attention::forward", false, wants_stats, options, place};
+        Call call{.function = "attention::forward",
+                  .is_backward = false,
+                  .wants_stats = wants_stats,
+                  .options = options,
+                  .place = place};
         set_inputs(call, inputs);
         call.set_if_given(O, results.o);
         if (wants_stats) call.set_if_given(STATS, results.stats);
@@ -138,7 +142,11 @@ error_t forward(Inputs const& inputs, Options const& options, bool wants_stats, 
 error_t backward(Tensor_view const& grad_o, Inputs const& inputs, Tensor_view const& o, Tensor_view const& stats,
                  Options const& options, Place const& place, Backward_results& results) noexcept {
     return fe::core::guarded([&]() -> error_t {
-        Call call{"attention::backward", true, true, options, place};
+        Call call{.function = "attention::backward",
+                  .is_backward = true,
+                  .wants_stats = true,
+                  .options = options,
+                  .place = place};
         set_inputs(call, inputs);
         call.set(GRAD_O, grad_o);
         call.set(O, o);

@@ -3,6 +3,7 @@
 
 #include <sdpa_graph/attention.h>
 
+#include "calls/arguments.h"
 #include "core/short_list.h"
 
 #include <array>
@@ -54,23 +55,11 @@ struct Rows {
     std::int64_t heads, width;
 };
 
-// Tensors are null if none was passed.
-struct Call {
+struct Call : calls::Arguments<Argument, kArguments> {
     char const* function;
     bool is_backward, wants_stats;
     Options const& options;
     Place const& place;
-    std::array<Tensor_view const*, kArguments> tensors{};
-
-    Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
-    bool has(Argument argument) const { return at(argument) != nullptr; }
-    void set(Argument argument, Tensor_view const& view) { tensors[static_cast<std::size_t>(argument)] = &view; }
-    void set(Argument argument, Optional_tensor const& view) {
-        if (view) set(argument, *view);
-    }
-    void set_if_given(Argument argument, Tensor_view const& view) {
-        if (view.data != nullptr) set(argument, view);
-    }
 
     bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
     bool has_pages() const { return has(Argument::PAGE_TABLE); }

@@ -1,6 +1,7 @@
 #include "functions/attention/plans.h"
 
 #include "calls/background.h"
+#include "calls/classes.h"
 
 #include <array>
 #include <atomic>
@@ -74,19 +75,19 @@ class Chooser {
    public:
     Chooser(Call const& call, Sizes const& sizes, fe::Target const& target)
         : call_(call), sizes_(sizes), target_(target), exact_(exact_form(call)) {
-        Shape_policy const policy = call.place.shape_policy;
-        bool const is_auto = policy == Shape_policy::AUTO && call.is_on_gpu();
-        form_ = policy == Shape_policy::CLASSES || is_auto ? class_form(call, sizes) : exact_;
+        bool const wants_class = calls::wants_classes(call.place, *call.at(Argument::Q));
+        form_ = wants_class ? class_form(call, sizes) : exact_;
         // Both passes have to drop the same probabilities, which depends on the form.
-        may_change_ = is_auto && !call.has_dropout() && !call.options.is_deterministic;
+        may_change_ = wants_class && call.place.shape_policy == Shape_policy::AUTO && !call.has_dropout() &&
+                      !call.options.is_deterministic;
     }
 
     fe::Result<Chosen> choose() const {
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
         if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
-        if (notes().refused.has(own.shapes)) return exact();
         own.plan = Plan::find_known(own.shapes);
-        if (auto other = may_change_ ? find_other(own) : std::nullopt) return *std::move(other);
+        if (own.plan == nullptr && notes().refused.has(own.shapes)) return exact();
+        if (auto other = may_change_ ? find_other(own) : std::nullopt) return finish(*std::move(other));
         Shapes const shapes = own.shapes;
         auto made = finish(std::move(own));
         if (made.is_good() || !is_refusal(made.error())) return made;
@@ -117,7 +118,6 @@ class Chooser {
             prepare(shapes);
             return std::nullopt;
         }
-        calls::count_plan(calls::PlanSource::KNOWN);
         return Chosen{exact_, shapes, std::move(plan)};
     }
 
@@ -129,9 +129,7 @@ class Chooser {
             form.growth = growth;
             Chosen larger{form, shapes_of(call_, sizes_, form, target_), nullptr};
             larger.plan = Plan::find_known(larger.shapes);
-            if (larger.plan == nullptr) continue;
-            calls::count_plan(calls::PlanSource::KNOWN);
-            return larger;
+            if (larger.plan != nullptr) return larger;
         }
         return std::nullopt;
     }

@@ -1,6 +1,7 @@
 #include "functions/attention/shapes.h"
 
 #include "calls/classes.h"
+#include "calls/plan.h"
 #include "core/dims.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
 std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;
     for (Argument const argument : {Q, K}) {
-        for (std::int64_t const size : shapes.of(argument).dim) hash = hash * 1000003u ^ static_cast<std::size_t>(size);
+        for (std::int64_t const size : shapes.of(argument).dim) calls::add_size(hash, size);
     }
     return hash;
 }

@@ -83,14 +83,6 @@ rows::Work write_tables(Run const& run) {
     return rows::Forward_start{{tables_of(run), {}}};
 }
 
-bool has_padding(Run const& run) {
-    if (!run.form.has_slots) return false;
-    for (Argument const argument : results_of(run.call)) {
-        if (may_have_padding(run.call, argument)) return true;
-    }
-    return false;
-}
-
 rows::Work clear_padding(Run const& run) {
     rows::Padding work{};
     work.sequences = sequences_of(run);

@@ -18,8 +18,7 @@ struct Run {
 bool needs_tables(Run const& run);
 fe::rows::Work write_tables(Run const& run);
 
-// Whether results may have rows that the graph does not write.
-bool has_padding(Run const& run);
+// Zeros in rows of results that a graph in slots does not write; nothing if there are none.
 fe::rows::Work clear_padding(Run const& run);
 
 }  // namespace sdpa_graph::attention

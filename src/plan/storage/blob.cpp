@@ -1,5 +1,7 @@
 #include "plan/storage/blob.h"
 
+#include "core/hash.h"
+
 namespace cudnn_frontend::plan {
 
 static constexpr std::size_t kNumberBytes = 8;
@@ -41,10 +43,6 @@ std::size_t BlobReader::count(std::size_t smallest_bytes) {
     return is_good_ ? count : 0;
 }
 
-std::uint64_t checksum(std::string_view bytes) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (char const byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
-    return hash;
-}
+std::uint64_t checksum(std::string_view bytes) { return core::hash_of_bytes(bytes); }
 
 }  // namespace cudnn_frontend::plan

@@ -30,7 +30,13 @@ struct Sized {
 class Sized_call {
    public:
     Sized_call(Sized const& n, bool is_backward, Options const& options)
-        : n_(n), options_(options), call_{"attention", is_backward, true, options_, place_} {
+        : n_(n),
+          options_(options),
+          call_{.function = "attention",
+                .is_backward = is_backward,
+                .wants_stats = true,
+                .options = options_,
+                .place = place_} {
         if (n.layout == Layout_of_call::PACKED) {
             options_.longest_q = n.queries;
             options_.longest_kv = n.keys;
