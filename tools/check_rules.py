@@ -70,7 +70,7 @@ def check_runs(tests):
 
 
 def check_functions(family, folder, document, tests):
-    """Of functions over tensors."""
+    """Checks the rules of functions over tensors."""
 
     def of_family(texts):
         return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith(family + ".")}

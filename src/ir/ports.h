@@ -104,7 +104,7 @@ struct Ports<WindowBiasSumOp> {
     static constexpr Port<WindowBiasSumOp> outputs[] = {{"y", &WindowBiasSumOp::y}};
 };
 
-// Those of attention are in attention/attention_operands.h.
+// Attention's operands are in attention/attention_operands.h.
 template <class Op>
 concept Attention =
     std::is_same_v<std::remove_const_t<Op>, SdpaForwardOp> || std::is_same_v<std::remove_const_t<Op>, SdpaBackwardOp>;
@@ -117,7 +117,7 @@ void for_each_operand(Op& op, bool (*is_used_so)(attention::Use use), Visit cons
     }
 }
 
-// Those of neighborhood attention are in attention/neighborhood_operands.h.
+// The operands of neighborhood attention are in attention/neighborhood_operands.h.
 template <class Op, class Visit>
 requires std::is_same_v<std::remove_const_t<Op>, NeighborhoodOp>
 void for_each_operand(Op& op, bool (*is_used_so)(neighborhood::Use use), Visit const& visit) {

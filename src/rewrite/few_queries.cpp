@@ -14,7 +14,7 @@ constexpr char const* kName = "few_queries";
 
 bool has_mask(Attention const& a) { return a.fields().left_bound || a.fields().right_bound; }
 
-// Of the last queries at the last keys.
+// Whether the mask is causal, with its diagonal through the last query and the last key.
 bool is_causal_at_end(Attention const& a) {
     nodes::AttentionFields const& fields = a.fields();
     return !fields.left_bound && fields.right_bound == 0 &&
@@ -295,7 +295,7 @@ class Writer {
         program_.merge(std::move(merge));
     }
 
-    // Of each row, in the merge's dims.
+    // The lengths of the parts for each row, in the merge's dims.
     View lengths_of_parts() const {
         View lengths = *key_lengths_;
         std::int64_t const stride = lengths.stride.front();

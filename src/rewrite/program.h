@@ -93,7 +93,7 @@ struct Program {
 
 bool has_joints(Program const& program);
 
-// Of each operand, in the order of the struct.
+// The place of each operand, in the order of the struct.
 std::vector<Place> places_of(Joint const& joint);
 
 }  // namespace cudnn_frontend::rewrite

@@ -28,7 +28,7 @@ View split(View view, std::size_t dim, std::int64_t inner) {
 std::optional<View> join(View view, std::size_t dim) {
     bool const is_uniform = view.stride[dim] == view.dim[dim + 1] * view.stride[dim + 1];
     if (!is_uniform && view.dim[dim] != 1 && view.dim[dim + 1] != 1) return {};
-    // Of a dim of size 1 the stride means nothing.
+    // The stride of a dim of size 1 means nothing.
     if (view.dim[dim + 1] == 1) view.stride[dim + 1] = view.stride[dim];
     view.dim[dim + 1] *= view.dim[dim];
     view.dim.erase(at(view.dim, dim));

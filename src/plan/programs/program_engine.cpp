@@ -41,7 +41,7 @@ Result<std::shared_ptr<Executable const>> join(Joint const& joint, Target const&
     return no_joint(refusal, target);
 }
 
-// Of the backend that is asked first.
+// The notes of the backend that is asked first.
 std::vector<BehaviorNote_t> notes_of_joints(Backends const& backends, Target const& target) {
     auto const joins = [&](Backend const* backend) { return backend->joins(target); };
     auto const first = std::ranges::find_if(backends, joins);

@@ -36,7 +36,7 @@ class ProgramEngine final : public Engine {
 
     // The engine of each attention that is expected to be built.
     std::vector<EngineInfo> first_engines() const;
-    // Of what runs the attention of each graph.
+    // The engine of the program whose attentions run on these engines, one for each graph.
     EngineInfo describe(std::vector<EngineInfo> const& attends) const;
     std::int64_t workspace_of(std::vector<EngineInfo> const& attends) const;
     // The graphs that steps attend to, in the order in which the steps first name them.

@@ -57,7 +57,7 @@ std::string fields_of(SdpaBackwardFields const& fields) {
     return fields_of(static_cast<AttentionFields const&>(fields)) + lines(fields.deterministic);
 }
 
-// The same of neighborhood attention's.
+// The fields of a neighborhood's window as text.
 std::string window_of(NeighborhoodFields const& fields) {
     auto const& [a, b, c] = fields;
     return lines(a, b, c);

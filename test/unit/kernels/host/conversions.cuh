@@ -42,7 +42,7 @@ inline unsigned to_bits<half>(float number) {
     return cudnn_frontend::core::float_to_half(number);
 }
 
-// Of an element in memory.
+// The number that an element in memory holds.
 inline float to_float(float x) { return x; }
 inline float to_float(bfloat16 x) { return to_float<bfloat16>(x.bits); }
 inline float to_float(half x) { return to_float<half>(x.bits); }
