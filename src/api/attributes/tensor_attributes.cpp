@@ -151,11 +151,11 @@ error_t Tensor_attributes::validate() const {
     // The type may still come from the graph.
     if (spec.tensors[0].data_type == DataType_t::NOT_SET) spec.tensors[0].data_type = DataType_t::FLOAT;
     nodes::Uses const uses = nodes::uses_of_tensors(spec);
-    nodes::FindingList findings;
+    core::Findings findings;
     for (nodes::Rule const& rule : nodes::graph_rules()) {
         rule.check(nodes::RuleScope(spec, uses, nullptr, rule, findings));
     }
-    return Report(findings.take()).to_error();
+    return findings.to_error();
 }
 
 }  // namespace graph

@@ -43,7 +43,7 @@ std::string divisors_of(std::int64_t heads) {
     for (std::int64_t n = 1; n <= heads; ++n) {
         if (heads % n == 0) divisors.push_back(text(n));
     }
-    return ": " + listed(divisors, "or");
+    return ": " + core::listed(divisors, "or");
 }
 
 void expect_heads_divide(RuleScope const& scope, int port, std::int64_t query_heads) {

@@ -33,13 +33,9 @@ void RuleScope::report_node(std::string found, std::string needed, std::string f
 void RuleScope::add(std::string tensor, std::string const& port, std::string found, std::string needed,
                     std::string fix) const {
     std::string node = node_ == nullptr ? std::string() : nodes::label(graph_, *node_);
-    Finding finding;
-    finding.code = rule_.code;
-    finding.where = {rule_.id, std::move(node), std::move(tensor)};
-    finding.found = std::move(found);
-    finding.needed = std::move(needed);
-    finding.fix = std::move(fix);
-    findings_.add(std::move(finding), node_, port);
+    findings_.add(
+        rule_.violation(std::move(node), std::move(tensor), std::move(found), std::move(needed), std::move(fix)), node_,
+        port);
 }
 
 }  // namespace cudnn_frontend::nodes

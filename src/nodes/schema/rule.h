@@ -1,50 +1,21 @@
-// A rule: one condition that a graph or node must satisfy. Ids are in docs/spec.md, in messages and in test names.
+// The rules of nodes and graphs: what their checks see, and how they report. Ids are in docs/spec.md, in messages and
+// in test names.
 #pragma once
 
-#include "nodes/schema/node.h"
+#include "nodes/schema/schema.h"
 #include "nodes/schema/uses.h"
 
-#include <cudnn_frontend/report.h>
-
-#include <cstddef>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace cudnn_frontend::nodes {
-
-// Collects the findings of a validation. All tensors of a node, or of the graph, with the same fault become one
-// finding.
-class FindingList {
-   public:
-    // A finding about a node's port, or about the graph. In the texts kPort (wording.h) is a placeholder for the port,
-    // so that texts for several ports can be compared.
-    void add(Finding finding, Node const* node, std::string const& port);
-
-    bool empty() const { return groups_.empty(); }
-    // The findings in the order in which they were first found.
-    std::vector<Finding> take() const;
-
-   private:
-    struct Group {
-        Finding finding;
-        std::vector<std::string> ports;
-        std::set<std::string> tensors;
-    };
-
-    std::vector<Group> groups_;
-    std::map<std::pair<Node const*, std::string>, std::size_t> group_of_;  // by node, rule and texts
-};
 
 // The input of a check, and the place of its reports. A node rule sees one node; a graph rule sees none.
 class RuleScope {
    public:
     // The uses are those of the graph: listed once, because many rules need them.
-    RuleScope(GraphSpec const& graph, Uses const& uses, Node const* node, struct Rule const& rule,
-              FindingList& findings)
+    RuleScope(GraphSpec const& graph, Uses const& uses, Node const* node, core::Rule const& rule,
+              core::Findings& findings)
         : graph_(graph), uses_(uses), node_(node), rule_(rule), findings_(findings) {}
 
     GraphSpec const& graph() const { return graph_; }
@@ -71,15 +42,8 @@ class RuleScope {
     GraphSpec const& graph_;
     Uses const& uses_;
     Node const* node_;
-    Rule const& rule_;
-    FindingList& findings_;
-};
-
-struct Rule {
-    char const* id;       // such as sdpa_fwd.c07
-    char const* summary;  // the condition in a sentence
-    error_code_t code;
-    void (*check)(RuleScope const& scope);
+    core::Rule rule_;
+    core::Findings& findings_;
 };
 
 // The advice on attention and on pointwise nodes: rows like those of rules, whose checks report a property, its

@@ -2,6 +2,7 @@
 // JSON, printing, hashing and checks of presence are generic over it.
 #pragma once
 
+#include "core/findings.h"
 #include "nodes/schema/node.h"
 
 #include <span>
@@ -32,7 +33,8 @@ struct PortRow {
 enum class Computes { InNamedType, InFloat, Nothing };
 
 struct GraphSpec;
-struct Rule;
+class RuleScope;
+using Rule = core::RuleFor<RuleScope>;
 
 struct NodeSchema {
     NodeKind kind;

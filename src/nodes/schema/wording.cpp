@@ -4,17 +4,6 @@
 
 namespace cudnn_frontend::nodes {
 
-std::string listed(std::vector<std::string> const& parts, std::string_view last_word) {
-    constexpr std::size_t kMost = 16;
-    std::string list;
-    for (std::size_t i = 0; i < parts.size() && i < kMost; ++i) {
-        bool const is_last = i + 1 == parts.size();
-        if (i > 0) list += is_last ? text(" ", last_word, " ") : ", ";
-        list += parts[i];
-    }
-    return parts.size() <= kMost ? list : text(list, " ", last_word, " ", parts.size() - kMost, " more");
-}
-
 std::string label(Node const& node, std::size_t position) {
     if (!node.name.empty()) return node.name;
     return text(schema_of(node.kind()).tag, " ", position);

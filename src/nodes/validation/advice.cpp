@@ -13,7 +13,7 @@ static std::span<Rule const> advice_on(Node const& node) {
 }
 
 static std::vector<Finding> findings_on(GraphSpec const& graph, Uses const& uses, Node const& node) {
-    FindingList findings;
+    core::Findings findings;
     for (Rule const& rule : advice_on(node)) rule.check(RuleScope(graph, uses, &node, rule, findings));
     return findings.take();
 }

@@ -74,7 +74,7 @@ std::string order_hint(GraphSpec const& described, bool (*meets_all_rules)(Graph
     for (auto const ports : groups) {
         auto const tensors = tensors_at(described, ports);
         if (!tried.insert(tensors).second || !meets_all_rules(exchanged(described, tensors))) continue;
-        return text("if dims 1 and 2 of ", listed(names_of(described, tensors), "and"),
+        return text("if dims 1 and 2 of ", core::listed(names_of(described, tensors), "and"),
                     " are rows and heads, swap them and their strides: dims are always batch, heads, rows, columns; "
                     "strides give the order in memory");
     }

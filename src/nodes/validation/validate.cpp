@@ -16,7 +16,7 @@ namespace cudnn_frontend::nodes {
 // The steps of validation, with access to ValidatedGraph's constructor.
 struct Validator {
     GraphSpec spec;
-    FindingList findings;
+    core::Findings findings;
     std::string remarks = {};
 
     // For a single element all strides are equivalent.

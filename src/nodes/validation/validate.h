@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
+#include "nodes/schema/schema.h"
 
 #include <cudnn_frontend/advice.h>
 #include <cudnn_frontend/report.h>
@@ -12,8 +13,6 @@
 #include <utility>
 
 namespace cudnn_frontend::nodes {
-
-struct Rule;
 
 // A graph that satisfies every rule, complete: each tensor that a node uses has uid, type, dims and strides; the nodes
 // are ordered, producers before consumers.

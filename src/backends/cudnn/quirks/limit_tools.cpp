@@ -1,8 +1,8 @@
 #include "cudnn/quirks/limit_tools.h"
 
+#include "core/findings.h"
 #include "core/names.h"
 #include "nodes/attention/attention_node.h"
-#include "nodes/schema/wording.h"
 
 #include <algorithm>
 
@@ -87,7 +87,7 @@ Found violation_at(std::vector<int> const& ports, std::vector<std::string> const
     for (std::string const& text : texts) {
         if (!std::ranges::count(different, text)) different.push_back(text);
     }
-    return Violation{ports.front(), nodes::listed(different, "and"), {ports.begin() + 1, ports.end()}};
+    return Violation{ports.front(), core::listed(different, "and"), {ports.begin() + 1, ports.end()}};
 }
 
 }  // namespace cudnn_frontend::quirks
