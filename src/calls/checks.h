@@ -1,15 +1,23 @@
-// Checks of tensors that all functions over tensor views share.
+// The way in which functions over tensor views report, and the checks of tensors that they share.
 #pragma once
 
-#include "calls/findings.h"
+#include "core/findings.h"
+#include "core/text.h"
 
 #include <sdpa_graph/place.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace sdpa_graph::calls {
+
+namespace fe = cudnn_frontend;
+using fe::error_t;
+using fe::core::text;
 
 // An argument that was passed.
 struct Named {
@@ -17,19 +25,41 @@ struct Named {
     Tensor_view const* view;
 };
 
-// Reports a check's findings against one condition.
-class Reporter {
-   public:
-    Reporter(Condition const& condition, Findings& findings) : condition_(condition), findings_(findings) {}
+// Reports what a check of a function finds against one rule.
+struct Reporter {
+    fe::core::Rule rule;
+    char const* function;
+    fe::core::Findings& findings;
 
+    // The argument may be empty. Arguments with the same fault become one finding.
     void report(std::string argument, std::string found, std::string needed, std::string fix) const {
-        findings_.report(condition_, std::move(argument), std::move(found), std::move(needed), std::move(fix));
+        findings.add(
+            rule.violation(function, std::move(argument), std::move(found), std::move(needed), std::move(fix)));
     }
-
-   private:
-    Condition const& condition_;
-    Findings& findings_;
 };
+
+// The input of a check of a function's call, and the place of its reports.
+template <class Call, class Sizes>
+struct Scope : Reporter {
+    Call const& call;
+    std::optional<Sizes> const& sizes;  // empty where tensors lack the dims from which sizes follow
+
+    using Reporter::report;
+    template <class Argument>
+    requires std::is_enum_v<Argument>
+    void report(Argument argument, std::string found, std::string needed, std::string fix) const {
+        report(std::string(name_of(argument)), std::move(found), std::move(needed), std::move(fix));
+    }
+};
+
+// All findings against the rules, as one error.
+template <class Call, class Sizes>
+error_t check(char const* function, Call const& call, std::optional<Sizes> const& sizes,
+              std::span<fe::core::RuleFor<Scope<Call, Sizes>> const> rules) {
+    fe::core::Findings findings;
+    for (auto const& rule : rules) rule.check({{rule, function, findings}, call, sizes});
+    return findings.to_error();
+}
 
 void expect_memory(Reporter const& reporter, std::span<Named const> tensors);
 // All tensors are on the device of the first, a CPU or a GPU.

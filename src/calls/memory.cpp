@@ -2,25 +2,30 @@
 
 #include "calls/views.h"
 #include "core/dims.h"
+#include "core/text.h"
+
+#include <utility>
 
 namespace sdpa_graph::calls {
 namespace {
 
+using fe::core::text;
+
+error_t refusal(Asker const& asker, char const* name, std::string found, std::string needed, char const* fix) {
+    return fe::core::error_of({asker.rule.violation(asker.function, name, std::move(found), std::move(needed), fix)});
+}
+
 error_t no_memory(Asker const& asker, char const* name, Tensor_view const& wanted) {
     bool const has_allocator = asker.place.allocator.allocate != nullptr;
-    Findings findings(asker.function);
-    findings.report(
-        asker.condition, name, has_allocator ? "no memory from the allocator" : "neither memory nor an allocator",
+    return refusal(
+        asker, name, has_allocator ? "no memory from the allocator" : "neither memory nor an allocator",
         text("memory of type ", wanted.type, " for dims ", wanted.dim, ", at a multiple of 16 bytes"),
         has_allocator ? "free memory, or pass the result" : "pass the result, or set the allocator of the place");
-    return std::move(findings).to_error();
 }
 
 error_t more_than_memory(Asker const& asker, char const* name, Tensor_view const& wanted) {
-    Findings findings(asker.function);
-    findings.report(asker.condition, name, text("dims ", wanted.dim), "at most 2^48 elements, as memory has",
-                    "pass lengths and sizes as they are: these follow from them");
-    return std::move(findings).to_error();
+    return refusal(asker, name, text("dims ", wanted.dim), "at most 2^48 elements, as memory has",
+                   "pass lengths and sizes as they are: these follow from them");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Memory of results, and scratch memory.
 #pragma once
 
-#include "calls/findings.h"
+#include "core/findings.h"
 #include "core/result.h"
 
 #include <sdpa_graph/place.h>
@@ -12,11 +12,14 @@
 
 namespace sdpa_graph::calls {
 
-// The function that asks for memory, and the condition that is violated if there is none.
+namespace fe = cudnn_frontend;
+using fe::error_t;
+
+// The function that asks for memory, and the rule that is violated if there is none.
 struct Asker {
     Place const& place;
     char const* function;
-    Condition const& condition;
+    fe::core::Rule const& rule;
 };
 
 // A row-major view without memory, on the device of the tensor.

@@ -12,7 +12,7 @@ std::string element(char const* name, std::size_t at, std::int64_t value) {
 }
 
 void check_totals(Scope const& scope, Argument argument, std::int64_t rows) {
-    auto const totals = integers_of(*scope.call().at(argument));
+    auto const totals = integers_of(*scope.call.at(argument));
     std::int64_t least = 0;
     for (std::size_t n = 0; n < totals.size(); ++n) {
         bool const is_within = totals[n] >= least && totals[n] <= rows;
@@ -38,23 +38,23 @@ void check_lengths(Scope const& scope, Argument argument, char const* bound, std
 
 void totals_ascend(Scope const& scope) {
     constexpr std::int64_t kAny = INT32_MAX;
-    check_totals(scope, CU_SEQLENS_Q, scope.sizes()->total_q);
-    check_totals(scope, CU_SEQLENS_K, scope.call().has_pages() ? kAny : scope.sizes()->total_k);
+    check_totals(scope, CU_SEQLENS_Q, scope.sizes->total_q);
+    check_totals(scope, CU_SEQLENS_K, scope.call.has_pages() ? kAny : scope.sizes->total_k);
 }
 
 void lengths_are_bounded(Scope const& scope) {
-    Lengths const lengths = lengths_of(scope.call());
-    check_lengths(scope, CU_SEQLENS_Q, "max_seqlen_q", lengths.q, scope.sizes()->queries);
-    check_lengths(scope, scope.call().has(SEQUSED_K) ? SEQUSED_K : CU_SEQLENS_K, "max_seqlen_k", lengths.k,
-                  scope.sizes()->keys);
+    Lengths const lengths = lengths_of(scope.call);
+    check_lengths(scope, CU_SEQLENS_Q, "max_seqlen_q", lengths.q, scope.sizes->queries);
+    check_lengths(scope, scope.call.has(SEQUSED_K) ? SEQUSED_K : CU_SEQLENS_K, "max_seqlen_k", lengths.k,
+                  scope.sizes->keys);
 }
 
 void used_keys_are_there(Scope const& scope) {
-    if (!scope.call().has(SEQUSED_K)) return;
-    auto const used = integers_of(*scope.call().at(SEQUSED_K));
-    auto const totals = integers_of(*scope.call().at(CU_SEQLENS_K));
+    if (!scope.call.has(SEQUSED_K)) return;
+    auto const used = integers_of(*scope.call.at(SEQUSED_K));
+    auto const totals = integers_of(*scope.call.at(CU_SEQLENS_K));
     for (std::size_t n = 0; n < used.size(); ++n) {
-        std::int64_t const most = scope.call().has_pages() ? INT32_MAX : std::int64_t{totals[n + 1]} - totals[n];
+        std::int64_t const most = scope.call.has_pages() ? INT32_MAX : std::int64_t{totals[n + 1]} - totals[n];
         if (used[n] >= 0 && used[n] <= most) continue;
         return scope.report(SEQUSED_K, element("seqused_k", n, used[n]),
                             text("a number from 0 to ", most, ", the keys of the sequence"),
@@ -63,7 +63,7 @@ void used_keys_are_there(Scope const& scope) {
 }
 
 void blocks_are_there(Scope const& scope) {
-    Call const& call = scope.call();
+    Call const& call = scope.call;
     if (!call.has_pages()) return;
     Tensor_view const &table = *call.at(BLOCK_TABLE), &k = *call.at(K);
     auto const* const entries = static_cast<std::int32_t const*>(table.data);

@@ -14,7 +14,7 @@ using calls::is_empty;
 template <class Visit>
 void for_each(Scope const& scope, std::initializer_list<Argument> arguments, Visit const& visit) {
     for (Argument const argument : arguments) {
-        if (Tensor_view const* const view = scope.call().at(argument)) visit(argument, *view);
+        if (Tensor_view const* const view = scope.call.at(argument)) visit(argument, *view);
     }
 }
 
@@ -22,7 +22,7 @@ template <class Visit>
 void for_all(Scope const& scope, Visit const& visit) {
     for (std::size_t i = 0; i < kArguments; ++i) {
         auto const argument = static_cast<Argument>(i);
-        if (Tensor_view const* const view = scope.call().at(argument)) visit(argument, *view);
+        if (Tensor_view const* const view = scope.call.at(argument)) visit(argument, *view);
     }
 }
 
@@ -58,17 +58,17 @@ Passed all_passed(Scope const& scope) {
 }
 
 void expect_type(Scope const& scope, std::initializer_list<Argument> arguments, DataType_t type, char const* why) {
-    calls::expect_type(scope.reporter(), passed(scope, arguments), type, why);
+    calls::expect_type(scope, passed(scope, arguments), type, why);
 }
 
 }  // namespace
 
-void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope.reporter(), all_passed(scope)); }
+void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope, all_passed(scope)); }
 
 void tensors_have_ranks(Scope const& scope) {
     for_all(scope, [&](Argument argument, Tensor_view const& view) {
         if (argument == SEED || argument == OFFSET) return;
-        std::size_t const rank = view.dim.size(), wanted = rank_of(scope.call(), argument);
+        std::size_t const rank = view.dim.size(), wanted = rank_of(scope.call, argument);
         bool const is_either = argument == ALIBI_SLOPES;
         bool const fits = is_either ? rank == 1 || rank == 2 : rank == wanted;
         if (fits && calls::is_sound(view)) return;
@@ -78,20 +78,18 @@ void tensors_have_ranks(Scope const& scope) {
     });
 }
 
-void one_device(Scope const& scope) { calls::expect_one_device(scope.reporter(), all_passed(scope)); }
+void one_device(Scope const& scope) { calls::expect_one_device(scope, all_passed(scope)); }
 
-void target_fits(Scope const& scope) {
-    calls::expect_target_there(scope.reporter(), *scope.call().place, *scope.call().at(Q));
-}
+void target_fits(Scope const& scope) { calls::expect_target_there(scope, *scope.call.place, *scope.call.at(Q)); }
 
 void q_has_16_bits(Scope const& scope) {
-    DataType_t const type = scope.call().at(Q)->type;
+    DataType_t const type = scope.call.at(Q)->type;
     if (type == DataType_t::HALF || type == DataType_t::BFLOAT16) return;
     scope.report(Q, text("the type ", type), "HALF or BFLOAT16", "convert q, k and v, or describe a graph");
 }
 
 void one_type(Scope const& scope) {
-    expect_type(scope, {K, V, DOUT, OUT, DQ, DK, DV, P}, scope.call().at(Q)->type, ", the type of q");
+    expect_type(scope, {K, V, DOUT, OUT, DQ, DK, DV, P}, scope.call.at(Q)->type, ", the type of q");
 }
 
 void integers_have_32_bits(Scope const& scope) {
@@ -112,13 +110,13 @@ void last_stride_is_one(Scope const& scope) {
 }
 
 void dims_fit(Scope const& scope) {
-    if (!scope.sizes()) return;
+    if (!scope.sizes) return;
     for_all(scope, [&](Argument argument, Tensor_view const& view) {
         if (argument == SEED || argument == OFFSET) return;
         bool const is_slopes = argument == ALIBI_SLOPES && (view.dim.empty() || view.dim.size() > 2);
-        if (is_slopes || (!is_slopes && argument != ALIBI_SLOPES && view.dim.size() != rank_of(scope.call(), argument)))
+        if (is_slopes || (!is_slopes && argument != ALIBI_SLOPES && view.dim.size() != rank_of(scope.call, argument)))
             return;
-        Few_dims const wanted = wanted_dims(scope.call(), *scope.sizes(), argument);
+        Few_dims const wanted = wanted_dims(scope.call, *scope.sizes, argument);
         if (std::ranges::equal(view.dim, wanted)) return;
         scope.report(argument, text("dims ", view.dim), text("dims ", fe::core::Dims(wanted.begin(), wanted.end())),
                      "pass a tensor of these dims");
@@ -126,12 +124,12 @@ void dims_fit(Scope const& scope) {
 }
 
 void whole_tensors_are_contiguous(Scope const& scope) {
-    calls::expect_contiguous(scope.reporter(), passed(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, SOFTMAX_D, P}));
-    if (!scope.call().has_log_sums_by_row()) calls::expect_contiguous(scope.reporter(), passed(scope, {SOFTMAX_LSE}));
+    calls::expect_contiguous(scope, passed(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, SOFTMAX_D, P}));
+    if (!scope.call.has_log_sums_by_row()) calls::expect_contiguous(scope, passed(scope, {SOFTMAX_LSE}));
 }
 
 void rows_hold_all_heads(Scope const& scope) {
-    if (!scope.call().is_packed) return;
+    if (!scope.call.is_packed) return;
     auto const check = [&](Argument argument, Tensor_view const& view) {
         if (view.dim.size() != 3 || !calls::is_sound(view) || view.dim[0] <= 1 || is_empty(view)) return;
         std::int64_t const span = (view.dim[1] - 1) * view.stride[1] + view.dim[2];
@@ -144,9 +142,9 @@ void rows_hold_all_heads(Scope const& scope) {
 }
 
 void results_are_writable(Scope const& scope) {
-    auto const results = scope.call().is_backward ? passed(scope, {P, DQ, DK, DV, SOFTMAX_D})
-                                                  : passed(scope, {OUT, SOFTMAX_LSE, P, DQ, DK, DV, SOFTMAX_D});
-    calls::expect_writable(scope.reporter(), results, "pass another tensor, or leave it out to have one allocated");
+    auto const results = scope.call.is_backward ? passed(scope, {P, DQ, DK, DV, SOFTMAX_D})
+                                                : passed(scope, {OUT, SOFTMAX_LSE, P, DQ, DK, DV, SOFTMAX_D});
+    calls::expect_writable(scope, results, "pass another tensor, or leave it out to have one allocated");
 }
 
 }  // namespace sdpa_graph::flash::checks

@@ -5,32 +5,18 @@
 #include "calls/checks.h"
 #include "neighborhood/call.h"
 
-#include <optional>
 #include <span>
-#include <string>
 
 namespace sdpa_graph::neighborhood {
 
 using calls::text;
 
-// The input of a check, and the place of its reports.
-struct Scope {
-    Call const& call;
-    std::optional<Sizes> const& sizes;  // empty where the leading tensor does not have the dims that it needs
-    calls::Reporter reporter;
-
-    void report(std::string argument, std::string found, std::string needed, std::string fix) const {
-        reporter.report(std::move(argument), std::move(found), std::move(needed), std::move(fix));
-    }
-};
-
-struct Rule : calls::Condition {
-    void (*check)(Scope const& scope);
-};
+using Scope = calls::Scope<Call, Sizes>;
+using Rule = fe::core::RuleFor<Scope>;
 
 std::span<Rule const> rules();
 // The rule about scratch memory that the call asks for.
-calls::Condition const& memory_rule();
+fe::core::Rule const& memory_rule();
 
 // All findings as one error.
 error_t check(Call const& call);

@@ -38,7 +38,7 @@ bool is_result(Call const& call, Port port) {
 
 }  // namespace
 
-void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope.reporter, all_passed(scope)); }
+void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope, all_passed(scope)); }
 
 void tensors_have_ranks(Scope const& scope) {
     for_all(scope.call, [&](Port port, Tensor_view const& view) {
@@ -49,11 +49,9 @@ void tensors_have_ranks(Scope const& scope) {
     });
 }
 
-void one_device(Scope const& scope) { calls::expect_one_device(scope.reporter, all_passed(scope)); }
+void one_device(Scope const& scope) { calls::expect_one_device(scope, all_passed(scope)); }
 
-void target_fits(Scope const& scope) {
-    calls::expect_target_there(scope.reporter, *scope.call.place, scope.call.leading());
-}
+void target_fits(Scope const& scope) { calls::expect_target_there(scope, *scope.call.place, scope.call.leading()); }
 
 void leading_type_is_wide(Scope const& scope) {
     DataType_t const type = scope.call.leading().type;
@@ -63,12 +61,12 @@ void leading_type_is_wide(Scope const& scope) {
 }
 
 void one_type(Scope const& scope) {
-    calls::expect_type(scope.reporter, passed(scope, [](Port port) { return port != Stats; }),
-                       scope.call.leading().type, text(", the type of ", name_of(scope.call, leading_port(scope))));
+    calls::expect_type(scope, passed(scope, [](Port port) { return port != Stats; }), scope.call.leading().type,
+                       text(", the type of ", name_of(scope.call, leading_port(scope))));
 }
 
 void logsumexp_is_float(Scope const& scope) {
-    calls::expect_type(scope.reporter, passed(scope, [](Port port) { return port == Stats; }), DataType_t::FLOAT, "");
+    calls::expect_type(scope, passed(scope, [](Port port) { return port == Stats; }), DataType_t::FLOAT, "");
 }
 
 void dims_fit(Scope const& scope) {
@@ -83,11 +81,11 @@ void dims_fit(Scope const& scope) {
 }
 
 void tensors_are_contiguous(Scope const& scope) {
-    calls::expect_contiguous(scope.reporter, passed(scope, [](Port port) { return port != Attn && port != dAttn; }));
+    calls::expect_contiguous(scope, passed(scope, [](Port port) { return port != Attn && port != dAttn; }));
 }
 
 void results_are_writable(Scope const& scope) {
-    calls::expect_writable(scope.reporter, passed(scope, [&](Port port) { return is_result(scope.call, port); }),
+    calls::expect_writable(scope, passed(scope, [&](Port port) { return is_result(scope.call, port); }),
                            "pass another tensor");
 }
 

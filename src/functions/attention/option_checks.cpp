@@ -12,7 +12,7 @@ constexpr std::int64_t kMost = INT32_MAX;
 
 void expect_31_bits(Scope const& scope, char const* name, std::int64_t number) {
     if (number >= 0 && number <= kMost) return;
-    scope.reporter.report(name, std::to_string(number), text("a number from 0 to ", kMost), "pass such a number");
+    scope.report(name, std::to_string(number), text("a number from 0 to ", kMost), "pass such a number");
 }
 
 }  // namespace
@@ -20,15 +20,15 @@ void expect_31_bits(Scope const& scope, char const* name, std::int64_t number) {
 void numbers_are_finite(Scope const& scope) {
     Options const& options = scope.call.options;
     if (options.scale && !std::isfinite(*options.scale))
-        scope.reporter.report("scale", text(*options.scale), "a finite number", "leave it out for 1 / sqrt(d)");
+        scope.report("scale", text(*options.scale), "a finite number", "leave it out for 1 / sqrt(d)");
     if (options.softcap && !(std::isfinite(*options.softcap) && *options.softcap > 0.0f))
-        scope.reporter.report("softcap", text(*options.softcap), "a finite number above 0", "leave it out for no cap");
+        scope.report("softcap", text(*options.softcap), "a finite number above 0", "leave it out for no cap");
 }
 
 void dropout_is_a_chance(Scope const& scope) {
     float const p = scope.call.options.dropout_p;
     if (p >= 0.0f && p < 1.0f) return;
-    scope.reporter.report("dropout_p", text(p), "at least 0 and less than 1", "pass 0 for no dropout");
+    scope.report("dropout_p", text(p), "at least 0 and less than 1", "pass 0 for no dropout");
 }
 
 void dropout_has_seed(Scope const& scope) {
@@ -41,7 +41,7 @@ void bounds_have_32_bits(Scope const& scope) {
     for (auto const& [name, bound] :
          {std::pair{"left_bound", options.left_bound}, {"right_bound", options.right_bound}}) {
         if (bound && (*bound < -kMost || *bound > kMost))
-            scope.reporter.report(name, std::to_string(*bound), "a number of 31 bits", "leave it out for no bound");
+            scope.report(name, std::to_string(*bound), "a number of 31 bits", "leave it out for no bound");
     }
     expect_31_bits(scope, "longest_q", options.longest_q);
     expect_31_bits(scope, "longest_kv", options.longest_kv);

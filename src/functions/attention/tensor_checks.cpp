@@ -66,7 +66,7 @@ std::size_t rank_of(Call const& call, Argument argument) {
     }
 }
 
-void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope.reporter, all_passed(scope)); }
+void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope, all_passed(scope)); }
 
 void tensors_have_ranks(Scope const& scope) {
     for (auto const& [name, view] : all_passed(scope)) {
@@ -82,11 +82,9 @@ void tensors_have_ranks(Scope const& scope) {
     }
 }
 
-void one_device(Scope const& scope) { calls::expect_one_device(scope.reporter, all_passed(scope)); }
+void one_device(Scope const& scope) { calls::expect_one_device(scope, all_passed(scope)); }
 
-void target_fits(Scope const& scope) {
-    calls::expect_target_there(scope.reporter, scope.call.place, *scope.call.at(Q));
-}
+void target_fits(Scope const& scope) { calls::expect_target_there(scope, scope.call.place, *scope.call.at(Q)); }
 
 void last_stride_is_one(Scope const& scope) {
     for (Argument const argument : kRowTensors) {
@@ -104,14 +102,13 @@ void types_fit(Scope const& scope) {
         scope.report(argument, text("the type ", call.at(argument)->type), "HALF, BFLOAT16 or FLOAT",
                      "convert the tensor");
     }
-    calls::expect_type(scope.reporter, passed(scope, kTables), DataType_t::INT32, "");
-    calls::expect_type(scope.reporter, passed(scope, std::array{SEED}), DataType_t::INT64, "");
-    calls::expect_type(scope.reporter, passed(scope, std::array{STATS, SINK, DSINK}), DataType_t::FLOAT, "");
+    calls::expect_type(scope, passed(scope, kTables), DataType_t::INT32, "");
+    calls::expect_type(scope, passed(scope, std::array{SEED}), DataType_t::INT64, "");
+    calls::expect_type(scope, passed(scope, std::array{STATS, SINK, DSINK}), DataType_t::FLOAT, "");
     DataType_t const type = call.at(Q)->type;
-    calls::expect_type(scope.reporter, passed(scope, std::array{K, V, O, GRAD_O, DQ, DK, DV}), type, ", the type of q");
+    calls::expect_type(scope, passed(scope, std::array{K, V, O, GRAD_O, DQ, DK, DV}), type, ", the type of q");
     if (call.has(BIAS))
-        calls::expect_type(scope.reporter, passed(scope, std::array{DBIAS}), call.at(BIAS)->type,
-                           ", the type of the bias");
+        calls::expect_type(scope, passed(scope, std::array{DBIAS}), call.at(BIAS)->type, ", the type of the bias");
 }
 
 void dims_fit(Scope const& scope) {
@@ -138,12 +135,12 @@ void dims_fit(Scope const& scope) {
 }
 
 void tables_are_contiguous(Scope const& scope) {
-    calls::expect_contiguous(scope.reporter, passed(scope, kTables));
-    calls::expect_contiguous(scope.reporter, passed(scope, std::array{SEED, SINK, DSINK}));
+    calls::expect_contiguous(scope, passed(scope, kTables));
+    calls::expect_contiguous(scope, passed(scope, std::array{SEED, SINK, DSINK}));
 }
 
 void results_are_writable(Scope const& scope) {
-    calls::expect_writable(scope.reporter, passed(scope, results_of(scope.call)),
+    calls::expect_writable(scope, passed(scope, results_of(scope.call)),
                            "pass another tensor, or leave it out to have one allocated");
 }
 

@@ -6,12 +6,12 @@
 #include <iterator>
 #include <vector>
 
-using sdpa_graph::calls::Condition;
+using cudnn_frontend::core::Rule;
 
 namespace {
 
-std::vector<Condition> all_rules() {
-    std::vector<Condition> rules;
+std::vector<Rule> all_rules() {
+    std::vector<Rule> rules;
     for (auto const& part : {sdpa_graph::flash::argument_rules(), sdpa_graph::flash::content_rules()})
         rules.insert(rules.end(), part.begin(), part.end());
     rules.push_back(sdpa_graph::flash::memory_rule());
@@ -28,7 +28,7 @@ std::string page() {
 TEST_CASE("flash rules are numbered without gaps, and stand in docs/flash.md with condition and code") {
     std::string const text = page();
     int number = 0;
-    for (Condition const& rule : all_rules()) {
+    for (Rule const& rule : all_rules()) {
         ++number;
         CHECK(rule.id == std::string(number < 10 ? "flash.c0" : "flash.c") + std::to_string(number));
         std::string const row = std::string("| `") + rule.id + "` | " + rule.summary + " | " +

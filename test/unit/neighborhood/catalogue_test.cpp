@@ -7,13 +7,13 @@
 #include <iterator>
 #include <vector>
 
-using sdpa_graph::calls::Condition;
+using cudnn_frontend::core::Rule;
 
 namespace {
 
-std::vector<Condition> all_rules() {
+std::vector<Rule> all_rules() {
     auto const rules = sdpa_graph::neighborhood::rules();
-    std::vector<Condition> conditions(rules.begin(), rules.end());
+    std::vector<Rule> conditions(rules.begin(), rules.end());
     conditions.push_back(sdpa_graph::neighborhood::memory_rule());
     return conditions;
 }
@@ -31,7 +31,7 @@ TEST_CASE(
     "and code") {
     std::string const text = page();
     int number = 0;
-    for (Condition const& rule : all_rules()) {
+    for (Rule const& rule : all_rules()) {
         ++number;
         CHECK(rule.id == std::string(number < 10 ? "na.c0" : "na.c") + std::to_string(number));
         std::string const row = std::string("| `") + rule.id + "` | " + rule.summary + " | " +

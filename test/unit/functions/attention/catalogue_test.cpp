@@ -7,13 +7,13 @@
 #include <iterator>
 #include <vector>
 
-using sdpa_graph::calls::Condition;
+using cudnn_frontend::core::Rule;
 
 namespace {
 
-std::vector<Condition> all_rules() {
+std::vector<Rule> all_rules() {
     namespace attention = sdpa_graph::attention;
-    std::vector<Condition> rules;
+    std::vector<Rule> rules;
     for (auto const& part : {attention::argument_rules(), attention::content_rules()})
         rules.insert(rules.end(), part.begin(), part.end());
     rules.push_back(attention::memory_rule());
@@ -33,7 +33,7 @@ TEST_CASE(
     "code") {
     std::string const text = page();
     int number = 0;
-    for (Condition const& rule : all_rules()) {
+    for (Rule const& rule : all_rules()) {
         ++number;
         CHECK(rule.id == std::string(number < 10 ? "attention.c0" : "attention.c") + std::to_string(number));
         std::string const row = std::string("| `") + rule.id + "` | " + rule.summary + " | " +
