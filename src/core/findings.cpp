@@ -35,13 +35,15 @@ void Findings::add(Finding finding, void const* subject, std::string const& port
     for (std::string const* part : {&finding.where.node, &finding.found, &finding.needed, &finding.fix}) {
         (key += '\n') += *part;
     }
-    auto const [entry, is_new] = group_of_.emplace(std::pair(subject, std::move(key)), groups_.size());
+    if (empty()) found_ = std::make_unique<Found>();
+    auto& [groups, group_of] = *found_;
+    auto const [entry, is_new] = group_of.emplace(std::pair(subject, std::move(key)), groups.size());
     if (is_new) {
         std::string const tensor = finding.where.tensor;
-        groups_.push_back({std::move(finding), {port}, {tensor}});
+        groups.push_back({std::move(finding), {port}, {tensor}});
         return;
     }
-    Group& group = groups_[entry->second];
+    Group& group = groups[entry->second];
     group.ports.push_back(port);
     // One tensor may be connected to several ports.
     std::string& tensor = finding.where.tensor;
@@ -49,14 +51,16 @@ void Findings::add(Finding finding, void const* subject, std::string const& port
 }
 
 bool Findings::has(void const* subject) const {
-    auto const entry = group_of_.lower_bound({subject, std::string()});
-    return entry != group_of_.end() && entry->first.first == subject;
+    if (empty()) return false;
+    auto const entry = found_->group_of.lower_bound({subject, std::string()});
+    return entry != found_->group_of.end() && entry->first.first == subject;
 }
 
 std::vector<Finding> Findings::take() const {
+    if (empty()) return {};
     std::vector<Finding> findings;
-    findings.reserve(groups_.size());
-    for (Group const& group : groups_) {
+    findings.reserve(size());
+    for (Group const& group : found_->groups) {
         Finding finding = group.finding;
         std::string const ports = listed(group.ports, "and");
         for (std::string* text : {&finding.found, &finding.needed, &finding.fix}) replace_all(*text, kPort, ports);
@@ -65,7 +69,7 @@ std::vector<Finding> Findings::take() const {
     return findings;
 }
 
-error_t Findings::to_error(std::string_view heading) const { return error_of(take(), heading); }
+error_t Findings::error_of_found(std::string_view heading) const { return error_of(take(), heading); }
 
 error_t error_of(std::vector<Finding> const& findings, std::string_view heading, std::string_view rest) {
     if (findings.empty()) return {};

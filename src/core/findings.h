@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::core {
@@ -45,14 +46,14 @@ class Findings {
     // The texts may hold kPort, so that those for several ports can be compared.
     void add(Finding finding, void const* subject = nullptr, std::string const& port = {});
 
-    bool empty() const { return groups_.empty(); }
-    std::size_t size() const { return groups_.size(); }
+    bool empty() const { return found_ == nullptr; }
+    std::size_t size() const { return empty() ? 0 : found_->groups.size(); }
     // Whether something was found at the subject.
     bool has(void const* subject) const;
     // The findings in the order in which they were first found.
     std::vector<Finding> take() const;
     // All of them as one error; success if there is none.
-    error_t to_error(std::string_view heading = {}) const;
+    error_t to_error(std::string_view heading = {}) const { return empty() ? error_t() : error_of_found(heading); }
 
    private:
     struct Group {
@@ -60,9 +61,14 @@ class Findings {
         std::vector<std::string> ports;
         std::set<std::string> tensors;
     };
+    struct Found {
+        std::vector<Group> groups;
+        std::map<std::pair<void const*, std::string>, std::size_t> group_of;  // by subject, and by place, rule, texts
+    };
 
-    std::vector<Group> groups_;
-    std::map<std::pair<void const*, std::string>, std::size_t> group_of_;  // by subject, and by place, rule and texts
+    error_t error_of_found(std::string_view heading) const;
+
+    std::unique_ptr<Found> found_;  // null until something is found: each run of a graph is checked
 };
 
 // Code and place of the first finding with the texts of all, up to a hundred, each on a line below the heading. Without

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
-#include "core/rule_fault.h"
+#include "core/text.h"
+#include "plan/packs/run_rules.h"
 
 namespace cudnn_frontend::plan {
 
@@ -17,16 +18,19 @@ error_t Plan::check_workspace(Run const& run) const {
     std::int64_t const needed = workspace_size();
     if (needed == 0) return {};
     auto const invalid = [&](std::string const& found) {
-        return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
-                                "the workspace " + found + "; the plan needs " + std::to_string(needed) +
-                                    " bytes, as get_workspace_size() returns, at a multiple of " +
-                                    std::to_string(kWorkspaceAlignment) + " bytes");
+        return core::error_of({run_rules::kWorkspace.violation(
+            "", "", found,
+            core::text(needed, " bytes, as get_workspace_size() returns, at a multiple of ", kWorkspaceAlignment,
+                       " bytes"),
+            "")});
     };
     if (run.workspace_bytes >= 0 && run.workspace_bytes < needed) {
-        return invalid("has " + std::to_string(run.workspace_bytes) + " bytes");
+        return invalid(core::text("a workspace of ", run.workspace_bytes, " bytes"));
     }
-    if (run.workspace == nullptr) return invalid("is null");
-    if (reinterpret_cast<std::uintptr_t>(run.workspace) % kWorkspaceAlignment != 0) return invalid("is not aligned");
+    if (run.workspace == nullptr) return invalid("a workspace that is null");
+    if (reinterpret_cast<std::uintptr_t>(run.workspace) % kWorkspaceAlignment != 0) {
+        return invalid("a workspace that is not aligned");
+    }
     return {};
 }
 

@@ -2,7 +2,7 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"
-#include "core/rule_fault.h"
+#include "plan/packs/run_rules.h"
 #include "plan/planner.h"
 #include "plan/shape_plans.h"
 
@@ -31,18 +31,18 @@ error_t check_count(Plan const& plan, void** pointers, int count) {
     auto const needed = plan.slots().size();
     if (pointers != nullptr && count >= 0 && static_cast<std::size_t>(count) == needed) return {};
     std::string const found = pointers == nullptr ? "a null array of pointers" : std::to_string(count) + " pointers";
-    return core::rule_fault(
-        error_code_t::INVALID_VARIANT_PACK, "run.r06", "",
-        "found " + found + ", expected " + std::to_string(needed) + " in the order of get_variant_pack_uids_sorted()");
+    return core::error_of({plan::run_rules::kEntries.violation(
+        "", "", found, std::to_string(needed) + " in the order of get_variant_pack_uids_sorted()", "")});
 }
 
 // The caller's workspace was measured for the graph's own shapes.
 error_t check_fits(Plan const& plan, Plan const& own) {
     if (plan.workspace_size() <= own.workspace_size()) return {};
-    return core::rule_fault(error_code_t::INVALID_VARIANT_PACK, "run.r09", "",
-                            "the overridden shapes need a workspace of " + std::to_string(plan.workspace_size()) +
-                                " bytes; get_workspace_size() returns " + std::to_string(own.workspace_size()) +
-                                " for the graph's own shapes: build the graph with the largest shapes");
+    return core::error_of({plan::run_rules::kWorkspace.violation(
+        "", "", "overridden shapes that need a workspace of " + std::to_string(plan.workspace_size()) + " bytes",
+        "at most " + std::to_string(own.workspace_size()) +
+            ", which get_workspace_size() returns for the graph's own shapes",
+        "build the graph with the largest shapes")});
 }
 
 error_t only_current_overrides(std::int64_t index) {

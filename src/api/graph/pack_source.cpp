@@ -13,10 +13,11 @@ class Sink final : public Variant_pack_sink {
 
     void add(std::shared_ptr<graph::Tensor_attributes> const& tensor, void* pointer) override {
         if (!tensor) {
-            filler_.faults().add("", "the pack has a null tensor as a key; remove it or use the tensor");
+            filler_.refuse("", "a null tensor as a key of the pack", "tensors of the graph",
+                           "remove it, or use the tensor");
         } else if (is_foreign(*tensor)) {
-            filler_.faults().add(tensor->get_name(), "tensor '" + tensor->get_name() +
-                                                         "' in the pack belongs to another graph; use this graph's");
+            filler_.refuse(tensor->get_name(), "a key of the pack that belongs to another graph",
+                           "tensors of this graph", "use this graph's");
         } else if (tensor->has_uid()) {
             filler_.place(tensor->get_uid(), pointer, plan::SlotFiller::Key::Tensor);
         }

@@ -2,11 +2,11 @@
 
 #include "core/data_type.h"
 #include "core/dims.h"
-#include "core/rule_fault.h"
 #include "core/text.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
 #include "plan/packs/overlap.h"
+#include "plan/packs/run_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,11 +14,7 @@
 namespace cudnn_frontend::plan {
 namespace {
 
-// Names a slot, or a tensor without one, in messages.
-template <class Tensor>
-std::string label(Tensor const& tensor) {
-    return "tensor '" + tensor.name + "' (uid " + std::to_string(tensor.uid) + ")";
-}
+using core::text;
 
 // Binary search by uid.
 template <class Tensor>
@@ -36,11 +32,6 @@ std::string describe_pointer(void const* pointer) {
 
 }  // namespace
 
-void PackFaults::add(std::string const& tensor, std::string const& fault) {
-    if (!error_) error_.emplace();
-    core::add_fault(*error_, core::rule_fault(error_code_t::INVALID_VARIANT_PACK, rule_, tensor, fault));
-}
-
 void SlotFiller::place(std::int64_t uid, void* pointer, Key key) {
     if (Slot const* const slot = find_uid(layout_.slots, uid)) {
         pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
@@ -50,10 +41,14 @@ void SlotFiller::place(std::int64_t uid, void* pointer, Key key) {
     }
 }
 
+void SlotFiller::refuse(std::string const& tensor, std::string found, std::string needed, std::string fix) {
+    findings_.add(run_rules::kEntries.violation("", tensor, std::move(found), std::move(needed), std::move(fix)));
+}
+
 void SlotFiller::refuse(VirtualTensor const& result) {
-    faults_.add(result.name, label(result) +
-                                 " is virtual, so that nothing would be written to its memory in the pack; call "
-                                 "set_output(true) on it before the graph is built, or remove the entry");
+    refuse(result.name,
+           text("memory for uid ", result.uid, ", which is virtual, so that nothing would be written to it"),
+           "no entry in the pack", "call set_output(true) on it before the graph is built, or remove the entry");
 }
 
 static std::size_t slot_index_of(ir::OpGraph const& graph, ir::ValueId value) {
@@ -112,49 +107,48 @@ std::optional<std::size_t> PackLayout::slot_of(std::int64_t uid) const {
 error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers) {
     static char unnamed;  // its address marks a slot that the pack does not name
     std::fill(pointers.begin(), pointers.end(), &unnamed);
-    PackFaults faults("run.r06");
-    SlotFiller filler(layout, pointers, faults);
+    core::Findings findings;
+    SlotFiller filler(layout, pointers, findings);
     pack.fill(filler);
-    std::vector<Slot> const& slots = layout.slots;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (std::size_t i = 0; i < layout.slots.size(); ++i) {
+        Slot const& slot = layout.slots[i];
         bool const is_named = pointers[i] != &unnamed;
         if (is_named && pointers[i] != nullptr) continue;
-        faults.add(slots[i].name, is_named
-                                      ? label(slots[i]) + " has a null pointer in the pack; it needs memory" +
-                                            (slots[i].is_ragged() ? " up to the last of its ragged offsets"
-                                                                  : " of " + std::to_string(slots[i].span) + " bytes")
-                                      : label(slots[i]) + " is missing in the pack; add an entry for this uid");
+        filler.refuse(
+            slot.name, text(is_named ? "a null pointer" : "no entry", " for uid ", slot.uid, " in the pack"),
+            slot.is_ragged() ? "memory up to the last of its ragged offsets" : text("memory of ", slot.span, " bytes"),
+            is_named ? "pass a pointer to it" : "add an entry for this uid");
     }
-    return std::move(faults).error();
+    return findings.to_error();
 }
 
 error_t check_alignment(std::vector<Slot> const& slots, std::span<void* const> pointers) {
-    PackFaults faults("run.r07");
+    core::Findings findings;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         auto const address = reinterpret_cast<std::uintptr_t>(pointers[i]);
         if (address % static_cast<std::uintptr_t>(slots[i].alignment) == 0) continue;
-        faults.add(slots[i].name, label(slots[i]) + " has the pointer " + describe_pointer(pointers[i]) +
-                                      ", which is not a multiple of " + std::to_string(slots[i].alignment) +
-                                      " bytes (its elements have " + std::to_string(slots[i].element_size) +
-                                      "); pass aligned memory");
+        findings.add(run_rules::kAlignment.violation(
+            "", slots[i].name, text("the pointer ", describe_pointer(pointers[i]), " for uid ", slots[i].uid),
+            text("a multiple of ", slots[i].alignment, " bytes, for elements of ", slots[i].element_size),
+            "pass aligned memory"));
     }
-    return std::move(faults).error();
+    return findings.to_error();
 }
 
 error_t check_factors(PackLayout const& layout, std::span<void* const> pointers) {
     std::vector<Slot> const& slots = layout.slots;
     bool const is_all_on_host = layout.host_memory == HostMemory::All;
-    PackFaults faults("run.r05");
+    core::Findings findings;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         if (!slots[i].is_factor || !(is_all_on_host || slots[i].is_on_host)) continue;
         auto const factor = static_cast<float>(core::load(DataType_t::FLOAT, pointers[i], 0));
         if (std::isfinite(factor) && factor > 0.0f) continue;
-        faults.add(slots[i].name,
-                   label(slots[i]) + " holds the factor " + core::shortest_text(factor) +
-                       ", by which no 8-bit number can be multiplied; pass a finite number above 0, such as "
-                       "fp8_scale() picks");
+        findings.add(run_rules::kFactors.violation("", slots[i].name,
+                                                   text("the factor ", factor, " for uid ", slots[i].uid),
+                                                   "a finite number above 0, by which 8-bit numbers can be multiplied",
+                                                   "pass a number such as fp8_scale() picks"));
     }
-    return std::move(faults).error();
+    return findings.to_error();
 }
 
 namespace {
@@ -170,12 +164,15 @@ error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> exte
         if (share(i, j)) found.emplace_back(i, j);
     });
     std::sort(found.begin(), found.end());
-    PackFaults faults("run.r08");
+    core::Findings findings;
     for (auto const& [i, j] : found) {
-        faults.add(slots[i].name, label(slots[i]) + " is written to memory that it shares with " + label(slots[j]) +
-                                      "; give each its own");
+        findings.add(
+            run_rules::kOverlap.violation("", slots[i].name,
+                                          text("uid ", slots[i].uid, " written to memory that it shares with tensor '",
+                                               slots[j].name, "' (uid ", slots[j].uid, ")"),
+                                          "memory of its own", "give each its own"));
     }
-    return std::move(faults).error();
+    return findings.to_error();
 }
 
 // Whether the batch entries of both start at the same distances from their tensors' pointers.

@@ -1,6 +1,7 @@
 // Resolves the caller's pack to the pointers that a plan runs on, with every check that can be made before running.
 #pragma once
 
+#include "core/findings.h"
 #include "core/result.h"
 #include "ir/op_graph.h"
 #include "nodes/schema/graph_spec.h"
@@ -79,25 +80,12 @@ struct PackedSequence {
 };
 using PackedSequences = std::vector<PackedSequence>;
 
-// Collects the violations of one of the rules on runs in docs/spec.md in one error.
-class PackFaults {
-   public:
-    explicit PackFaults(char const* rule) : rule_(rule) {}
-
-    void add(std::string const& tensor, std::string const& fault);
-    error_t error() && { return error_ ? std::move(*error_) : error_t(); }
-
-   private:
-    char const* rule_;
-    std::optional<error_t> error_;  // none yet: nearly no run has a fault
-};
-
 // Stores each pointer in the slot of its uid. Other entries are ignored, except memory for a virtual result. Programs
 // pass one map to several graphs, so that a number may equal an automatic uid here by mere chance.
 class SlotFiller {
    public:
-    SlotFiller(PackLayout const& layout, std::span<void*> pointers, PackFaults& faults)
-        : layout_(layout), pointers_(pointers), faults_(faults) {}
+    SlotFiller(PackLayout const& layout, std::span<void*> pointers, core::Findings& findings)
+        : layout_(layout), pointers_(pointers), findings_(findings) {}
 
     enum class Key { Number, Tensor };
     void place(std::int64_t uid, void* pointer, Key key);
@@ -106,14 +94,15 @@ class SlotFiller {
     template <class Find>
     void look_up(Find const& find);
 
-    PackFaults& faults() { return faults_; }
+    // A key of the pack, or an entry, that it may not have.
+    void refuse(std::string const& tensor, std::string found, std::string needed, std::string fix);
 
    private:
     void refuse(VirtualTensor const& result);
 
     PackLayout const& layout_;
     std::span<void*> pointers_;
-    PackFaults& faults_;
+    core::Findings& findings_;
 };
 
 template <class Find>

@@ -233,7 +233,7 @@ TEST_CASE("plans of a known graph run under each graph's own tensors, and each g
     auto workspace = test::workspace_of(second.graph);
     CHECK(second.graph.execute(pack, workspace.data()).get_message() == "");
     CHECK(o.back() == 2.0f);
-    CHECK(first.graph.execute(pack, workspace.data()).get_message().find("in the pack belongs to another graph") !=
+    CHECK(first.graph.execute(pack, workspace.data()).get_message().find("of the pack that belongs to another graph") !=
           std::string::npos);
 }
 

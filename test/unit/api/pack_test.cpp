@@ -51,9 +51,9 @@ struct Fixture {
 };
 
 std::string refusal_of(std::string const& name, std::int64_t uid) {
-    return "[run.r06] tensor '" + name + "' (uid " + std::to_string(uid) +
-           ") is virtual, so that nothing would be written to its memory in the pack; call set_output(true) on it "
-           "before the graph is built, or remove the entry";
+    return "[run.r06] tensor '" + name + "': found memory for uid " + std::to_string(uid) +
+           ", which is virtual, so that nothing would be written to it; expected no entry in the pack. Try: call "
+           "set_output(true) on it before the graph is built, or remove the entry.";
 }
 
 template <class Pack>
@@ -85,7 +85,7 @@ TEST_CASE("memory for a virtual result is refused with the call that is missing"
         for (auto const& entry : fixture.by_uid()) sorted.push_back(entry.second);
         auto const error = fixture.small.graph.execute(nullptr, sorted.data(), 5, fixture.workspace.data());
         CHECK(error.get_message() ==
-              "[run.r06] found 5 pointers, expected 4 in the order of get_variant_pack_uids_sorted()");
+              "[run.r06]: found 5 pointers; expected 4 in the order of get_variant_pack_uids_sorted().");
         CHECK(fixture.is_untouched());
         // Only that call was missing.
         fixture.small.stats->set_output(true);
@@ -108,7 +108,7 @@ TEST_CASE("each result with memory that no node gives out is named, and others a
     pack[product->get_uid()] = fixture.o.data();
     auto const run = [&] { return fixture.small.graph.execute(nullptr, pack, fixture.workspace.data()).get_message(); };
     std::int64_t const stats = fixture.small.stats->get_uid();
-    CHECK(run() == refusal_of("attention::Stats", stats) + "\n" + refusal_of("attention::O", 70));
+    CHECK(run() == "2 findings:\n" + refusal_of("attention::Stats", stats) + "\n" + refusal_of("attention::O", 70));
     CHECK(fixture.is_untouched());
     // A null pointer is no memory.
     pack[stats] = nullptr;

@@ -208,7 +208,8 @@ TEST_CASE("a tensor of another graph in a pack is an error that names it") {
         {small.q, memory.data()}, {other.k, memory.data()}, {small.v, memory.data()}, {small.o, memory.data()}};
     auto const status = small.graph.execute(pack, nullptr);
     CHECK(status.code == error_code_t::INVALID_VARIANT_PACK);
-    CHECK(status.err_msg.find("'K' in the pack belongs to another graph") != std::string::npos);
+    CHECK(status.err_msg.find("tensor 'K': found a key of the pack that belongs to another graph") !=
+          std::string::npos);
 }
 
 TEST_CASE("a build that fails leaves no plan behind") {
@@ -387,10 +388,10 @@ TEST_CASE("pointers in order are as many as the graph's tensors") {
         CHECK(error.where.rule == "run.r06");
         return error.err_msg;
     };
-    std::string const expected = ", expected 4 in the order of get_variant_pack_uids_sorted()";
-    CHECK(refusal(pointers.data(), 3) == "[run.r06] found 3 pointers" + expected);
-    CHECK(refusal(pointers.data(), -1) == "[run.r06] found -1 pointers" + expected);
-    CHECK(refusal(nullptr, 4) == "[run.r06] found a null array of pointers" + expected);
+    std::string const expected = "; expected 4 in the order of get_variant_pack_uids_sorted().";
+    CHECK(refusal(pointers.data(), 3) == "[run.r06]: found 3 pointers" + expected);
+    CHECK(refusal(pointers.data(), -1) == "[run.r06]: found -1 pointers" + expected);
+    CHECK(refusal(nullptr, 4) == "[run.r06]: found a null array of pointers" + expected);
     CHECK(buffers.o == Buffers().o);
 }
 

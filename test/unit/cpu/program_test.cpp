@@ -214,9 +214,16 @@ TEST_CASE("run: lengths out of range are an error, and nothing is written") {
         char const* message;
     };
     auto const one = GENERATE(
-        Case{{3, 4}, {5, 5}, {4, 4}, "Tensor 'in4' holds the length 4 for batch entry 1; lengths run from 0 to 3"},
-        Case{{3, 3}, {-1, 5}, {4, 4}, "Tensor 'in5' holds the length -1 for batch entry 0; lengths run from 0 to 5"},
-        Case{{3, 3}, {5, 5}, {4, 9}, "Tensor 'in6' holds the length 9 for batch entry 1; lengths run from 0 to 4"});
+        Case{
+            {3, 4}, {5, 5}, {4, 4}, "tensor 'in4': found the length 4 for batch entry 1; expected lengths from 0 to 3"},
+        Case{{3, 3},
+             {-1, 5},
+             {4, 4},
+             "tensor 'in5': found the length -1 for batch entry 0; expected lengths from 0 to 5"},
+        Case{{3, 3},
+             {5, 5},
+             {4, 9},
+             "tensor 'in6': found the length 9 for batch entry 1; expected lengths from 0 to 4"});
     Product product(one.m, one.n, one.k);
     error_object const error = product.rig.run();
     CHECK(error.get_code() == error_code_t::INVALID_VALUE);
@@ -264,7 +271,7 @@ TEST_CASE("run: lengths of fused attention are checked before anything is writte
     Fused fused({5, 6}, {4, 6});
     error_object const error = fused.rig.run();
     CHECK(error.get_code() == error_code_t::INVALID_VALUE);
-    CHECK(error.get_message().find("holds the length 6 for batch entry 1; lengths run from 0 to 5") !=
+    CHECK(error.get_message().find("found the length 6 for batch entry 1; expected lengths from 0 to 5") !=
           std::string::npos);
     CHECK(fused.rig.is_untouched(fused.o));
     CHECK(fused.rig.is_untouched(fused.stats));

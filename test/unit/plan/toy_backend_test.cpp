@@ -109,13 +109,14 @@ TEST_CASE("What is checked of packs and workspaces is checked for every backend"
                                              {planned.small.o->get_uid(), q.data()}};
     api::UserPack const source(Variant_pack::of(pack), 0);
     std::vector<double> workspace(10);
-    CHECK(planner->plan()->execute({nullptr, source, nullptr}).get_message() ==
-          "[run.r09] the workspace is null; the plan needs 80 bytes, as get_workspace_size() returns, at a multiple of "
-          "16 bytes");
-    CHECK(planner->plan()->execute({nullptr, source, workspace.data()}).get_message().find("[run.r08]") == 0);
+    CHECK(
+        planner->plan()->execute({nullptr, source, nullptr}).get_message() ==
+        "[run.r09]: found a workspace that is null; expected 80 bytes, as get_workspace_size() returns, at a multiple "
+        "of 16 bytes.");
+    CHECK(planner->plan()->execute({nullptr, source, workspace.data()}).get_message().find("\n[run.r08]") == 11);
     int recording = 0;
-    CHECK(planner->plan()->capture({nullptr, source, workspace.data()}, &recording).get_message().find("[run.r08]") ==
-          0);
+    CHECK(planner->plan()->capture({nullptr, source, workspace.data()}, &recording).get_message().find("\n[run.r08]") ==
+          11);
 }
 
 TEST_CASE("Candidates are listed with what is against them") {

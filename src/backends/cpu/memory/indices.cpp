@@ -1,6 +1,7 @@
 #include "cpu/memory/indices.h"
 
-#include "core/rule_fault.h"
+#include "core/text.h"
+#include "plan/packs/run_rules.h"
 
 #include <algorithm>
 #include <deque>
@@ -101,10 +102,10 @@ class FetchedPack {
     }
 
     error_t too_long(ir::Value const& value, std::int64_t count) const {
-        return core::rule_fault(
-            error_code_t::INVALID_VALUE, "run.r02", graph_.value(value.ragged.offset).name,
-            "The ragged offset of '" + value.name + "' ends at " + std::to_string(count) +
-                " elements, more than any memory holds. Nothing was written; correct the offset's last entry.");
+        return core::error_of({plan::run_rules::kOffsets.violation(
+            "", graph_.value(value.ragged.offset).name,
+            core::text("a ragged offset of '", value.name, "' that ends at ", count, " elements"),
+            "no more elements than memory holds", "correct the last entry; nothing was written")});
     }
 
     // The size of a packed table is its last offset.

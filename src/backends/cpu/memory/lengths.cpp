@@ -1,6 +1,7 @@
 #include "cpu/memory/indices.h"
 
-#include "cpu/memory/index_faults.h"
+#include "core/text.h"
+#include "plan/packs/run_rules.h"
 
 #include <algorithm>
 #include <limits>
@@ -27,7 +28,7 @@ class LengthCheck {
     template <class Other>
     void operator()(Other const&) {}
 
-    error_t error() && { return std::move(faults_).error(); }
+    error_t error() const { return findings_.to_error(); }
 
    private:
     template <class Attention>
@@ -38,7 +39,7 @@ class LengthCheck {
     }
 
     void check(ir::ValueId id, std::int64_t limit) {
-        if (id == ir::kNoValue || faults_.has(tensor_of(id))) return;
+        if (id == ir::kNoValue || findings_.has(&tensor_of(id))) return;
         ir::Value const& lengths = graph_.value(id);
         for (std::int64_t b = 0; b < lengths.dim[0]; ++b) {
             std::int64_t const length = memory_.integer(id, b * lengths.stride[0]);
@@ -47,30 +48,31 @@ class LengthCheck {
     }
 
     // The caller's tensor that holds the lengths, or the cumulative lengths.
-    ir::ValueId tensor_of(ir::ValueId id) const {
+    ir::Value const& tensor_of(ir::ValueId id) const {
         ir::ValueId const sums = graph_.value(id).steps_of;
-        return sums == ir::kNoValue ? id : sums;
+        return graph_.value(sums == ir::kNoValue ? id : sums);
     }
 
     void add_out_of_range(ir::ValueId id, std::int64_t batch, std::int64_t length, std::int64_t limit) {
-        std::string const& name = graph_.value(tensor_of(id)).name;
-        faults_.add("run.r01", tensor_of(id), name,
-                    "Tensor '" + name + "' " + told_length(graph_.value(id), batch, length) + " for batch entry " +
-                        std::to_string(batch) + "; lengths run from 0 to " + std::to_string(limit) +
-                        ", the size of the dim that they cut short. Nothing was written; correct the entry or use "
-                        "larger dims.");
+        ir::Value const& tensor = tensor_of(id);
+        findings_.add(
+            plan::run_rules::kLengths.violation(
+                "", tensor.name, core::text(length_text(graph_.value(id), batch, length), " for batch entry ", batch),
+                core::text("lengths from 0 to ", limit, ", the size of the dim that they cut short"),
+                "correct the entry, or use larger dims; nothing was written"),
+            &tensor);
     }
 
-    std::string told_length(ir::Value const& lengths, std::int64_t batch, std::int64_t length) const {
-        if (lengths.steps_of == ir::kNoValue) return "holds the length " + std::to_string(length);
+    std::string length_text(ir::Value const& lengths, std::int64_t batch, std::int64_t length) const {
+        if (lengths.steps_of == ir::kNoValue) return core::text("the length ", length);
         std::int64_t const stride = graph_.value(lengths.steps_of).stride[0];
-        return "goes from " + std::to_string(memory_.integer(lengths.steps_of, batch * stride)) + " to " +
-               std::to_string(memory_.integer(lengths.steps_of, (batch + 1) * stride));
+        return core::text("cumulative lengths from ", memory_.integer(lengths.steps_of, batch * stride), " to ",
+                          memory_.integer(lengths.steps_of, (batch + 1) * stride));
     }
 
     ir::OpGraph const& graph_;
     Memory const& memory_;
-    IndexFaults faults_;
+    core::Findings findings_;  // the first of each tensor
 };
 
 }  // namespace
@@ -106,7 +108,7 @@ void compute_steps(ir::OpGraph const& graph, std::span<ir::ValueId const> values
 error_t check_lengths(ir::OpGraph const& graph, Memory const& memory) {
     LengthCheck check(graph, memory);
     for (ir::Op const& op : graph.ops()) std::visit(check, op.body);
-    return std::move(check).error();
+    return check.error();
 }
 
 }  // namespace cudnn_frontend::cpu

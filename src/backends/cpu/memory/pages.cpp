@@ -1,6 +1,7 @@
 #include "cpu/memory/indices.h"
 
-#include "cpu/memory/index_faults.h"
+#include "core/text.h"
+#include "plan/packs/run_rules.h"
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -18,11 +19,11 @@ class PageCheck {
     template <class Other>
     void operator()(Other const&) {}
 
-    error_t error() && { return std::move(faults_).error(); }
+    error_t error() const { return findings_.to_error(); }
 
    private:
     void check(ir::ValueId container, ir::ValueId table, ir::ValueId length) {
-        if (table == ir::kNoValue || faults_.has(table)) return;
+        if (table == ir::kNoValue || findings_.has(&graph_.value(table))) return;
         std::int64_t const pages = graph_.value(container).dim[0], batches = graph_.value(table).dim[0];
         View const view = paged_view(memory_.view(container), memory_.view(table), batches, 0);
         for (std::int64_t b = 0; b < batches; ++b) {
@@ -38,17 +39,17 @@ class PageCheck {
 
     void add_missing_page(ir::ValueId table, ir::ValueId container, std::int64_t b, std::int64_t row,
                           std::int64_t page) {
-        std::string const& name = graph_.value(table).name;
-        ir::Value const& pages = graph_.value(container);
-        faults_.add("run.r04", table, name,
-                    "Page table '" + name + "' holds page " + std::to_string(page) + " at batch entry " +
-                        std::to_string(b) + ", row " + std::to_string(row) + "; '" + pages.name + "' has pages 0 to " +
-                        std::to_string(pages.dim[0] - 1) + ". Nothing was written; correct the entry.");
+        ir::Value const &tensor = graph_.value(table), &pages = graph_.value(container);
+        findings_.add(plan::run_rules::kPages.violation(
+                          "", tensor.name, core::text("page ", page, " at batch entry ", b, ", row ", row),
+                          core::text("pages 0 to ", pages.dim[0] - 1, ", which '", pages.name, "' has"),
+                          "correct the entry; nothing was written"),
+                      &tensor);
     }
 
     ir::OpGraph const& graph_;
     Memory const& memory_;
-    IndexFaults faults_;
+    core::Findings findings_;  // the first of each table
 };
 
 }  // namespace
@@ -69,7 +70,7 @@ View paged_view(View container, View const& table, std::int64_t batches, std::in
 error_t check_pages(ir::OpGraph const& graph, Memory const& memory) {
     PageCheck check(graph, memory);
     for (ir::Op const& op : graph.ops()) std::visit(check, op.body);
-    return std::move(check).error();
+    return check.error();
 }
 
 }  // namespace cudnn_frontend::cpu

@@ -1,13 +1,18 @@
 #include "cpu/memory/indices.h"
 
 #include "core/dims.h"
-#include "cpu/memory/index_faults.h"
+#include "core/text.h"
+#include "plan/packs/run_rules.h"
 
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace cudnn_frontend::cpu {
 namespace {
+
+using core::text;
 
 // Calls visit(value) for each ragged tensor of the caller's.
 template <class Visit>
@@ -32,12 +37,16 @@ std::int64_t start_of(ir::Value const& value, Memory const& memory, ir::OpGraph 
     return offset_of(value, memory, graph, b) * value.ragged.multiplier;
 }
 
-std::string bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
-    return "Tensor '" + offsets + "', the ragged offset of '" + value.name + "', " + found + " at batch entry " +
-           std::to_string(b) + "; offsets count " +
-           (value.ragged.multiplier == 1 ? "elements" : std::to_string(value.ragged.multiplier) + " elements as one") +
-           ", start at 0 or later and leave room for each sequence. "
-           "Nothing was written; correct the entry.";
+// Nothing where the tensor is right.
+using Fault = std::optional<Finding>;
+
+Finding bad_offset(ir::Value const& value, std::string const& offsets, std::int64_t b, std::string const& found) {
+    return plan::run_rules::kOffsets.violation(
+        "", offsets, text("a ragged offset of '", value.name, "' that ", found, " at batch entry ", b),
+        text("offsets that count ",
+             value.ragged.multiplier == 1 ? "elements" : text(value.ragged.multiplier, " elements as one"),
+             ", start at 0 or later and leave room for each sequence"),
+        "correct the entry; nothing was written");
 }
 
 // Elements that the entry's rows span.
@@ -92,47 +101,47 @@ class Sequences_so_far {
     Reaching furthest_{};
 };
 
-// The first sequence that ends beyond the bound on rows; empty where none does.
-std::string fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+// The first sequence that ends beyond the bound on rows; nothing where none does.
+Fault fault_of_rows(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::int64_t const most = value.ragged.most_rows, row = value.stride[2];
     for (std::int64_t b = 0; most > 0 && b < value.dim[0]; ++b) {
         std::int64_t const elements = reach(value, rows_of(value, memory, graph, b));
         std::int64_t const end = (start_of(value, memory, graph, b) + elements + row - 1) / row;
         if (elements == 0 || end <= most) continue;
-        return "Tensor '" + value.name + "' has a sequence at batch entry " + std::to_string(b) + " that ends after " +
-               std::to_string(end) + " rows; the graph bounds them by " + std::to_string(most) +
-               ". Nothing was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys and "
-               "values to set_max_total_seq_len_kv().";
+        return plan::run_rules::kTotals.violation(
+            "", graph.value(value.ragged.offset).name,
+            text("a sequence of '", value.name, "' at batch entry ", b, " that ends after ", end, " rows"),
+            text("at most ", most, " rows, as the graph bounds them"),
+            "pass where the last sequence ends to set_max_total_seq_len_q(), of keys and values to "
+            "set_max_total_seq_len_kv(); nothing was written");
     }
     return {};
 }
 
-std::string too_little_room(ir::Value const& value, std::string const& offsets, std::int64_t b, std::int64_t room,
-                            std::int64_t needed) {
-    return bad_offset(
-        value, offsets, b,
-        "leaves room for " + std::to_string(room) + " elements, where the sequence spans " + std::to_string(needed));
+Finding too_little_room(ir::Value const& value, std::string const& offsets, std::int64_t b, std::int64_t room,
+                        std::int64_t needed) {
+    return bad_offset(value, offsets, b,
+                      text("leaves room for ", room, " elements, where the sequence spans ", needed));
 }
 
-// The first entry that cannot be counted or decreases; empty where there is none.
-std::string fault_of_entries(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+// The first entry that cannot be counted or decreases; nothing where there is none.
+Fault fault_of_entries(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::string const& offsets = graph.value(value.ragged.offset).name;
     std::int64_t const most = std::numeric_limits<std::int64_t>::max() / value.ragged.multiplier;
     auto const entry = [&](std::int64_t b) { return offset_of(value, memory, graph, b); };
     for (std::int64_t b = 0; b <= value.dim[0]; ++b) {
         bool const is_countable = entry(b) >= 0 && entry(b) <= most;
-        if (!is_countable) return bad_offset(value, offsets, b, "holds " + std::to_string(entry(b)));
+        if (!is_countable) return bad_offset(value, offsets, b, text("holds ", entry(b)));
     }
     for (std::int64_t b = 0; b < value.dim[0]; ++b) {
         if (entry(b + 1) >= entry(b)) continue;
-        return bad_offset(value, offsets, b,
-                          "decreases from " + std::to_string(entry(b)) + " to " + std::to_string(entry(b + 1)));
+        return bad_offset(value, offsets, b, text("decreases from ", entry(b), " to ", entry(b + 1)));
     }
     return {};
 }
 
-// The first sequence without memory of its own, of sound entries; empty where there is none.
-std::string fault_of_room(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+// The first sequence without memory of its own, of sound entries; nothing where there is none.
+Fault fault_of_room(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
     std::string const& offsets = graph.value(value.ragged.offset).name;
     auto const elements = [&](std::int64_t b) {
         return b == value.dim[0] ? 0 : reach(value, rows_of(value, memory, graph, b));
@@ -151,27 +160,23 @@ std::string fault_of_room(ir::OpGraph const& graph, ir::Value const& value, Memo
     return {};
 }
 
-// The first fault of the tensor's offset; empty where there is none.
-std::string fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
-    std::string const fault = fault_of_entries(graph, value, memory);
-    return fault.empty() ? fault_of_room(graph, value, memory) : fault;
+// The first fault of the tensor's offset.
+Fault fault_of(ir::OpGraph const& graph, ir::Value const& value, Memory const& memory) {
+    Fault fault = fault_of_entries(graph, value, memory);
+    if (!fault) fault = fault_of_room(graph, value, memory);
+    return fault ? fault : fault_of_rows(graph, value, memory);
 }
 
 }  // namespace
 
 error_t check_offsets(ir::OpGraph const& graph, Memory const& memory) {
-    IndexFaults faults;
+    core::Findings findings;  // the first of each offset
     for_each_ragged(graph, [&](ir::Value const& value) {
-        ir::ValueId const offset = value.ragged.offset;
-        if (faults.has(offset)) return;
-        std::string const& name = graph.value(offset).name;
-        if (std::string const fault = fault_of(graph, value, memory); !fault.empty()) {
-            faults.add("run.r02", offset, name, fault);
-        } else if (std::string const behind = fault_of_rows(graph, value, memory); !behind.empty()) {
-            faults.add("run.r03", offset, name, behind);
-        }
+        ir::Value const& offset = graph.value(value.ragged.offset);
+        if (findings.has(&offset)) return;
+        if (Fault fault = fault_of(graph, value, memory)) findings.add(std::move(*fault), &offset);
     });
-    return std::move(faults).error();
+    return findings.to_error();
 }
 
 std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory) {

@@ -236,7 +236,7 @@ TEST_CASE("interpreter: lengths of a reduction are within its rows") {
     Rig rig;
     auto const x = rig.in({2, 1, 3, 1}, {1, 2, 3, 4, 5, 6}), y = rig.out({1, 1, 1, 1});
     rig.builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::ADD, .x = x, .y = y, .rows = rig.in_lengths({3, 4})}));
-    CHECK(rig.run().get_message().find("holds the length 4 for batch entry 1; lengths run from 0 to 3") !=
+    CHECK(rig.run().get_message().find("found the length 4 for batch entry 1; expected lengths from 0 to 3") !=
           std::string::npos);
     CHECK(rig.is_untouched(y));
 }

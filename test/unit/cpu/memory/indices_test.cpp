@@ -86,14 +86,14 @@ TEST_CASE("cumulative lengths are fetched, and looked at as lengths and as offse
         CHECK(totals.fetched == 2);
         totals.integers["cu_seq_len_q"] = {0, 7, 8};
         CHECK(totals.check().get_message().starts_with(
-            "[run.r01] Tensor 'cu_seq_len_q' goes from 0 to 7 for batch entry 0"));
+            "[run.r01] tensor 'cu_seq_len_q': found cumulative lengths from 0 to 7 for batch entry 0"));
         totals.integers["cu_seq_len_q"] = {0, 4, 3};
         CHECK(totals.check().get_message().starts_with(
-            "[run.r01] Tensor 'cu_seq_len_q' goes from 4 to 3 for batch entry 1"));
+            "[run.r01] tensor 'cu_seq_len_q': found cumulative lengths from 4 to 3 for batch entry 1"));
         totals.integers["cu_seq_len_q"] = {-4, 0, 2};
-        CHECK(
-            totals.check().get_message().starts_with("[run.r02] Tensor 'cu_seq_len_q', the ragged offset of 'Q', holds "
-                                                     "-4 at batch entry 0; offsets count 32 elements"));
+        CHECK(totals.check().get_message().starts_with(
+            "[run.r02] tensor 'cu_seq_len_q': found a ragged offset of 'Q' that holds "
+            "-4 at batch entry 0; expected offsets that count 32 elements"));
     }
 }
 
@@ -121,10 +121,10 @@ TEST_CASE("a sequence that ends behind the rows that backward was told of is nam
         CHECK(pack.check().get_message() == "");
         pack.integers["offset_32"] = {0, 6 * 32, 9 * 32};
         CHECK(pack.check().get_message() ==
-              "[run.r03] Tensor 'K' has a sequence at batch entry 1 that ends after 8 rows; the graph bounds "
-              "them by 7. Nothing was written; pass where the last sequence ends to set_max_total_seq_len_q(), of keys "
-              "and values to "
-              "set_max_total_seq_len_kv().");
+              "[run.r03] tensor 'offset_32': found a sequence of 'K' at batch entry 1 that ends after 8 rows; expected "
+              "at "
+              "most 7 rows, as the graph bounds them. Try: pass where the last sequence ends to "
+              "set_max_total_seq_len_q(), of keys and values to set_max_total_seq_len_kv(); nothing was written.");
         pack.integers["offset_32"] = {0, 5 * 32 + 8, 8 * 32};  // within a row
         CHECK(pack.check().get_message().find("batch entry 1 that ends after 8 rows") != std::string::npos);
         CHECK(pack.check().where.tensor == "offset_32");
@@ -141,19 +141,19 @@ TEST_CASE("a length past the dim is named with its batch entry") {
         auto const error = pack.check();
         CHECK(error.get_code() == error_code_t::INVALID_VALUE);
         CHECK(error.get_message() ==
-              "[run.r01] Tensor 'seq_len_kv' holds the length 6 for batch entry 1; lengths run from 0 to 5, the size "
-              "of the dim "
-              "that they cut short. Nothing was written; correct the entry or use larger dims.");
+              "[run.r01] tensor 'seq_len_kv': found the length 6 for batch entry 1; expected lengths from 0 to 5, the "
+              "size of the dim that they cut short. Try: correct the entry, or use larger dims; nothing was written.");
     }
 }
 
 TEST_CASE("an offset that decreases, or leaves too little room, is named") {
     RemotePack pack = packed();
     pack.integers["offset"][2] = 191;
-    CHECK(pack.check().get_message() ==
-          "[run.r02] Tensor 'offset', the ragged offset of 'Q', decreases from 192 to 191 at batch entry 1; offsets "
-          "count "
-          "elements, start at 0 or later and leave room for each sequence. Nothing was written; correct the entry.");
+    CHECK(
+        pack.check().get_message() ==
+        "[run.r02] tensor 'offset': found a ragged offset of 'Q' that decreases from 192 to 191 at batch entry 1; "
+        "expected offsets that count elements, start at 0 or later and leave room for each sequence. Try: correct the "
+        "entry; nothing was written.");
     pack.integers["offset"][2] = 255;
     CHECK(pack.check().get_message().find(
               "leaves room for 63 elements, where the sequence spans 64 at batch entry 1") != std::string::npos);
@@ -165,7 +165,8 @@ TEST_CASE("an offset that decreases, or leaves too little room, is named") {
 TEST_CASE("the first fault of each tensor is told: of lengths, of offsets, of tables") {
     auto const lines = [](RemotePack& pack) {
         std::string const text = pack.check().get_message();
-        return 1 + std::count(text.begin(), text.end(), '\n');
+        CHECK(text.starts_with("2 findings:\n"));
+        return std::count(text.begin(), text.end(), '\n');
     };
     for (bool const is_fused : {false, true}) {
         RemotePack lengths = padded(is_fused), pages = paged(is_fused);
@@ -174,13 +175,13 @@ TEST_CASE("the first fault of each tensor is told: of lengths, of offsets, of ta
         CHECK(lengths.check().where.tensor == "seq_len_q");
         CHECK(lengths.check().where.rule == "run.r01");
         CHECK(lengths.check().get_message().find(
-                  "\n[run.r01] Tensor 'seq_len_kv' holds the length 6 for batch entry 0") != std::string::npos);
+                  "\n[run.r01] tensor 'seq_len_kv': found the length 6 for batch entry 0") != std::string::npos);
         CHECK(lines(lengths) == 2);
         pages.integers["page_table_k"][0] = 7;
         pages.integers["page_table_v"][1] = -1;
         CHECK(pages.check().where.tensor == "page_table_k");
         CHECK(pages.check().get_message().find(
-                  "\n[run.r04] Page table 'page_table_v' holds page -1 at batch entry 0, row 1") != std::string::npos);
+                  "\n[run.r04] tensor 'page_table_v': found page -1 at batch entry 0, row 1") != std::string::npos);
         CHECK(lines(pages) == 2);
     }
     auto attention = AttentionGraph::forward().padding();
@@ -195,11 +196,10 @@ TEST_CASE("a page that is not there is named, and tables are fetched after the l
         RemotePack pack = paged(is_fused);
         pack.integers["page_table_k"][1] = 7;
         CHECK(pack.check().get_message() ==
-              "[run.r04] Page table 'page_table_k' holds page 7 at batch entry 0, row 1; 'K' has pages 0 to 6. Nothing "
-              "was "
-              "written; correct the entry.");
+              "[run.r04] tensor 'page_table_k': found page 7 at batch entry 0, row 1; expected pages 0 to 6, which 'K' "
+              "has. Try: correct the entry; nothing was written.");
         pack.integers["seq_len_kv"][0] = 9;
-        CHECK(pack.check().get_message().find("holds the length 9") != std::string::npos);
+        CHECK(pack.check().get_message().find("found the length 9") != std::string::npos);
         CHECK(pack.fetched == 2);
     }
 }
@@ -216,7 +216,7 @@ TEST_CASE("a packed table has as many entries as its last offset says") {
                      {"page_table_v", {0, 3, 2, -9}}}};
     CHECK(pack.check().get_message() == "");
     pack.integers["page_table_k"][3] = -2;
-    CHECK(pack.check().get_message().find("holds page -2 at batch entry 1, row 0") != std::string::npos);
+    CHECK(pack.check().get_message().find("found page -2 at batch entry 1, row 0") != std::string::npos);
     pack.integers["offset"] = {0, 2, 4};
     CHECK(pack.check().get_message().find("leaves room for 2 elements, where the sequence spans 3") !=
           std::string::npos);
@@ -232,10 +232,10 @@ TEST_CASE("a packed table that would end past all memory is not fetched") {
     RemotePack pack{
         test::composite(attention),
         {{"seq_len_q", {6, 2}}, {"seq_len_kv", {5, 2}}, {"offset", halves}, {"page_table_v", {0, 3, 2, -9}}}};
-    CHECK(pack.check().get_message() ==
-          "[run.r02] The ragged offset of 'page_table_k' ends at 4611686018427387904 elements, more than any memory "
-          "holds. "
-          "Nothing was written; correct the offset's last entry.");
+    CHECK(
+        pack.check().get_message() ==
+        "[run.r02] tensor 'offset': found a ragged offset of 'page_table_k' that ends at 4611686018427387904 elements; "
+        "expected no more elements than memory holds. Try: correct the last entry; nothing was written.");
     CHECK(pack.check().where.tensor == "offset");
 }
 

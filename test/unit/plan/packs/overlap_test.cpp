@@ -121,7 +121,9 @@ TEST_CASE(
         return plan::check_overlap(slots, pointers).get_message();
     };
     std::string const shared =
-        "[run.r08] tensor 't' (uid 0) is written to memory that it shares with tensor 't' (uid 0); give each its own";
+        "[run.r08] tensor 't': found uid 0 written to memory that it shares with tensor 't' (uid 0); expected memory "
+        "of "
+        "its own. Try: give each its own.";
     CHECK(text(0) == shared);
     CHECK(text(4) == shared);
     CHECK(text(8) == "");  // next to each other in rows of 4
@@ -221,17 +223,21 @@ struct Places {
 };
 
 std::string faults_of_all_pairs(Places const& places) {
-    auto const label = [&](std::size_t i) { return "tensor 't' (uid " + std::to_string(i) + ")"; };
-    std::string text;
+    std::vector<std::string> faults;
     for (std::size_t i = 0; i < places.slots.size(); ++i) {
         for (std::size_t j = 0; j < places.slots.size(); ++j) {
             Slot const &a = places.slots[i], &b = places.slots[j];
             bool const is_checked = a.is_written && (!b.is_written || i < j) && i != j;
             if (!is_checked || !plan::share_memory(a, places.pointers[i], b, places.pointers[j])) continue;
-            text += (text.empty() ? "[run.r08] " : "\n[run.r08] ") + label(i) +
-                    " is written to memory that it shares with " + label(j) + "; give each its own";
+            faults.push_back("[run.r08] tensor 't': found uid " + std::to_string(i) +
+                             " written to memory that it shares with tensor 't' (uid " + std::to_string(j) +
+                             "); expected memory of its own. Try: give each its own.");
         }
     }
+    std::string text = faults.size() > 1 ? std::to_string(faults.size()) + " findings:" : "";
+    for (std::size_t i = 0; i < std::min<std::size_t>(faults.size(), 100); ++i)
+        text += (text.empty() ? "" : "\n") + faults[i];
+    if (faults.size() > 100) text += "\nand " + std::to_string(faults.size() - 100) + " more";
     return text;
 }
 

@@ -151,9 +151,10 @@ TEST_CASE("a program's workspace, pack and handle are checked like any plan's") 
     auto pack = all.pack();
     auto workspace = test::workspace_of(all.graph);
     CHECK(all.graph.execute(pack, workspace.data(), bytes - 1).get_message() ==
-          "[run.r09] the workspace has " + std::to_string(bytes - 1) + " bytes; the plan needs " +
-              std::to_string(bytes) + " bytes, as get_workspace_size() returns, at a multiple of 16 bytes");
-    CHECK(all.graph.execute(nullptr, pack, nullptr).get_message().find("[run.r09] the workspace is null") == 0);
+          "[run.r09]: found a workspace of " + std::to_string(bytes - 1) + " bytes; expected " + std::to_string(bytes) +
+              " bytes, as get_workspace_size() returns, at a multiple of 16 bytes.");
+    CHECK(all.graph.execute(nullptr, pack, nullptr).get_message().find("[run.r09]: found a workspace that is null") ==
+          0);
     int graph = 0;
     auto* const recording = reinterpret_cast<CUgraph_st*>(&graph);
     std::string const refusal = "a CUDA graph holds only plans that run on a GPU; this plan does not";
