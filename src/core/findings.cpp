@@ -59,7 +59,7 @@ bool Findings::has(void const* subject) const {
 std::vector<Finding> Findings::take() const {
     if (empty()) return {};
     std::vector<Finding> findings;
-    findings.reserve(size());
+    findings.reserve(found_->groups.size());
     for (Group const& group : found_->groups) {
         Finding finding = group.finding;
         std::string const ports = listed(group.ports, "and");

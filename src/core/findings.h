@@ -47,7 +47,6 @@ class Findings {
     void add(Finding finding, void const* subject = nullptr, std::string const& port = {});
 
     bool empty() const { return found_ == nullptr; }
-    std::size_t size() const { return empty() ? 0 : found_->groups.size(); }
     // Whether something was found at the subject.
     bool has(void const* subject) const;
     // The findings in the order in which they were first found.

@@ -26,7 +26,7 @@ TEST_CASE("tensors of one subject with the same fault become one finding, in the
     findings.add(wrong_type("K"), &subjects[1]);
     CHECK(findings.has(&subjects[0]));
     CHECK_FALSE(findings.has(&findings));
-    CHECK(findings.size() == 3);
+    CHECK(findings.take().size() == 3);
     auto const error = findings.to_error();
     CHECK(error.code == error_code_t::INVALID_VALUE);
     CHECK(error.where.rule == "a.c01");

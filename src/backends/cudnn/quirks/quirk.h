@@ -1,6 +1,7 @@
 // A fault or a limit of cuDNN as data: where it applies, how it is known, and what is done about it.
 #pragma once
 
+#include "core/findings.h"
 #include "cudnn/quirks/place.h"
 #include "nodes/validation/validate.h"
 
@@ -83,6 +84,7 @@ struct Quirk {
     Verdict verdict = Verdict::Refuse;
     char const* pass = "";  // the pass that rewrites
 
+    core::Rule rule() const { return {id, statement, code}; }
     bool is_in_force(Capabilities const& here) const {
         return cudnn.contain(here.cudnn_version) && on.contain(here.sm);
     }

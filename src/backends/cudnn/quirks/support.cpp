@@ -20,23 +20,7 @@ namespace {
 std::string tensor_name(nodes::GraphSpec const& graph, nodes::Node const& node, int port) {
     if (port < 0) return {};
     nodes::TensorSpec const* const tensor = graph.tensor(node, port);
-    if (nodes::has_name(*tensor)) return tensor->name;
-    for (nodes::PortRow const& row : nodes::schema_of(node.kind()).ports) {
-        if (row.port == port) return row.name;
-    }
-    return {};
-}
-
-// The names of the tensors behind the first one. One tensor may be connected to several ports.
-std::vector<std::string> other_names(nodes::GraphSpec const& graph, nodes::Node const& node,
-                                     Violation const& violation) {
-    std::vector<std::string> names{tensor_name(graph, node, violation.port)};
-    for (int const port : violation.others) {
-        std::string name = tensor_name(graph, node, port);
-        if (!std::ranges::count(names, name)) names.push_back(std::move(name));
-    }
-    names.erase(names.begin());
-    return names;
+    return nodes::has_name(*tensor) ? tensor->name : nodes::port_name(node.kind(), port);
 }
 
 bool is_about(Quirk const& quirk, nodes::Node const& node) {
@@ -102,16 +86,18 @@ std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilitie
 }
 
 Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Settings const& settings) {
-    std::vector<Finding> findings;
+    core::Findings findings;
     for (auto& [quirk, node, violation] : violations(graph, here, settings)) {
-        findings.push_back({quirk->code,
-                            {quirk->id, graph.label(*node), tensor_name(graph.spec(), *node, violation.port)},
-                            violation.found + place_text(here),
-                            quirk->statement,
-                            std::string(quirk->mend) + ". " + standing_text(*quirk),
-                            other_names(graph.spec(), *node, violation)});
+        std::vector<int> ports{violation.port};
+        ports.insert(ports.end(), violation.others.begin(), violation.others.end());
+        for (int const port : ports) {
+            findings.add(quirk->rule().violation(graph.label(*node), tensor_name(graph.spec(), *node, port),
+                                                 violation.found + place_text(here), quirk->statement,
+                                                 std::string(quirk->mend) + ". " + standing_text(*quirk)),
+                         node);
+        }
     }
-    return Report(std::move(findings));
+    return Report(findings.take());
 }
 
 Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, Capabilities const& here) {
