@@ -79,8 +79,9 @@ bool has_whole_vectors(Neighborhood const& n) {
 
 using Condition = ConditionOf<Neighborhood>;
 
-constexpr char const* kIsNeighborhood =
-    "\n  neighborhood_band.c01: a graph of one node, of neighborhood attention or its backward";
+constexpr core::Rule kIsNeighborhood{"neighborhood_band.c01",
+                                     "a graph of one node, of neighborhood attention or its backward",
+                                     error_code_t::GRAPH_NOT_SUPPORTED};
 
 constexpr std::array kConditions = {
     Condition{"neighborhood_band.c02", "one axis of space", [](Neighborhood const& n) { return n.axes.size() == 1; }},
@@ -209,7 +210,7 @@ class Writer {
 
 Result<Program> neighborhood_band(nodes::ValidatedGraph const& graph) {
     auto const n = Neighborhood::of(graph);
-    if (!n) return refusal(kName, kIsNeighborhood);
+    if (!n) return refusal(kName, {broken(kIsNeighborhood)});
     SDPA_GRAPH_TRY(check(kName, kConditions, *n));
     ProgramBuilder program(kName);
     Folded const folded = folds(*n, Folded::IntoHeads) ? Folded::IntoHeads : Folded::IntoBatch;

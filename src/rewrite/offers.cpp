@@ -60,9 +60,8 @@ void add_if_there(std::vector<Option>& options, Result<Program> program, double 
     if (program.is_good()) options.push_back({std::move(program).value(), largest_share});
 }
 
-error_t refusal_without_attention(Rewrite_t rewrite) {
-    return refusal(core::name_of(rewrite), "\n  rewrite.c01: a graph of one node, of attention or its backward");
-}
+constexpr core::Rule kIsAttention{"rewrite.c01", "a graph of one node, of attention or its backward",
+                                  error_code_t::GRAPH_NOT_SUPPORTED};
 
 class Collector {
    public:
@@ -71,7 +70,9 @@ class Collector {
 
     // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
-        if (!attention_ && rewrite != Rewrite_t::NEIGHBORHOOD_BAND) return add(refusal_without_attention(rewrite));
+        if (!attention_ && rewrite != Rewrite_t::NEIGHBORHOOD_BAND) {
+            return add(refusal(core::name_of(rewrite), {broken(kIsAttention)}));
+        }
         switch (rewrite) {
             case Rewrite_t::SLICES: return add_slices(offers_.preferred);
             case Rewrite_t::FEW_QUERIES: return add_few_queries();

@@ -12,9 +12,10 @@ View OnlyNode::view(int port) const {
             tensor.alignment};
 }
 
-error_t refusal(char const* rewrite, std::string const& conditions) {
-    return {error_code_t::GRAPH_NOT_SUPPORTED,
-            std::string("the rewrite ") + rewrite + " does not apply; it needs:" + conditions};
+Finding broken(core::Rule const& condition) { return condition.violation("", "", "", condition.summary, ""); }
+
+error_t refusal(std::string const& rewrite, std::vector<Finding> const& findings) {
+    return core::error_of(findings, "the rewrite " + rewrite + " does not apply:");
 }
 
 }  // namespace cudnn_frontend::rewrite

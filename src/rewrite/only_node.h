@@ -1,8 +1,12 @@
 // The node that a rewrite starts from: the only one of its graph, whose tensors are views.
 #pragma once
 
+#include "core/findings.h"
 #include "core/result.h"
 #include "rewrite/program.h"
+
+#include <string>
+#include <vector>
 
 namespace cudnn_frontend::rewrite {
 
@@ -28,23 +32,26 @@ class OnlyNode {
 template <class Subject>
 struct ConditionOf {
     char const* id;       // such as few_queries.c02
-    char const* summary;  // the condition, as a sentence
+    char const* summary;  // the condition, without a verb
     bool (*holds)(Subject const& subject);
 
-    std::string text() const { return std::string("\n  ") + id + ": " + summary; }
+    core::Rule rule() const { return {id, summary, error_code_t::GRAPH_NOT_SUPPORTED}; }
 };
 
-// The error of a rewrite, with the texts of the conditions that do not hold.
-error_t refusal(char const* rewrite, std::string const& conditions);
+// The finding that a condition does not hold.
+Finding broken(core::Rule const& condition);
+
+// The error of a rewrite whose conditions do not hold.
+error_t refusal(std::string const& rewrite, std::vector<Finding> const& findings);
 
 // An error that names all conditions that do not hold.
 template <class Subject, class Conditions>
 error_t check(char const* rewrite, Conditions const& conditions, Subject const& subject) {
-    std::string broken;
+    std::vector<Finding> findings;
     for (ConditionOf<Subject> const& condition : conditions) {
-        if (!condition.holds(subject)) broken += condition.text();
+        if (!condition.holds(subject)) findings.push_back(broken(condition.rule()));
     }
-    return broken.empty() ? error_t() : refusal(rewrite, broken);
+    return findings.empty() ? error_t() : refusal(rewrite, findings);
 }
 
 }  // namespace cudnn_frontend::rewrite

@@ -55,6 +55,15 @@ TestGraph line_graph(NodeKind kind, Line const& line) {
     return graph;
 }
 
+std::string refusal(std::string const& rewrite, std::vector<std::string> const& conditions) {
+    std::string text = "the rewrite " + rewrite + " does not apply:";
+    for (std::string const& condition : conditions) {
+        std::size_t const colon = condition.find(": ");
+        text += "\n  [" + condition.substr(0, colon) + "]: expected " + condition.substr(colon + 2) + ".";
+    }
+    return text;
+}
+
 Rewritable::Rewritable(GraphSpec const& spec) {
     Validation validation = validate(spec);
     REQUIRE(validation.report.to_text() == "");

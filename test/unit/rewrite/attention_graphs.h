@@ -26,6 +26,9 @@ struct Line {
 };
 TestGraph line_graph(NodeKind kind, Line const& line);
 
+// The error of a rewrite, with the conditions that do not hold, such as "few_queries.c12: memory for O".
+std::string refusal(std::string const& rewrite, std::vector<std::string> const& conditions);
+
 // A valid graph, in the form that rewrites read.
 class Rewritable {
    public:

@@ -10,12 +10,6 @@ using namespace attention;
 
 namespace {
 
-std::string refusal(std::string const& rewrite, std::initializer_list<char const*> conditions) {
-    std::string text = "the rewrite " + rewrite + " does not apply; it needs:";
-    for (char const* const condition : conditions) text += std::string("\n  ") + condition;
-    return text;
-}
-
 std::string few_queries_of(TestGraph const& graph) {
     Rewritable const rewritable(graph);
     return rewritable.text(rewrite::few_queries(*rewritable, 2));
@@ -221,7 +215,7 @@ TEST_CASE("bands.c04: one bound alone") {
     graph = band_graph();
     graph.attention_options().right_bound.reset();
     graph.attention_options().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
-    CHECK(bands_of(graph).find("bands.c04: a left and a right bound") != std::string::npos);
+    CHECK(bands_of(graph).find("[bands.c04]: expected a left and a right bound.") != std::string::npos);
 }
 
 TEST_CASE("bands.c05: windows that are causal at the top left, or wider than the keys") {
@@ -331,7 +325,7 @@ TEST_CASE("deterministic.c02: gradients that are left out") {
 
 TEST_CASE("deterministic.c03: Q packed by lengths") {
     CHECK(deterministic_of(packed(equal_heads()))
-              .find("\n  deterministic.c03: tensors that are neither packed by lengths nor in blocks") !=
+              .find("\n  [deterministic.c03]: expected tensors that are neither packed by lengths nor in blocks") !=
           std::string::npos);
 }
 

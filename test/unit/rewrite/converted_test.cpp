@@ -12,9 +12,7 @@ std::string program_of(TestGraph const& graph) {
     return rewritable.text(rewrite::converted(*rewritable));
 }
 
-std::string refusal(char const* condition) {
-    return std::string("the rewrite converted does not apply; it needs:\n  converted.") + condition;
-}
+std::string refusal(std::string const& condition) { return test::refusal("converted", {"converted." + condition}); }
 
 TestGraph with_long_lengths(TestGraph graph) {
     graph = with_lengths(std::move(graph));

@@ -36,7 +36,7 @@ std::string headings_of(std::string const& program) {
 }
 
 std::string refusal(std::string const& condition) {
-    return "the rewrite neighborhood_band does not apply; it needs:\n  neighborhood_band." + condition;
+    return test::refusal("neighborhood_band", {"neighborhood_band." + condition});
 }
 
 }  // namespace

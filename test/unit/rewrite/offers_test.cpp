@@ -26,9 +26,7 @@ rewrite::Offers offers_for(GraphSpec const& spec, std::vector<Rewrite_t> const& 
 TEST_CASE("each listed rewrite of attention says that it does not apply to a graph of anything else") {
     std::vector<Rewrite_t> const listed = {Rewrite_t::FEW_QUERIES, Rewrite_t::NEIGHBORHOOD_BAND, Rewrite_t::BANDS};
     auto const refused = [](std::string const& rewrite) {
-        return "the rewrite " + rewrite +
-               " does not apply; it needs:\n  rewrite.c01: a graph of one node, of "
-               "attention or its backward";
+        return test::refusal(rewrite, {"rewrite.c01: a graph of one node, of attention or its backward"});
     };
     auto const line = offers_for(line_graph(NodeKind::NeighborhoodForward, {}), listed);
     CHECK(line.preferred.size() == 1);
