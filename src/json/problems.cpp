@@ -9,6 +9,7 @@
 namespace cudnn_frontend::json {
 namespace {
 
+constexpr error_code_t kCode = error_code_t::UNSUPPORTED_GRAPH_FORMAT;
 constexpr std::size_t kLongestName = 64;  // longer ones are not compared
 constexpr std::size_t kMostNames = 24;    // longer lists are not written out
 
@@ -58,8 +59,8 @@ std::string Place::pointer() const {
 void Problems::add(std::string const& where, std::string const& found, std::string const& needed,
                    std::string const& fix) {
     if (full()) return;
-    std::string const place = where.empty() ? "the document" : where;
-    lines_.push_back(place + ": found " + found + "; expected " + needed + (fix.empty() ? "" : "; try " + fix));
+    ++added_;
+    findings_.add({kCode, {"", where.empty() ? "the document" : where, ""}, found, needed, fix});
 }
 
 void Problems::add_unknown(std::string const& where, std::string const& found, std::string_view name,
@@ -71,10 +72,9 @@ void Problems::add_unknown(std::string const& where, std::string const& found, s
 
 error_t Problems::to_error() const {
     if (none()) return {};
-    std::string text = "the JSON text is not " + subject_;
-    for (std::string const& line : lines_) text += "\n  " + line;
+    std::string text = findings_.to_error("the JSON text is not " + subject_).err_msg;
     if (full()) text += "\n  (there may be more)";
-    return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, std::move(text)};
+    return {kCode, std::move(text)};
 }
 
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<char const* const> known) {

@@ -1,6 +1,7 @@
 // The problems of a document, each with its place, and one error that lists them all.
 #pragma once
 
+#include "core/findings.h"
 #include "core/result.h"
 
 #include <cstddef>
@@ -9,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace cudnn_frontend::json {
 
@@ -44,15 +44,16 @@ class Problems {
     void add_unknown(std::string const& where, std::string const& found, std::string_view name,
                      std::span<char const* const> known);
 
-    bool none() const { return lines_.empty(); }
+    bool none() const { return findings_.empty(); }
     // Enough for one report: loops over the document stop.
-    bool full() const { return lines_.size() >= kMostProblems; }
+    bool full() const { return added_ >= kMostProblems; }
     error_t to_error() const;
 
    private:
     static constexpr std::size_t kMostProblems = 50;
     std::string subject_;
-    std::vector<std::string> lines_;
+    core::Findings findings_;
+    std::size_t added_ = 0;
 };
 
 // One reference token of a JSON pointer.
