@@ -1,26 +1,26 @@
 // The faults of an op graph, collected so that one error names all of them.
 #pragma once
 
+#include "core/findings.h"
 #include "ir/op_graph.h"
 
 #include <string>
-#include <vector>
 
 namespace cudnn_frontend::ir {
 
+// There is no rule to name: a fault is one of an expansion or a pass, not of the user's graph.
 class Faults {
    public:
     explicit Faults(OpGraph const& graph) : graph_(graph) {}
 
-    void at_value(ValueId id, std::string const& text);
-    void at_op(std::size_t index, std::string const& text);
+    void at_value(ValueId id, std::string found, std::string needed);
+    void at_op(std::size_t index, std::string found, std::string needed);
 
-    error_t to_error() const;
+    error_t to_error() const { return findings_.to_error("The op graph is wrong:"); }
 
    private:
     OpGraph const& graph_;
-    std::vector<std::string> texts_;
-    error_location first_;
+    core::Findings findings_;
 };
 
 bool is_in_range(OpGraph const& graph, ValueId id);

@@ -1,7 +1,7 @@
 // The checks on values, and on the order in which operations write and read them.
 #include "ir/faults.h"
 
-#include "core/names.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,20 +18,19 @@ class ValueCheck {
         : graph_(graph), value_(graph.value(id)), id_(id), faults_(faults) {}
 
     void run() {
-        if (value_.type == DataType_t::NOT_SET) fail("has no data type");
+        if (value_.type == DataType_t::NOT_SET) fail("no data type", "one");
         if (!check_layout()) return;
         check_scalar();
         check_ragged();
         check_steps();
         if (value_.view_of != kNoValue) return check_view();
         if (is_memory_of_caller(value_.role) && value_.uid < 0) {
-            fail("is memory of the caller but has no uid (" + std::to_string(value_.uid) +
-                 "): nothing can be bound to it; give it the uid of the user's tensor");
+            fail("memory of the caller with the uid " + std::to_string(value_.uid), "the uid of the user's tensor");
         }
     }
 
    private:
-    void fail(std::string const& text) { faults_.at_value(id_, text); }
+    void fail(std::string found, std::string needed) { faults_.at_value(id_, std::move(found), std::move(needed)); }
 
     std::string dims() const {
         return "dims " + core::to_string(value_.dim) + ", strides " + core::to_string(value_.stride);
@@ -40,16 +39,16 @@ class ValueCheck {
     bool check_layout() {
         auto const rank = value_.dim.size();
         if (rank == 0 || rank > core::kMaxRank || value_.stride.size() != rank) {
-            fail("has " + dims() + "; needs 1 to 8 dims and one stride for each");
+            fail(dims(), "1 to 8 dims and one stride for each");
             return false;
         }
         if (*std::min_element(value_.dim.begin(), value_.dim.end()) < 1 ||
             *std::min_element(value_.stride.begin(), value_.stride.end()) < 0) {
-            fail("has " + dims() + "; dims are 1 or more and strides are 0 or more");
+            fail(dims(), "dims of 1 or more and strides of 0 or more");
             return false;
         }
         if (!core::volume(value_.dim) || !core::span_of(value_.dim, value_.stride)) {
-            fail("has " + dims() + ", which address more elements than 64 bits can count");
+            fail(dims(), "no more elements than 64 bits can count");
             return false;
         }
         return true;
@@ -59,19 +58,18 @@ class ValueCheck {
         if (!value_.table.empty()) return check_table();
         bool const is_scalar = value_.role == Role::ByValue || value_.role == Role::Constant;
         if (is_scalar && core::volume(value_.dim) != 1) {
-            fail("is passed by value and has " + dims() + "; a scalar has one element");
+            fail("a scalar with " + dims(), "one element");
         }
         if (value_.role == Role::Constant && value_.constant.type != value_.type) {
-            fail(std::string("is of type ") + core::name_of(value_.type) + " but its constant is of type " +
-                 core::name_of(value_.constant.type));
+            fail(core::text("the type ", value_.type, " and a constant of type ", value_.constant.type), "one type");
         }
     }
 
     void check_table() {
         auto const count = static_cast<std::int64_t>(value_.table.size());
         if (value_.role != Role::Constant || core::volume(value_.dim) != count) {
-            fail("has " + dims() + " and a table of " + std::to_string(count) +
-                 " elements; a table belongs to a constant and holds all its elements");
+            fail(dims() + " and a table of " + std::to_string(count) + " elements",
+                 "a constant, whose table holds all its elements");
         }
     }
 
@@ -80,14 +78,13 @@ class ValueCheck {
         for (ValueId const part : {value_.ragged.offset, value_.ragged.length}) {
             bool const is_offset = part == value_.ragged.offset;
             if (!is_known_before(part) || (is_offset && graph_.value(part).role != Role::Input)) {
-                return fail("has ragged offsets or lengths %" + std::to_string(part) +
-                            "; needs inputs that were added before it");
+                return fail("ragged offsets or lengths %" + std::to_string(part), "inputs that were added before it");
             }
         }
         std::int64_t const entries = value_.dim.front();
         auto const holds = [&](ValueId part, std::int64_t count) { return graph_.value(part).dim.front() == count; };
         if (holds(value_.ragged.offset, entries + 1) && holds(value_.ragged.length, entries)) return;
-        fail("has " + dims() + " and ragged offsets or lengths of another number of batch entries");
+        fail(dims() + " and ragged offsets or lengths of another number of batch entries", "one number");
     }
 
     bool is_known_before(ValueId part) const {
@@ -100,26 +97,25 @@ class ValueCheck {
         bool const has_sums = is_known_before(value_.steps_of) && graph_.value(value_.steps_of).role == Role::Input &&
                               graph_.value(value_.steps_of).dim.front() == value_.dim.front() + 1;
         if (has_sums && value_.role == Role::Virtual && value_.type == DataType_t::INT32) return;
-        fail("holds the steps of %" + std::to_string(value_.steps_of) + " in " + dims() +
-             "; needs to be virtual INT32, and an input with one entry more that was added before it");
+        fail("the steps of %" + std::to_string(value_.steps_of) + " in " + dims(),
+             "virtual INT32, and an input with one entry more that was added before it");
     }
 
     void check_view() {
         if (!is_in_range(graph_, value_.view_of) || value_.view_of >= id_) {
-            return fail("is a view of %" + std::to_string(value_.view_of) +
-                        "; a view shows a value that was added before it");
+            return fail("a view of %" + std::to_string(value_.view_of), "a view of a value that was added before it");
         }
         Value const& storage = graph_.value(value_.view_of);
         std::string const name = label_of(graph_, value_.view_of);
         if (storage.type != value_.type || storage.role != value_.role) {
-            fail("is a view of " + name +
-                 " but differs from it in type or role; a view changes dims and strides alone");
+            fail("a view of " + name + " that differs from it in type or role",
+                 "a view that changes dims and strides alone");
         }
         auto const has = core::span_of(value_.dim, value_.stride);
         auto const available = core::span_of(storage.dim, storage.stride);
         if (available && *has > *available) {
-            fail("has " + dims() + " and reaches element " + std::to_string(*has - 1) + " of " + name +
-                 ", whose last is " + std::to_string(*available - 1));
+            fail(dims() + ", which reach element " + std::to_string(*has - 1) + " of " + name,
+                 "elements up to " + std::to_string(*available - 1));
         }
     }
 
@@ -138,9 +134,10 @@ void check_uids(OpGraph const& graph, Faults& faults) {
     std::stable_sort(owners.begin(), owners.end(), [](Binding const& a, Binding const& b) { return a.uid < b.uid; });
     for (std::size_t i = 1; i < owners.size(); ++i) {
         if (owners[i].uid != owners[i - 1].uid) continue;
-        faults.at_value(owners[i].value, "has uid " + std::to_string(owners[i].uid) + ", which " +
-                                             label_of(graph, owners[i - 1].value) +
-                                             " has too; each tensor needs a uid of its own");
+        faults.at_value(
+            owners[i].value,
+            "uid " + std::to_string(owners[i].uid) + ", which " + label_of(graph, owners[i - 1].value) + " has too",
+            "a uid of its own for each tensor");
     }
 }
 
@@ -168,7 +165,7 @@ class OrderCheck {
         for (std::size_t i = 0; i < storages_.size(); ++i) {
             bool const is_output = graph_.values()[i].role == Role::Output && storages_[i] == static_cast<ValueId>(i);
             if (is_output && writers_[i] == kNobody) {
-                faults_.at_value(static_cast<ValueId>(i), "is an output that no operation writes");
+                faults_.at_value(static_cast<ValueId>(i), "an output that no operation writes", "one that does");
             }
         }
     }
@@ -185,24 +182,27 @@ class OrderCheck {
         return (value.role == Role::Virtual && value.steps_of == kNoValue) || value.role == Role::Output;
     }
 
+    std::string text_of(Operand const& operand) const {
+        return std::string(operand.label) + " = " + label_of(graph_, operand.value);
+    }
+
     void check_read(std::size_t op, Operand const& in) {
         if (!is_in_range(graph_, in.value)) return;
         std::size_t const storage = storage_index(in.value);
         if (is_written_by_ops(storage) && writers_[storage] == kNobody) {
-            faults_.at_op(op, std::string("reads ") + in.label + " = " + label_of(graph_, in.value) +
-                                  " before an operation has written it; put the operation that does in front");
+            faults_.at_op(op, text_of(in) + ", read before an operation has written it",
+                          "the operation that does in front");
         }
     }
 
     void check_write(std::size_t op, Operand const& out) {
         if (!is_in_range(graph_, out.value)) return;
         std::size_t const storage = storage_index(out.value);
-        std::string const what = std::string("writes ") + out.label + " = " + label_of(graph_, out.value);
         if (!is_written_by_ops(storage)) {
-            faults_.at_op(op, what + ", which is an input or a scalar; results are outputs or virtual");
+            faults_.at_op(op, text_of(out) + ", an input or a scalar, as a result", "outputs or virtual values");
         } else if (writers_[storage] != kNobody) {
-            faults_.at_op(op, what + ", which op " + std::to_string(writers_[storage]) +
-                                  " has written already; give each result a value of its own");
+            faults_.at_op(op, text_of(out) + ", which op " + std::to_string(writers_[storage]) + " has written already",
+                          "a value of its own for each result");
         } else {
             writers_[storage] = op;
         }
@@ -226,24 +226,21 @@ std::string label_of(OpGraph const& graph, ValueId id) {
     return name.empty() ? number : number + " " + name;
 }
 
-void Faults::at_value(ValueId id, std::string const& text) {
-    if (texts_.empty()) first_.tensor = graph_.value(id).name;
-    texts_.push_back(label_of(graph_, id) + " " + text);
+void Faults::at_value(ValueId id, std::string found, std::string needed) {
+    findings_.add(
+        {error_code_t::INVALID_VALUE, {"", label_of(graph_, id), ""}, std::move(found), std::move(needed), ""},
+        &graph_.value(id));
 }
 
-void Faults::at_op(std::size_t index, std::string const& text) {
+void Faults::at_op(std::size_t index, std::string found, std::string needed) {
     Op const& op = graph_.ops()[index];
-    if (texts_.empty()) first_.node = op.name;
     std::string const name = op.name.empty() ? "" : " '" + op.name + "'";
-    texts_.push_back("op " + std::to_string(index) + " " + kind_name(op) + name + " " + text);
-}
-
-error_t Faults::to_error() const {
-    if (texts_.empty()) return {};
-    std::string message =
-        "The op graph has " + std::to_string(texts_.size()) + (texts_.size() == 1 ? " fault:" : " faults:");
-    for (std::string const& text : texts_) message += "\n  " + text;
-    return {error_code_t::INVALID_VALUE, message, first_};
+    findings_.add({error_code_t::INVALID_VALUE,
+                   {"", "op " + std::to_string(index) + " " + kind_name(op) + name, ""},
+                   std::move(found),
+                   std::move(needed),
+                   ""},
+                  &op);
 }
 
 error_t verify(OpGraph const& graph) {

@@ -33,7 +33,7 @@ class OperandCheck {
     }
 
    private:
-    void fail(std::string const& text) { faults_.at_op(op_index_, text); }
+    void fail(std::string found, std::string needed) { faults_.at_op(op_index_, std::move(found), std::move(needed)); }
 
     core::Dims const& dim(ValueId id) const { return graph_.value(id).dim; }
     std::string show(char const* label, ValueId id) const {
@@ -43,9 +43,8 @@ class OperandCheck {
     void check_usable(Operand const& operand) {
         if (!is_in_range(graph_, operand.value)) {
             is_usable_ = false;
-            return fail(std::string("has ") + operand.label + " = %" + std::to_string(operand.value) +
-                        "; the graph has values %0 to %" +
-                        std::to_string(static_cast<std::int64_t>(graph_.values().size()) - 1));
+            return fail(std::string(operand.label) + " = %" + std::to_string(operand.value),
+                        "values %0 to %" + std::to_string(static_cast<std::int64_t>(graph_.values().size()) - 1));
         }
         Value const& value = graph_.value(operand.value);
         bool const is_laid_out = !value.dim.empty() && value.dim.size() == value.stride.size() &&
@@ -72,8 +71,7 @@ class OperandCheck {
         for (std::size_t i = 0; i < std::size(op.in); ++i) {
             if (i < needed) require(kPointwiseLabels[i], op.in[i]);
             if (i >= needed && op.in[i] != kNoValue) {
-                fail(std::string("has ") + kPointwiseLabels[i] + "; this mode has " + std::to_string(needed) +
-                     (needed == 1 ? " operand" : " operands"));
+                fail(kPointwiseLabels[i], std::to_string(needed) + (needed == 1 ? " operand" : " operands"));
             }
         }
         require("out", op.out);
@@ -88,35 +86,35 @@ class OperandCheck {
     void require(char const* label, ValueId id) {
         if (id != kNoValue) return;
         is_usable_ = false;
-        fail(std::string("lacks its operand ") + label);
+        fail("no operand", label);
     }
 
     void check_outputs_nest(Op const& op) {
         for (Operand const& out : outputs_of(op)) {
             Value const& value = graph_.value(out.value);
             if (core::overlaps_itself(value.dim, value.stride)) {
-                fail("writes " + show(out.label, out.value) + " with strides " + core::to_string(value.stride) +
-                     ", under which two elements share a place");
+                fail(show(out.label, out.value) + " with strides " + core::to_string(value.stride),
+                     "strides under which no two elements share a place");
             }
         }
     }
 
     // Compares a list of dims with the expected one.
     void check_dims(char const* label, ValueId id, core::Dims const& needed) {
-        if (id != kNoValue && dim(id) != needed) fail("has " + show(label, id) + "; needs " + core::to_string(needed));
+        if (id != kNoValue && dim(id) != needed) fail(show(label, id), core::to_string(needed));
     }
     void check_broadcast(char const* label, ValueId id, core::Dims const& to) {
         if (id == kNoValue || core::broadcasts_to(dim(id), to)) return;
-        fail("has " + show(label, id) + "; each dim has to be 1 or that of " + core::to_string(to));
+        fail(show(label, id), "each dim to be 1 or that of " + core::to_string(to));
     }
     void check_one_element(char const* label, ValueId id) {
-        if (id != kNoValue && core::volume(dim(id)) != 1) fail("has " + show(label, id) + "; needs one element");
+        if (id != kNoValue && core::volume(dim(id)) != 1) fail(show(label, id), "one element");
     }
     void check_integer(char const* label, ValueId id) {
         if (id == kNoValue) return;
         DataType_t const type = graph_.value(id).type;
         if (type == DataType_t::INT32 || type == DataType_t::INT64) return;
-        fail("has " + show(label, id) + " of type " + core::name_of(type) + "; needs INT32 or INT64");
+        fail(show(label, id) + " of type " + core::name_of(type), "INT32 or INT64");
     }
     // Lengths are read before anything runs, so they cannot be a result.
     void check_lengths(char const* label, ValueId id, std::int64_t batches, std::size_t rank) {
@@ -128,7 +126,7 @@ class OperandCheck {
         Value const& lengths = graph_.value(id);
         bool const is_result = lengths.role == Role::Virtual && lengths.steps_of == kNoValue;
         if (is_result || lengths.role == Role::Output) {
-            fail("has " + show(label, id) + ", which is a result; lengths are memory of the caller or a constant");
+            fail(show(label, id) + ", which is a result", "memory of the caller or a constant");
         }
     }
 
@@ -175,47 +173,44 @@ void OperandCheck::check(MatmulOp const& op) {
     core::Dims const &a = dim(op.a), &b = dim(op.b), &c = dim(op.c);
     std::size_t const rank = c.size();
     auto const fail_with = [&](std::string const& needed) {
-        fail("has " + show("a", op.a) + ", " + show("b", op.b) + ", " + show("c", op.c) + "; " + needed);
+        fail(show("a", op.a) + ", " + show("b", op.b) + ", " + show("c", op.c), needed);
     };
-    if (rank < 2 || a.size() != rank || b.size() != rank) return fail_with("all need one rank of at least 2");
+    if (rank < 2 || a.size() != rank || b.size() != rank) return fail_with("one rank of at least 2");
     std::size_t const m = rank - 2, n = rank - 1;
     if (a[m] != c[m] || b[n] != c[n] || a[n] != b[m]) {
-        fail_with("the last two dims need to be [M, K], [K, N] and [M, N]");
+        fail_with("the last two dims to be [M, K], [K, N] and [M, N]");
     }
     for (std::size_t i = 0; i < m; ++i) {
         if (c[i] % a[i] == 0 && c[i] % b[i] == 0) continue;
-        fail_with("dim " + std::to_string(i) + " of a and of b has to divide that of c, " + std::to_string(c[i]));
+        fail_with("dim " + std::to_string(i) + " of a and of b to divide that of c, " + std::to_string(c[i]));
     }
     check_lengths("m_override", op.m_override, c[0], rank);
     check_lengths("n_override", op.n_override, c[0], rank);
     check_lengths("k_override", op.k_override, c[0], rank);
     bool const has_override = op.m_override != kNoValue || op.n_override != kNoValue || op.k_override != kNoValue;
-    if (has_override && rank < 3) fail_with("overrides need a batch dim, rank 3 or more");
+    if (has_override && rank < 3) fail_with("a batch dim for overrides, rank 3 or more");
 }
 
 void OperandCheck::check(PointwiseOp const& op) {
     core::Dims const& out = dim(op.out);
-    if (op.mode == PointwiseMode_t::NOT_SET) fail("has no mode");
+    if (op.mode == PointwiseMode_t::NOT_SET) fail("no mode", "one");
     for (std::size_t i = 0; i < std::size(op.in); ++i) check_broadcast(kPointwiseLabels[i], op.in[i], out);
     auto const rank = static_cast<std::int64_t>(out.size());
     if (op.mode == PointwiseMode_t::GEN_INDEX && (op.axis < 0 || op.axis >= rank)) {
-        fail("has axis " + std::to_string(op.axis) + "; needs 0 to " + std::to_string(rank - 1) + " for " +
-             show("out", op.out));
+        fail("axis " + std::to_string(op.axis), "0 to " + std::to_string(rank - 1) + " for " + show("out", op.out));
     }
 }
 
 void OperandCheck::check(ReductionOp const& op) {
-    if (op.mode == ReductionMode_t::NOT_SET) fail("has no mode");
+    if (op.mode == ReductionMode_t::NOT_SET) fail("no mode", "one");
     core::Dims const &x = dim(op.x), &y = dim(op.y);
     if (x.size() != y.size() || !divides(y, x)) {
-        return fail("has " + show("x", op.x) + " and " + show("y", op.y) +
-                    "; y needs as many dims as x, and each has to divide that of x");
+        return fail(show("x", op.x) + " and " + show("y", op.y), "as many dims of y as of x, each a divisor");
     }
     if (op.rows == kNoValue) return;
     check_lengths("rows", op.rows, x[0], 4);
     if (x.size() == 4 && y[0] == 1 && y[2] == 1) return;
-    fail("has " + show("x", op.x) + " and " + show("y", op.y) +
-         "; with rows both need four dims, and y 1 in the first and third");
+    fail(show("x", op.x) + " and " + show("y", op.y), "four dims with rows, in y 1 for the first and third");
 }
 
 void OperandCheck::check(RngOp const& op) {
@@ -224,12 +219,12 @@ void OperandCheck::check(RngOp const& op) {
         check_integer(in.label, in.value);
     }
     if (op.probability >= 0.0 && op.probability <= 1.0) return;
-    fail("has probability " + std::to_string(op.probability) + "; needs 0 to 1");
+    fail("probability " + std::to_string(op.probability), "0 to 1");
 }
 
 void OperandCheck::check(ReshapeOp const& op) {
     if (core::volume(dim(op.x)) == core::volume(dim(op.y))) return;
-    fail("has " + show("x", op.x) + " and " + show("y", op.y) + "; both need the same number of elements");
+    fail(show("x", op.x) + " and " + show("y", op.y), "the same number of elements");
 }
 
 void OperandCheck::check(SliceOp const& op) {
@@ -240,15 +235,16 @@ void OperandCheck::check(SliceOp const& op) {
         fits = is_inside && (y[d] - 1) <= (x[d] - 1 - op.start[d]) / op.step[d];
     }
     if (fits) return;
-    fail("has " + show("x", op.x) + " and " + show("y", op.y) + ", from " + core::to_string(op.start) +
-         " in steps of " + core::to_string(op.step) + "; each element of y has to be one of x");
+    fail(show("x", op.x) + " and " + show("y", op.y) + ", from " + core::to_string(op.start) + " in steps of " +
+             core::to_string(op.step),
+         "each element of y to be one of x");
 }
 
 void OperandCheck::check(TransposeOp const& op) {
     core::Dims const &x = dim(op.x), &y = dim(op.y);
     if (core::is_permutation(op.permutation, x.size()) && y == core::permuted(x, op.permutation)) return;
-    fail("has " + show("x", op.x) + " and " + show("y", op.y) + " with the permutation " +
-         core::to_string(op.permutation) + "; y needs each dim of x once, in that order");
+    fail(show("x", op.x) + " and " + show("y", op.y) + " with the permutation " + core::to_string(op.permutation),
+         "each dim of x once in y, in that order");
 }
 
 // Slots {B, H, space, W}, with windows that fit the space.
@@ -258,8 +254,8 @@ bool OperandCheck::check_slots(Operand const& slots, neighborhood::Options const
     core::Dims const space = has_space ? core::Dims(have.begin() + 2, have.end() - 1) : core::Dims();
     if (has_space && neighborhood::fits(options, space) && have.back() == neighborhood::window_size(options))
         return true;
-    fail("has " + show(slots.label, slots.value) + " for windows of " + core::to_string(options.kernel_size) +
-         "; needs batch, heads, a space that the windows fit, and their slots");
+    fail(show(slots.label, slots.value) + " for windows of " + core::to_string(options.kernel_size),
+         "batch, heads, a space that the windows fit, and their slots");
     return false;
 }
 
@@ -288,9 +284,9 @@ void OperandCheck::check(NeighborhoodOp const& op) {
     bool const has_space = axes >= 1 && axes <= static_cast<std::int64_t>(neighborhood::kMostAxes);
     auto const sizes = has_space ? neighborhood::sizes_of(op.function, dim(leading)) : neighborhood::Sizes();
     if (!has_space || !neighborhood::fits(op.options, sizes.space)) {
-        return fail("has " + show(neighborhood::kOperands[port].label, leading) + " for windows of " +
-                    core::to_string(op.options.kernel_size) +
-                    "; needs one to three axes of space that the windows fit");
+        return fail(show(neighborhood::kOperands[port].label, leading) + " for windows of " +
+                        core::to_string(op.options.kernel_size),
+                    "one to three axes of space that the windows fit");
     }
     for (neighborhood::Operand const& row : neighborhood::kOperands)
         check_dims(row.label, op.operands[row.port], neighborhood::dims_of(op.function, sizes, op.options, row.port));
@@ -300,7 +296,7 @@ bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {
     bool good = true;
     for (Operand const& operand : operands) {
         if (dim(operand.value).size() == 4) continue;
-        fail("has " + show(operand.label, operand.value) + "; needs four dims: batch, head, sequence, vector");
+        fail(show(operand.label, operand.value), "four dims: batch, head, sequence, vector");
         good = false;
     }
     return good;
@@ -313,10 +309,11 @@ void OperandCheck::check_pages(ValueId container, ValueId table, ValueId length,
     check_dims("table", table, {needed.batches, 1, pages, 1});
     check_integer("table", table);
     if (graph_.value(table).role != Role::Input) {
-        fail("has " + show("table", table) + ", which is no input; tables are memory of the caller");
+        fail(show("table", table) + ", which is no input", "memory of the caller");
     }
-    if (graph_.value(container).ragged) fail("has " + show("container", container) + ", which is ragged");
-    if (length == kNoValue) return fail("has pages and no lengths, which say how many keys are in them");
+    if (graph_.value(container).ragged)
+        fail(show("container", container) + ", which is ragged", "pages without offsets");
+    if (length == kNoValue) return fail("pages without lengths", "lengths, which say how many keys are in them");
     check_lengths("length", length, needed.batches, 4);
 }
 
@@ -332,7 +329,7 @@ void OperandCheck::check_block_mask(ValueId mask, attention::Sizes const& sizes)
     check_dims("block_mask", mask, attention::dims_of(attention::shapes::kTiles, sizes));
     DataType_t const type = graph_.value(mask).type;
     if (type == DataType_t::UINT8) return;
-    fail("has " + show("block_mask", mask) + " of type " + core::name_of(type) + "; needs UINT8");
+    fail(show("block_mask", mask) + " of type " + core::name_of(type), "UINT8");
 }
 
 void OperandCheck::check(BlockMaskOp const& op) {
@@ -343,7 +340,7 @@ void OperandCheck::check(BlockMaskOp const& op) {
 
 void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_t axis) {
     if (!check_rank_4({{"x", x}, {"scale", scale}, {"y", y}})) return;
-    if (axis != 2 && axis != 3) return fail("has axis " + std::to_string(axis) + "; needs 2 or 3");
+    if (axis != 2 && axis != 3) return fail("axis " + std::to_string(axis), "2 or 3");
     check_dims("y", y, dim(x));
     auto const along = static_cast<std::size_t>(axis);
     bool const is_tiled = graph_.value(scale).reordering == TensorReordering_t::F8_128x4;
@@ -351,7 +348,7 @@ void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_
                is_tiled ? attention::padded_block_dims(dim(x), along) : attention::block_dims(dim(x), along));
     DataType_t const type = graph_.value(scale).type;
     if (type == DataType_t::FP8_E8M0) return;
-    fail("has " + show("scale", scale) + " of type " + core::name_of(type) + "; needs FP8_E8M0");
+    fail(show("scale", scale) + " of type " + core::name_of(type), "FP8_E8M0");
 }
 
 void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t keys) {
@@ -366,17 +363,16 @@ void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t 
         core::Dims const& have = dim(rows.value);
         bool const is_paged = rows.table != kNoValue;
         if ((!is_paged && have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {
-            fail("has " + show(rows.label, rows.value) + "; batch " + std::to_string(q[0]) +
-                 " or 1, and a number of heads that divides " + std::to_string(q[1]) + ", are needed");
+            fail(show(rows.label, rows.value),
+                 "batch " + std::to_string(q[0]) + " or 1, and a number of heads that divides " + std::to_string(q[1]));
         }
         if (is_paged) check_pages(rows.value, rows.table, operands[Seq_len_kv], {q[0], keys});
         else if (have[2] != keys) {
-            fail("has " + show("k", operands[K]) + " and " + show("v", operands[V]) +
-                 "; both need one sequence length");
+            fail(show("k", operands[K]) + " and " + show("v", operands[V]), "one sequence length");
         }
     }
     if (dim(operands[K])[3] != q[3]) {
-        fail("has " + show("k", operands[K]) + "; its vectors need " + std::to_string(q[3]) + " elements, as q's");
+        fail(show("k", operands[K]), "vectors of " + std::to_string(q[3]) + " elements, as in q");
     }
 }
 
@@ -387,7 +383,8 @@ void OperandCheck::check_operand(attention::Operand const& row, Operands const& 
     bool const is_gradient = row.gradient_of != attention::kPorts;
     ValueId const source = is_gradient ? operands[row.gradient_of] : kNoValue;
     if (is_gradient && source == kNoValue) {
-        return fail(std::string("writes ") + row.label + " and has no " + attention::operand(row.gradient_of).label);
+        return fail(std::string(row.label) + " without " + attention::operand(row.gradient_of).label,
+                    "both or neither");
     }
     if (row.shape == attention::shapes::kTiles) return check_block_mask(id, sizes);
     if (attention::is_length(row)) return check_lengths(row.label, id, sizes.batches, 4);
@@ -405,10 +402,10 @@ void OperandCheck::check_operand(attention::Operand const& row, Operands const& 
 void OperandCheck::check_options(AttentionOptions const& options, Operands const& operands) {
     using namespace attention;
     bool const has_lengths = operands[Seq_len_q] != kNoValue && operands[Seq_len_kv] != kNoValue;
-    if (options.padding && !has_lengths) fail("masks padding and lacks seq_len_q or seq_len_kv; give both");
+    if (options.padding && !has_lengths) fail("a padding mask without seq_len_q or seq_len_kv", "both");
     bool const has_generator = operands[Seed] != kNoValue && operands[Offset] != kNoValue;
     if (options.dropout_probability && !has_generator) {
-        fail("drops probabilities and lacks seed or offset; give both");
+        fail("dropout without seed or offset", "both");
     }
 }
 
@@ -430,7 +427,7 @@ void OperandCheck::check(SdpaForwardOp const& op) {
     using namespace attention;
     bool const has_pages = op.operands[Page_table_k] != kNoValue || op.operands[Page_table_v] != kNoValue;
     if (has_pages != (op.keys && *op.keys > 0)) {
-        return fail("has page tables or a number of keys alone; expected both or neither");
+        return fail("page tables or a number of keys alone", "both or neither");
     }
     check_attention(op);
 }
