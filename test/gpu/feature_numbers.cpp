@@ -312,7 +312,7 @@ void check_dropout_offsets(GpuStream const& gpu) {
 void check_indices(GpuStream const& gpu) {
     CheckedPlan with_lengths(case_with_lengths(), gpu, "lengths");
     with_lengths.in.len_kv.set({1, 0, 0, 0}, 201.0);
-    expect_bad(execute_on_gpu(with_lengths.session, gpu), "'len_kv' holds the length 201 for batch entry 1",
+    expect_bad(execute_on_gpu(with_lengths.session, gpu), "'len_kv': found the length 201 for batch entry 1",
                "a length too large");
     check_no_look_under_capture(with_lengths.session, gpu);
 
