@@ -11,9 +11,15 @@ constexpr double kMasked = -std::numeric_limits<double>::infinity();
 
 double dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head, std::int64_t j,
            std::int64_t b) {
+    double const *const x_row = x.row(b, x_head, i), *const y_row = y.row(b, y_head, j);
     double sum = 0.0;
-    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += x.at(b, x_head, i, d) * y.at(b, y_head, j, d);
+    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += x_row[d] * y_row[d];
     return sum;
+}
+
+// Adds the multiple of `count` numbers to others.
+void add_multiple(double* to, double factor, double const* numbers, std::int64_t count) {
+    for (std::int64_t d = 0; d < count; ++d) to[d] += factor * numbers[d];
 }
 
 // Calls visit(b, h, i, j) for each score.
@@ -128,9 +134,7 @@ Forward forward(Problem const& p) {
         result.amax_s = greater(result.amax_s, std::abs(kept));
         double const weight = p.narrow_probability ? (*p.narrow_probability)(kept) : kept;
         if (weight == 0.0) return;
-        for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-            result.o.at(b, h, i, d) += weight * p.v.at(b, p.v_head(h), j, d);
-        }
+        add_multiple(result.o.row(b, h, i), weight, p.v.row(b, p.v_head(h), j), p.v.dim[3]);
     });
     result.amax_o = greatest_magnitude(result.o);
     return result;
@@ -178,13 +182,11 @@ Backward backward(Problem const& p, Array const& o, Array const& stats, Array co
         result.amax_d_p = greater(result.amax_d_p, std::abs(wide));
         double const d_product = p.narrow_gradient ? (*p.narrow_gradient)(wide) : wide;
         double const kept = p.narrow_probability ? (*p.narrow_probability)(weight * keep) : weight * keep;
-        for (std::int64_t d = 0; d_product != 0.0 && d < p.q.dim[3]; ++d) {
-            result.d_q.at(b, h, i, d) += d_product * p.k.at(b, p.k_head(h), j, d);
-            result.d_k.at(b, p.k_head(h), j, d) += d_product * p.q.at(b, h, i, d);
+        if (d_product != 0.0) {
+            add_multiple(result.d_q.row(b, h, i), d_product, p.k.row(b, p.k_head(h), j), p.q.dim[3]);
+            add_multiple(result.d_k.row(b, p.k_head(h), j), d_product, p.q.row(b, h, i), p.q.dim[3]);
         }
-        for (std::int64_t d = 0; kept != 0.0 && d < p.v.dim[3]; ++d) {
-            result.d_v.at(b, p.v_head(h), j, d) += kept * d_o.at(b, h, i, d);
-        }
+        if (kept != 0.0) add_multiple(result.d_v.row(b, p.v_head(h), j), kept, d_o.row(b, h, i), p.v.dim[3]);
     });
     result.amax_d_q = greatest_magnitude(result.d_q);
     result.amax_d_k = greatest_magnitude(result.d_k);

@@ -12,8 +12,9 @@ constexpr double kConstants = 4.0 * Precision::kSingle;
 
 double absolute_dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head,
                     std::int64_t j, std::int64_t b) {
+    double const *const x_row = x.row(b, x_head, i), *const y_row = y.row(b, y_head, j);
     double sum = 0.0;
-    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += std::abs(x.at(b, x_head, i, d) * y.at(b, y_head, j, d));
+    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += std::abs(x_row[d] * y_row[d]);
     return sum;
 }
 
@@ -98,6 +99,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
     Array const probability = probabilities(s, exact.stats);
     Array const score_error = score_errors(p, s, precision);
     Array const row = zeros_like(exact.stats);
+    double const smallest = precision.smallest();
     Forward allowed{zeros_like(exact.o), row, row, row};
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const stats = exact.stats.at(b, h, i, 0), max = exact.max.at(b, h, i, 0);
@@ -119,9 +121,9 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
                                weight * relative + precision.smallest() * keep);
             double const rounding = precision.sum_unit(p.keys()) + precision.factor_unit;
             double const share = before + weight * rounding + precision.factor_floor;
-            for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-                allowed.o.at(b, h, i, d) += share * std::abs(p.v.at(b, p.v_head(h), j, d)) + precision.smallest();
-            }
+            double* const o = allowed.o.row(b, h, i);
+            double const* const v = p.v.row(b, p.v_head(h), j);
+            for (std::int64_t d = 0; d < p.v.dim[3]; ++d) o[d] += share * std::abs(v[d]) + smallest;
         }
     });
     allowed.amax_o = greatest_magnitude(allowed.o);
@@ -170,6 +172,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     Backward allowed{zeros_like(exact.d_q), zeros_like(exact.d_k), zeros_like(exact.d_v), zeros_like(exact.d_bias),
                      p.sink ? sink_errors(p, o, stats, d_o, precision) : Array()};
     double const of_keys = precision.sum_unit(p.queries() * (p.heads() / p.k.dim[1]));
+    double const of_queries = precision.sum_unit(p.keys());
     double const of_values = precision.sum_unit(p.queries() * (p.heads() / p.v.dim[1]));
     double const rows_per_bias = p.bias ? static_cast<double>(s.values.size() / exact.d_bias.values.size() + 4) : 0.0;
     double const k_roundings = p.k.dim[1] < p.heads() ? 2.0 : 1.0, v_roundings = p.v.dim[1] < p.heads() ? 2.0 : 1.0;
@@ -202,23 +205,26 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
                 narrowed_error(p.narrow_gradient, wide, std::abs(p.scale) * wide_error) / std::abs(p.scale);
             double const q_error = d_product_error + d_score * precision.gradient_unit;
             double const k_error = d_product_error + d_score * precision.gradient_unit * k_roundings;
+            double const *const q_row = p.q.row(b, h, i), *const k_row = p.k.row(b, p.k_head(h), j);
+            double *const d_q = allowed.d_q.row(b, h, i), *const d_k = allowed.d_k.row(b, p.k_head(h), j);
             for (std::int64_t d = 0; d < p.q.dim[3]; ++d) {
-                double const q = std::abs(p.scale * p.q.at(b, h, i, d));
-                double const k = std::abs(p.scale * p.k.at(b, p.k_head(h), j, d));
+                double const q = std::abs(p.scale * q_row[d]), k = std::abs(p.scale * k_row[d]);
                 // dS is rounded to the inputs' type with the scale applied.
-                double const q_floor = precision.gradient_floor * std::abs(p.k.at(b, p.k_head(h), j, d)) + smallest;
-                double const k_floor = precision.gradient_floor * (std::abs(p.q.at(b, h, i, d)) + 1.0) + smallest;
-                allowed.d_q.at(b, h, i, d) += (q_error + d_score * precision.sum_unit(p.keys())) * k + q_floor;
-                allowed.d_k.at(b, p.k_head(h), j, d) += (k_error + d_score * of_keys) * q + k_floor;
+                double const q_floor = precision.gradient_floor * std::abs(k_row[d]) + smallest;
+                double const k_floor = precision.gradient_floor * (std::abs(q_row[d]) + 1.0) + smallest;
+                d_q[d] += (q_error + d_score * of_queries) * k + q_floor;
+                d_k[d] += (k_error + d_score * of_keys) * q + k_floor;
             }
             double const before = narrowed_error(p.narrow_probability, weight * p.dropout_at(b, h, i, j),
                                                  keep * (weight * relative + smallest));
             double const share = before + keep * weight * (of_values + factor_unit * v_roundings) + factor_floor;
             bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
             double const head_floor = starts_sum ? factor_floor : 0.0;  // for each query head's own sum
+            double const* const d_o_row = d_o.row(b, h, i);
+            double* const d_v = allowed.d_v.row(b, p.v_head(h), j);
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) {
-                double const of_row = times(share, std::abs(d_o.at(b, h, i, d)));
-                allowed.d_v.at(b, p.v_head(h), j, d) += of_row + smallest + head_floor;
+                double const of_row = times(share, std::abs(d_o_row[d]));
+                d_v[d] += of_row + smallest + head_floor;
             }
         }
     });
