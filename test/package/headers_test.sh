@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# headers_test.sh <compiler> <standard> <include folder>: each public header compiles by itself, twice in one file, and includes
-# nothing but the standard library. Headers for PyTorch are left out: torch_test.sh compiles them.
+# headers_test.sh <compiler> <standard> <include folder> <stamp>: each public header compiles by itself, twice in one file, and
+# includes nothing but the standard library. Headers for PyTorch are left out: torch_test.sh compiles them. A success leaves
+# the stamp, and compiles nothing again until a header, the compiler or this script is newer.
 set -euo pipefail
-compiler=$1 standard=$2 include=$3
+compiler=$1 standard=$2 include=$3 stamp=$4
+
+if [[ -e $stamp && -z $(find -L "$include" "$0" "$(command -v "$compiler")" -newer "$stamp" -print -quit) ]]; then
+    echo "nothing has changed since the headers compiled as $standard with $compiler"
+    exit 0
+fi
+touch "$stamp.begun"  # headers that change during the test are newer
 
 compile() { "$compiler" "-std=$standard" -Wall -Wextra -Werror -I "$include" -x c++ "$@" -; }
 
@@ -32,4 +39,5 @@ if [[ -n $foreign ]]; then
     echo "<cudnn_frontend/graph.h> includes: $foreign"
     exit 1
 fi
+mv "$stamp.begun" "$stamp"
 echo "$count headers compile alone and twice as $standard with $compiler"
