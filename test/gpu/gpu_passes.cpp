@@ -29,7 +29,7 @@ struct Counts {
 // The table of one pass.
 class TrialTable {
    public:
-    void add(TriedCase const& tried, AttentionCase const& c, Outcome const& outcome) {
+    void add(TriedGraphs const& tried, AttentionCase const& c, Outcome const& outcome) {
         if (tried.forward) add(forward_, "forward", c, outcome.forward);
         // If the process ended and only forward reports it, both are at fault.
         bool const has_ended = !outcome.forward.ran && !outcome.forward.faults.empty();
@@ -85,7 +85,7 @@ int run_batch_of(std::vector<std::string> const& arguments) {
 std::size_t run_trial(PassTrial const& trial, std::vector<AttentionCase> const& cases, std::string const& program,
                       std::string const& range) {
     std::vector<CaseGroup> groups{{trial.quirk->id, {}}};
-    for (TriedCase const& tried : trial.cases) groups[0].cases.push_back(cases[tried.number]);
+    for (TriedGraphs const& tried : trial.cases) groups[0].cases.push_back(cases[tried.number]);
     TrialTable table;
     std::size_t const left = run_in_processes(
         groups, batches_of(groups, kBatchSize),

@@ -25,15 +25,16 @@ bool is_tried(Quirk const& quirk, std::vector<std::string> const& ids) {
 }
 
 // The case's graphs that the pass changes, by quirk.
-std::map<Quirk const*, TriedCase> tried(AttentionCase const& c, std::size_t number, quirks::Capabilities const& here) {
-    std::map<Quirk const*, TriedCase> changed;
+std::map<Quirk const*, TriedGraphs> tried(AttentionCase const& c, std::size_t number,
+                                          quirks::Capabilities const& here) {
+    std::map<Quirk const*, TriedGraphs> changed;
     Graphs const graphs(c);
     for (bool const is_backward : {false, true}) {
         if (is_backward && !c.has_backward()) continue;
         auto const graph = validated(spec_of((is_backward ? graphs.backward : graphs.forward).graph()));
         if (!quirks::violations(graph, here, {.dynamic_shapes = c.dynamic_shapes}).empty()) continue;
         for (Quirk const* const quirk : changing_rewrites(graph, here)) {
-            TriedCase& one = changed.try_emplace(quirk, TriedCase{number, false, false}).first->second;
+            TriedGraphs& one = changed.try_emplace(quirk, TriedGraphs{number, false, false}).first->second;
             (is_backward ? one.backward : one.forward) = true;
         }
     }

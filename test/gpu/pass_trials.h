@@ -13,14 +13,14 @@
 namespace sdpa_test {
 
 // The graphs of a case that the pass changes, except those that limits refuse.
-struct TriedCase {
+struct TriedGraphs {
     std::size_t number;  // in suite_cases()
     bool forward, backward;
 };
 
 struct PassTrial {
     cudnn_frontend::quirks::Quirk const* quirk;
-    std::vector<TriedCase> cases;
+    std::vector<TriedGraphs> cases;
 };
 
 // The cases of all groups of the suite, then random ones.

@@ -52,12 +52,12 @@ TEST_CASE("a pass is tried with the graphs that it changes", "[gpu]") {
     auto const cases = some_cases();
     auto const trials = pass_trials(cases, {"cudnn.w06", "cudnn.w09"}, kH200);
     REQUIRE(trials.size() == 2);
-    for (TriedCase const& tried : trials[0].cases) {
+    for (TriedGraphs const& tried : trials[0].cases) {
         CHECK(cases[tried.number].dropout == Dropout::Mask);
         CHECK(tried.forward);
         CHECK_FALSE(tried.backward);
     }
-    for (TriedCase const& tried : trials[1].cases) {
+    for (TriedGraphs const& tried : trials[1].cases) {
         CHECK(tried.backward);
         CHECK_FALSE(tried.forward);
     }

@@ -30,7 +30,7 @@ class Rows {
 
     Rows(Dims dim, Places const& places, DataType_t type, NeighborhoodLayout layout)
         : dim_(std::move(dim)), stride_(dim_.size()), places_(places) {
-        std::vector<std::size_t> const order = order_in_memory(dim_.size(), layout);
+        std::vector<std::size_t> const order = order_in_memory(dim_.size(), places, layout);
         std::int64_t next = 1;
         for (std::size_t i = order.size(); i-- > 0;) {
             stride_[order[i]] = next;
@@ -75,9 +75,13 @@ class Rows {
 
    private:
     // The dims from the outermost to the innermost.
-    static std::vector<std::size_t> order_in_memory(std::size_t rank, NeighborhoodLayout layout) {
+    static std::vector<std::size_t> order_in_memory(std::size_t rank, Places const& places, NeighborhoodLayout layout) {
         std::vector<std::size_t> order(rank);
         std::iota(order.begin(), order.end(), std::size_t{0});
+        if (layout == NeighborhoodLayout::HeadsFirst && places.batch) {
+            auto const head = order.begin() + static_cast<std::ptrdiff_t>(places.head);
+            std::rotate(order.begin() + 1, head, head + 1);
+        }
         if (layout == NeighborhoodLayout::Scattered) std::rotate(order.begin(), order.begin() + 2, order.end());
         if (layout == NeighborhoodLayout::Spaced && rank > 3) std::swap(order[rank - 2], order[rank - 3]);
         return order;
@@ -309,7 +313,7 @@ using BiasGradients = std::map<std::int64_t, Numbers>;
 }  // namespace
 
 std::string NeighborhoodCase::text() const {
-    constexpr char const* kLayouts[] = {"", ", spaced", ", scattered"};
+    constexpr char const* kLayouts[] = {"", ", heads first", ", spaced", ", scattered"};
     std::ostringstream out;
     out << "seed " << seed << ", B " << batches << ", H " << heads << ", D " << width << ", " << name_of(type);
     for (formula::Axis const& axis : axes) {

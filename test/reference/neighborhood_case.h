@@ -17,9 +17,9 @@
 
 namespace sdpa_test {
 
-// How tensors lie in memory. Spaced: dims in another order and with gaps, but each row whole, at a multiple of 16
-// bytes.
-enum class NeighborhoodLayout { Packed, Spaced, Scattered };
+// How tensors lie in memory. HeadsFirst: packed, head by head. Spaced: dims in another order and with gaps, but each
+// row whole, at a multiple of 16 bytes.
+enum class NeighborhoodLayout { Packed, HeadsFirst, Spaced, Scattered };
 
 struct NeighborhoodCase {
     std::int64_t batches = 1, heads = 1, width = 4;
@@ -44,8 +44,6 @@ struct NeighborhoodSizes {
 // A case that any function supports if the rules allow it: the products are for odd kernels alone, and so is the bias.
 NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes = {});
 
-enum class NeighborhoodFunction { Forward, Backward, Qk, QkBackward, Av, AvBackward };
-inline constexpr int kNeighborhoodFunctions = 6;
 bool takes(NeighborhoodFunction function, NeighborhoodCase const& test);
 
 // The tensors of a graph by their uids.

@@ -20,7 +20,7 @@ std::int64_t random_length(Random& random) {
     return random.chance(0.5) ? random.between(2, 24) : random.between(25, 70);
 }
 
-void choose_shape(AttentionCase& c, Random& random, LongCases long_cases) {
+void choose_shape(AttentionCase& c, Random& random, LongShapes long_cases) {
     constexpr std::int64_t kHeadDims[] = {1, 2, 3, 5, 8, 16, 17, 24, 32, 40, 48};
     c.b = random.between(1, 3);
     c.h_q = random.chance(0.25) ? 1 : random.between(2, 6);
@@ -243,7 +243,7 @@ void choose_dropout(AttentionCase& c, Random& random) {
 
 }  // namespace
 
-AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases) {
+AttentionCase random_wide_case(std::uint64_t index, LongShapes long_cases) {
     Random random(kSweepSeed + index);
     AttentionCase c;
     c.seed = index;

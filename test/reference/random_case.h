@@ -6,7 +6,7 @@
 namespace sdpa_test {
 
 // The share of cases with more rows than one block of a blocked implementation, and their largest number of rows.
-struct LongCases {
+struct LongShapes {
     double chance = 0.03;
     std::int64_t most_rows = 300;
 };
@@ -16,6 +16,6 @@ AttentionCase random_case(std::uint64_t index);
 // A case with masks, and inputs with some NaN and infinity; of wider types than 8 bits.
 AttentionCase random_wild_case(std::uint64_t index);
 // The same cases as random_case(), except that FP8 attention becomes attention of wider types.
-AttentionCase random_wide_case(std::uint64_t index, LongCases long_cases = {});
+AttentionCase random_wide_case(std::uint64_t index, LongShapes long_cases = {});
 
 }  // namespace sdpa_test

@@ -5,6 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+namespace sdpa_test {
+
+// The functions that the formulas are of, the first two with a softmax.
+enum class NeighborhoodFunction { Forward, Backward, Qk, QkBackward, Av, AvBackward };
+inline constexpr int kNeighborhoodFunctions = 6;
+
+}  // namespace sdpa_test
+
 namespace neighborhood_formula {
 
 using Numbers = std::vector<double>;

@@ -71,17 +71,17 @@ neighborhood::Axis random_axis(Random& random, std::int64_t longest) {
     return axis;
 }
 
-Shape random_shape(Random& random, NeighborhoodSizes const& sizes) {
+Shape random_shape(Random& random, NeighborhoodLimits const& limits) {
     Shape shape;
     std::int64_t const rank = random.between(1, 3);
-    double const side = std::pow(static_cast<double>(sizes.tokens), 1.0 / static_cast<double>(rank));
+    double const side = std::pow(static_cast<double>(limits.tokens), 1.0 / static_cast<double>(rank));
     for (std::int64_t i = 0; i < rank; ++i) shape.axes.push_back(random_axis(random, std::lround(side)));
     shape.batches = random.between(1, 2);
-    shape.heads = random.between(1, std::max<std::int64_t>(1, sizes.batch_heads / shape.batches));
+    shape.heads = random.between(1, std::max<std::int64_t>(1, limits.batch_heads / shape.batches));
     // Few numbers, rounded up to those of columns that kernels are compiled for: compiling takes long.
     std::int64_t const columns =
         random.chance(0.75) ? random.pick({8, 16, 40, 64, 128, 120}) : random.pick({1, 5, 33, 100, 136, 256, 300});
-    shape.columns = std::min(columns, sizes.columns);
+    shape.columns = std::min(columns, limits.columns);
     shape.type = random.pick({DataType_t::BFLOAT16, DataType_t::HALF, DataType_t::HALF, DataType_t::FLOAT});
     shape.scale = random.pick({1.0, 0.3, -0.7}) / std::sqrt(static_cast<double>(shape.columns));
     return shape;
@@ -107,9 +107,19 @@ Dims random_strides(Random& random, Dims const& dims, bool is_friendly) {
     return strides;
 }
 
+std::string name_of(NeighborhoodFunction function, Shape const& shape) {
+    constexpr char const* kNames[] = {"forward", "backward", "qk", "qk backward", "av", "av backward"};
+    std::string name = kNames[static_cast<int>(function)];
+    for (neighborhood::Axis const& axis : shape.axes) {
+        name += "; length " + std::to_string(axis.length) + " kernel " + std::to_string(axis.kernel) + " dilation " +
+                std::to_string(axis.dilation) + (axis.is_causal ? " causal" : "");
+    }
+    return name;
+}
+
 class Maker {
    public:
-    Maker(Random& random, NeighborhoodCase& made) : random_(random), made_(made), is_friendly_(random.chance(0.8)) {}
+    Maker(Random& random, KernelCase& made) : random_(random), made_(made), is_friendly_(random.chance(0.8)) {}
 
     std::size_t add(std::string name, DataType_t type, Dims dims) {
         Dims strides = random_strides(random_, dims, is_friendly_);
@@ -122,20 +132,18 @@ class Maker {
 
    private:
     std::size_t add(std::string name, Operand operand) {
-        NeighborhoodData data;
-        data.name = std::move(name);
-        data.operand = std::move(operand);
+        KernelTensor data{std::move(name), std::move(operand), {}};
         data.rounded_to = data.operand.type;
         auto const element = at(core::size_of(data.operand.type));
         data.start = kGuard + (is_friendly_ ? 0 : element * at(random_.between(0, 7)));
         data.bytes.assign(data.start + at(*core::span_of(data.operand.dims, data.operand.strides)) * element + kGuard,
                           std::byte{0xff});
-        made_.data.push_back(std::move(data));
-        return made_.data.size() - 1;
+        made_.tensors.push_back(std::move(data));
+        return made_.tensors.size() - 1;
     }
 
     Random& random_;
-    NeighborhoodCase& made_;
+    KernelCase& made_;
     bool is_friendly_;
 };
 
@@ -149,7 +157,7 @@ void for_each_element(Operand const& operand, Visit const& visit) {
 }
 
 // Stores the numbers, and returns them as they were stored, rounded.
-Numbers set(NeighborhoodData& data, Numbers const& numbers) {
+Numbers set(KernelTensor& data, Numbers const& numbers) {
     Numbers rounded;
     std::byte* const start = data.bytes.data() + data.start;
     for_each_element(data.operand, [&](std::int64_t offset) {
@@ -159,14 +167,14 @@ Numbers set(NeighborhoodData& data, Numbers const& numbers) {
     return rounded;
 }
 
-Numbers set_random(Random& random, NeighborhoodData& data) {
+Numbers set_random(Random& random, KernelTensor& data) {
     Numbers numbers(at(*core::volume(data.operand.dims)));
     for (double& number : numbers) number = random.real(-1.7, 1.7);
     return set(data, numbers);
 }
 
 // Sometimes with some entries that mask, or all of the first head, so that no key is visible to its queries.
-Numbers set_random_bias(Random& random, NeighborhoodData& data) {
+Numbers set_random_bias(Random& random, KernelTensor& data) {
     Numbers numbers = set_random(random, data);
     double const of_first_head = random.chance(0.2) ? 1.0 : 0.0, of_any = random.chance(0.3) ? 0.3 : 0.0;
     std::size_t const of_head = numbers.size() / at(data.operand.dims.front());
@@ -216,17 +224,20 @@ void for_each_head(Shape const& shape, Numbers const& q, Numbers const& k, Numbe
 
 using Links = std::vector<std::pair<NeighborhoodTensor, std::size_t>>;
 
-void add_step(NeighborhoodCase& made, Shape const& shape, NeighborhoodWork work, double scale, Links links) {
-    NeighborhoodStep step;
-    step.problem.work = work;
-    step.problem.axes = shape.axes;
-    step.problem.scale = static_cast<float>(scale);
+void add_step(KernelCase& made, Shape const& shape, NeighborhoodWork work, double scale, Links links,
+              float without_key = 0.0f) {
+    NeighborhoodProblem problem;
+    problem.work = work;
+    problem.axes = shape.axes;
+    problem.scale = static_cast<float>(scale);
+    problem.without_key = without_key;
     std::ranges::sort(links);
-    for (auto const& [tensor, data] : links) {
-        step.problem.operands[tensor] = made.data[data].operand;
-        step.data.push_back(data);
+    std::vector<std::size_t> tensors;
+    for (auto const& [tensor, number] : links) {
+        problem.operands[tensor] = made.tensors[number].operand;
+        tensors.push_back(number);
     }
-    made.steps.push_back(std::move(step));
+    made.steps.push_back({std::move(problem), std::move(tensors)});
 }
 
 struct Inputs {
@@ -234,23 +245,23 @@ struct Inputs {
     Numbers of_q, of_k, of_v;
 };
 
-Inputs add_inputs(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+Inputs add_inputs(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs inputs{};
     for (auto const& [name, place, numbers] :
          {std::tuple{"q", &inputs.q, &inputs.of_q}, {"k", &inputs.k, &inputs.of_k}, {"v", &inputs.v, &inputs.of_v}}) {
         *place = maker.add(name, shape.type, shape.rows(shape.columns));
-        *numbers = set_random(random, made.data[*place]);
+        *numbers = set_random(random, made.tensors[*place]);
     }
     return inputs;
 }
 
-void make_forward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+void make_forward(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
     Links links{{kernels::kQueries, in.q}, {kernels::kKeys, in.k}, {kernels::kValues, in.v}};
     Numbers of_bias;
     if (random.chance(0.4)) {
         std::size_t const bias = maker.add("bias", shape.type, shape.bias());
-        of_bias = set_random_bias(random, made.data[bias]);
+        of_bias = set_random_bias(random, made.tensors[bias]);
         links.push_back({kernels::kBias, bias});
     }
     std::size_t const o = maker.add("o", shape.type, shape.rows(shape.columns));
@@ -260,8 +271,8 @@ void make_forward(Random& random, Maker& maker, NeighborhoodCase& made, Shape co
     if (has_stats) links.push_back({kernels::kStats, stats});
     for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t, Head const& head) {
         auto const results = neighborhood_formula::fused_forward(head);
-        append(made.data[o].expected, results.o);
-        if (has_stats) append(made.data[stats].expected, results.stats);
+        append(made.tensors[o].expected, results.o);
+        if (has_stats) append(made.tensors[stats].expected, results.stats);
     });
     add_step(made, shape, NeighborhoodWork::Forward, shape.scale, links);
 }
@@ -296,7 +307,7 @@ struct BackwardPlaces {
     std::optional<std::size_t> q_statistics, q_sums;  // of one pass
 };
 
-BackwardPlaces add_backward_places(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape,
+BackwardPlaces add_backward_places(Random& random, Maker& maker, KernelCase& made, Shape const& shape,
                                    NeighborhoodForm form) {
     auto const rows = [&](char const* name) { return maker.add(name, shape.type, shape.rows(shape.columns)); };
     auto const numbers = [&](char const* name) { return maker.add(name, DataType_t::FLOAT, shape.rows(1)); };
@@ -308,8 +319,8 @@ BackwardPlaces add_backward_places(Random& random, Maker& maker, NeighborhoodCas
     if (is_one_pass) {
         places.q_statistics = maker.add_packed("q_statistics", DataType_t::FLOAT, shape.rows(2));
         places.q_sums = maker.add_packed("q_sums", DataType_t::FLOAT, shape.rows(shape.columns));
-        made.data[*places.q_sums].rounded_to = shape.type;
-        made.data[*places.q_sums].factor = shape.scale;
+        made.tensors[*places.q_sums].rounded_to = shape.type;
+        made.tensors[*places.q_sums].factor = shape.scale;
     }
     if (!has_bias) return places;
     places.bias = maker.add("bias", shape.type, shape.bias());
@@ -317,7 +328,7 @@ BackwardPlaces add_backward_places(Random& random, Maker& maker, NeighborhoodCas
     return places;
 }
 
-void add_one_pass_steps(NeighborhoodCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
+void add_one_pass_steps(KernelCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
     add_step(made, shape, NeighborhoodWork::GradientStart, shape.scale,
              {{kernels::kOutput, places.o},
               {kernels::kOutputGradient, places.d_o},
@@ -337,7 +348,7 @@ void add_one_pass_steps(NeighborhoodCase& made, Shape const& shape, Inputs const
              {{kernels::kQuerySums, *places.q_sums}, {kernels::kQueryGradient, places.d_q}});
 }
 
-void add_backward_steps(NeighborhoodCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
+void add_backward_steps(KernelCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
     if (places.q_sums) return add_one_pass_steps(made, shape, in, places);
     Links shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},
                  {kernels::kValues, in.v},        {kernels::kOutputGradient, places.d_o},
@@ -353,70 +364,70 @@ void add_backward_steps(NeighborhoodCase& made, Shape const& shape, Inputs const
     if (places.d_bias) add(NeighborhoodWork::BiasGradient, {{kernels::kBiasGradient, *places.d_bias}});
 }
 
-void make_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape, NeighborhoodForm form) {
+void make_backward(Random& random, Maker& maker, KernelCase& made, Shape const& shape, NeighborhoodForm form) {
     Inputs const in = add_inputs(random, maker, made, shape);
     BackwardPlaces const places = add_backward_places(random, maker, made, shape, form);
     Numbers of_o, of_stats, of_bias;
-    if (places.bias) of_bias = set_random_bias(random, made.data[*places.bias]);
+    if (places.bias) of_bias = set_random_bias(random, made.tensors[*places.bias]);
     for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t, Head const& head) {
         auto const results = neighborhood_formula::fused_forward(head);
         append(of_o, results.o);
         append(of_stats, results.stats);
     });
-    of_o = set(made.data[places.o], of_o);
-    of_stats = set(made.data[places.stats], of_stats);
-    Numbers const of_d_o = set_random(random, made.data[places.d_o]);
-    if (places.d_bias) made.data[*places.d_bias].expected.assign(of_bias.size(), 0.0);
+    of_o = set(made.tensors[places.o], of_o);
+    of_stats = set(made.tensors[places.stats], of_stats);
+    Numbers const of_d_o = set_random(random, made.tensors[places.d_o]);
+    if (places.d_bias) made.tensors[*places.d_bias].expected.assign(of_bias.size(), 0.0);
     std::int64_t const count = shape.batches * shape.heads;
     Numbers deltas;
     for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t number, Head const& head) {
         Numbers const o_part = part_of(of_o, number, count), d_o_part = part_of(of_d_o, number, count);
         auto const results =
             neighborhood_formula::fused_backward(head, o_part, part_of(of_stats, number, count), d_o_part);
-        append(made.data[places.d_q].expected, results.q);
-        append(made.data[places.d_k].expected, results.k);
-        append(made.data[places.d_v].expected, results.v);
+        append(made.tensors[places.d_q].expected, results.q);
+        append(made.tensors[places.d_k].expected, results.k);
+        append(made.tensors[places.d_v].expected, results.v);
         append_row_dots(deltas, o_part, d_o_part, shape.columns);
-        if (places.d_bias) add_to_head(made.data[*places.d_bias].expected, number % shape.heads, results.bias);
+        if (places.d_bias) add_to_head(made.tensors[*places.d_bias].expected, number % shape.heads, results.bias);
     });
-    if (places.delta) made.data[*places.delta].expected = deltas;
-    if (places.q_statistics) made.data[*places.q_statistics].expected = pairs_of(scaled(of_stats, kLog2OfE), deltas);
-    if (places.q_sums) made.data[*places.q_sums].expected = scaled(made.data[places.d_q].expected, 1 / shape.scale);
+    if (places.delta) made.tensors[*places.delta].expected = deltas;
+    if (places.q_statistics) made.tensors[*places.q_statistics].expected = pairs_of(scaled(of_stats, kLog2OfE), deltas);
+    if (places.q_sums)
+        made.tensors[*places.q_sums].expected = scaled(made.tensors[places.d_q].expected, 1 / shape.scale);
     add_backward_steps(made, shape, in, places);
 }
 
-void make_qk(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+void make_qk(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
     std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
     Links links{{kernels::kQueries, in.q}, {kernels::kKeys, in.k}, {kernels::kSlots, attn}};
     Numbers of_bias;
     if (random.flip()) {
         std::size_t const bias = maker.add("bias", shape.type, shape.bias());
-        of_bias = set_random_bias(random, made.data[bias]);
+        of_bias = set_random_bias(random, made.tensors[bias]);
         links.push_back({kernels::kBias, bias});
     }
     for_each_head(shape, in.of_q, in.of_k, {}, of_bias, [&](std::int64_t, Head const& head) {
-        append(made.data[attn].expected, neighborhood_formula::qk_forward(head));
+        append(made.tensors[attn].expected, neighborhood_formula::qk_forward(head));
     });
-    add_step(made, shape, NeighborhoodWork::WindowSlots, 1, links);
-    made.steps.back().problem.without_key = -std::numeric_limits<float>::infinity();
+    add_step(made, shape, NeighborhoodWork::WindowSlots, 1, links, -std::numeric_limits<float>::infinity());
 }
 
-void make_qk_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+void make_qk_backward(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
     std::size_t const d_attn = maker.add("d_attn", shape.type, shape.rows(shape.slots()));
     std::size_t const d_q = maker.add("d_q", shape.type, shape.rows(shape.columns));
     std::size_t const d_k = maker.add("d_k", shape.type, shape.rows(shape.columns));
     std::size_t const d_bias = maker.add("d_bias", shape.type, shape.bias());
-    Numbers const of_d_attn = set_random(random, made.data[d_attn]);
+    Numbers const of_d_attn = set_random(random, made.tensors[d_attn]);
     Numbers const no_bias(at(*core::volume(shape.bias())), 0.0);
-    Numbers& sums = made.data[d_bias].expected;
+    Numbers& sums = made.tensors[d_bias].expected;
     sums = no_bias;
     for_each_head(shape, in.of_q, in.of_k, {}, no_bias, [&](std::int64_t number, Head const& head) {
         auto const results =
             neighborhood_formula::qk_backward(head, part_of(of_d_attn, number, shape.batches * shape.heads));
-        append(made.data[d_q].expected, results.q);
-        append(made.data[d_k].expected, results.k);
+        append(made.tensors[d_q].expected, results.q);
+        append(made.tensors[d_k].expected, results.k);
         add_to_head(sums, number % shape.heads, results.bias);
     });
     Links const slots{{kernels::kSlots, d_attn}};
@@ -428,32 +439,32 @@ void make_qk_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shap
              {{kernels::kSlots, d_attn}, {kernels::kBiasGradient, d_bias}});
 }
 
-void make_av(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+void make_av(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
     std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
     std::size_t const o = maker.add("o", shape.type, shape.rows(shape.columns));
-    Numbers const of_attn = set_random(random, made.data[attn]);
+    Numbers const of_attn = set_random(random, made.tensors[attn]);
     for_each_head(shape, {}, {}, in.of_v, {}, [&](std::int64_t number, Head const& head) {
-        append(made.data[o].expected,
+        append(made.tensors[o].expected,
                neighborhood_formula::av_forward(head, part_of(of_attn, number, shape.batches * shape.heads)));
     });
     add_step(made, shape, NeighborhoodWork::WindowQueries, 1,
              {{kernels::kSlots, attn}, {kernels::kKeys, in.v}, {kernels::kQueries, o}});
 }
 
-void make_av_backward(Random& random, Maker& maker, NeighborhoodCase& made, Shape const& shape) {
+void make_av_backward(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
     std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
     std::size_t const d_o = maker.add("d_o", shape.type, shape.rows(shape.columns));
     std::size_t const d_attn = maker.add("d_attn", shape.type, shape.rows(shape.slots()));
     std::size_t const d_v = maker.add("d_v", shape.type, shape.rows(shape.columns));
-    Numbers const of_attn = set_random(random, made.data[attn]), of_d_o = set_random(random, made.data[d_o]);
+    Numbers const of_attn = set_random(random, made.tensors[attn]), of_d_o = set_random(random, made.tensors[d_o]);
     std::int64_t const count = shape.batches * shape.heads;
     for_each_head(shape, {}, {}, in.of_v, {}, [&](std::int64_t number, Head const& head) {
         auto const results =
             neighborhood_formula::av_backward(head, part_of(of_attn, number, count), part_of(of_d_o, number, count));
-        append(made.data[d_attn].expected, results.attn);
-        append(made.data[d_v].expected, results.v);
+        append(made.tensors[d_attn].expected, results.attn);
+        append(made.tensors[d_v].expected, results.v);
     });
     add_step(made, shape, NeighborhoodWork::WindowSlots, 1,
              {{kernels::kQueries, d_o}, {kernels::kKeys, in.v}, {kernels::kSlots, d_attn}});
@@ -469,7 +480,7 @@ double rounding_of(DataType_t type) {
 
 // Weights are rounded to the elements' type before they are multiplied, and results once more. The terms may be larger
 // than their sum, so that the largest number of the tensor counts.
-double tolerance_of(NeighborhoodData const& data) {
+double tolerance_of(KernelTensor const& data) {
     double largest = 0;
     for (double const number : data.expected) {
         if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
@@ -477,7 +488,7 @@ double tolerance_of(NeighborhoodData const& data) {
     return 3 * rounding_of(data.rounded_to) * largest + 1e-6 / std::abs(data.factor);
 }
 
-std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byte> after) {
+std::string fault_of_output(KernelTensor const& before, std::vector<std::byte> after) {
     double const tolerance = tolerance_of(before);
     std::string fault;
     std::size_t number = 0;
@@ -500,40 +511,33 @@ std::string fault_of_output(NeighborhoodData const& before, std::vector<std::byt
 
 }  // namespace
 
-bool NeighborhoodCase::allows(NeighborhoodForm form, kernels::DeviceFacts const& device) const {
-    return std::ranges::all_of(steps, [&](NeighborhoodStep const& step) {
-        auto const alignments = kernels::alignments_of(step.problem, form);
+bool allows(KernelCase const& made, NeighborhoodForm form, kernels::DeviceFacts const& device) {
+    return std::ranges::all_of(made.steps, [&](KernelStep const& step) {
+        auto const alignments = kernels::alignments_of(step.neighborhood(), form);
         for (std::size_t i = 0; i < alignments.size(); ++i) {
-            if (data[step.data[i]].start % alignments[i] != 0) return false;
+            if (made.tensors[step.tensors[i]].start % alignments[i] != 0) return false;
         }
-        return kernels::reason_against(step.problem, form, device).empty();
+        return kernels::reason_against(step.neighborhood(), form, device).empty();
     });
 }
 
-std::string NeighborhoodCase::text() const {
-    constexpr char const* kNames[] = {"forward", "backward", "qk", "qk backward", "av", "av backward"};
-    std::string text = kNames[static_cast<int>(function)];
-    for (neighborhood::Axis const& axis : steps.front().problem.axes) {
-        text += "; length " + std::to_string(axis.length) + " kernel " + std::to_string(axis.kernel) + " dilation " +
-                std::to_string(axis.dilation) + (axis.is_causal ? " causal" : "");
-    }
-    for (NeighborhoodData const& tensor : data) {
-        text +=
-            "; " + tensor.name + " " + core::to_string(tensor.operand.dims) + core::to_string(tensor.operand.strides);
-    }
-    return text + " " + to_string(data.front().operand.type);
+bool is_fused_backward(KernelCase const& made) {
+    NeighborhoodWork const first = made.steps.front().neighborhood().work;
+    return first == NeighborhoodWork::QueryGradients || first == NeighborhoodWork::GradientStart;
 }
 
-NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes const& sizes, NeighborhoodForm form) {
+KernelCase random_neighborhood_kernel_case(std::uint64_t seed, NeighborhoodLimits const& limits,
+                                           NeighborhoodForm form) {
     Random random(seed);
-    NeighborhoodCase made;
-    made.function = static_cast<NeighborhoodFunction>(seed % kNeighborhoodFunctions);
-    Shape shape = random_shape(random, sizes);
-    bool const has_slots = made.function > NeighborhoodFunction::Backward;
+    KernelCase made;
+    auto const function = static_cast<NeighborhoodFunction>(seed % kNeighborhoodFunctions);
+    Shape shape = random_shape(random, limits);
+    bool const has_slots = function > NeighborhoodFunction::Backward;
     // Slots and keys grow with the square of the tokens, and with the columns.
     while (has_slots && shape.tokens() * shape.slots() > 200'000) shape.axes.front() = random_axis(random, 4);
+    made.name = name_of(function, shape);
     Maker maker(random, made);
-    switch (made.function) {
+    switch (function) {
         case NeighborhoodFunction::Forward: make_forward(random, maker, made, shape); break;
         case NeighborhoodFunction::Backward: make_backward(random, maker, made, shape, form); break;
         case NeighborhoodFunction::Qk: make_qk(random, maker, made, shape); break;
@@ -544,9 +548,9 @@ NeighborhoodCase random_neighborhood_case(std::uint64_t seed, NeighborhoodSizes 
     return made;
 }
 
-std::string fault_of(NeighborhoodCase const& before, std::vector<std::vector<std::byte>> const& after) {
+std::string fault_of_neighborhood(KernelCase const& before, std::vector<std::vector<std::byte>> const& after) {
     for (std::size_t i = 0; i < after.size(); ++i) {
-        NeighborhoodData const& data = before.data[i];
+        KernelTensor const& data = before.tensors[i];
         if (data.expected.empty() && after[i] != data.bytes) return data.name + " changed, which is not written";
         if (data.expected.empty()) continue;
         std::string const fault = fault_of_output(data, after[i]);

@@ -63,7 +63,7 @@ std::string check_plan(std::string const& text) {
     }
     if (!is_told || told.to_text().empty()) return "a plan that loads is not told";
     ++figures().valid;
-    GraphCase const c{Json::parse(written(graph)), 1, {}, {}};
+    GraphDocument const c{Json::parse(written(graph)), 1, {}, {}};
     if (auto const places = places_of(graph, c)) {
         Run const done = run(graph, *places, make_data(*places, c), std::byte{0xff});
         ++figures().executions;

@@ -66,10 +66,10 @@ std::vector<std::int64_t> integers_of(HostTensor const& tensor) {
     return values;
 }
 
-GraphCase as_case(cudnn_frontend::graph::Graph const& graph, std::uint64_t seed) {
+GraphDocument as_case(cudnn_frontend::graph::Graph const& graph, std::uint64_t seed) {
     std::string text;
     if (auto const error = graph.serialize(text); error.is_bad()) throw std::runtime_error(error.err_msg);
-    GraphCase c{Json::parse(text), seed, {}, {}};
+    GraphDocument c{Json::parse(text), seed, {}, {}};
     std::int64_t next = 1000;
     for (auto& [id, tensor] : c.graph["tensors"].items()) {
         if (!tensor.contains("uid")) tensor["uid"] = next++;
@@ -77,15 +77,15 @@ GraphCase as_case(cudnn_frontend::graph::Graph const& graph, std::uint64_t seed)
     return c;
 }
 
-GraphCase as_case(Session const& session, std::uint64_t seed) {
-    GraphCase c = as_case(session.graph(), seed);
+GraphDocument as_case(Session const& session, std::uint64_t seed) {
+    GraphDocument c = as_case(session.graph(), seed);
     for (Session::Entry const& entry : session.entries()) {
         if (!is_floating(entry.memory.type)) c.integers[entry.tensor->get_uid()] = integers_of(entry.memory);
     }
     return c;
 }
 
-GraphCase make_base(std::size_t index) {
+GraphDocument make_base(std::size_t index) {
     if (index % 8 == 7) return as_case(neighborhood_graph(index / 8), index);
     AttentionCase const c = small_case(index);
     sdpa_test::Inputs const inputs = sdpa_test::make_inputs(c);
@@ -97,8 +97,8 @@ GraphCase make_base(std::size_t index) {
 
 }  // namespace
 
-GraphCase const& base_graph(std::size_t index) {
-    static std::map<std::size_t, GraphCase> made;
+GraphDocument const& base_graph(std::size_t index) {
+    static std::map<std::size_t, GraphDocument> made;
     auto const found = made.find(index);
     return found != made.end() ? found->second : made.emplace(index, make_base(index)).first->second;
 }

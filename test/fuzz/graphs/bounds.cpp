@@ -26,7 +26,7 @@ bool is_exact(Json const& graph) {
     return exact > 0 && exact == attention;
 }
 
-GraphCase widened(GraphCase c) {
+GraphDocument widened(GraphDocument c) {
     for (Json& tensor : c.graph["tensors"]) {
         if (is_16_bit(tensor.value("data_type", Json()))) tensor["data_type"] = "FLOAT";
     }
@@ -142,9 +142,9 @@ bool has_backward(Json const& graph) {
 
 }  // namespace
 
-std::optional<Bounds> bounds_of(GraphCase const& c, std::vector<Place> const& places, Data const& data) {
+std::optional<Bounds> bounds_of(GraphDocument const& c, std::vector<Place> const& places, Data const& data) {
     if (is_exact(c.graph)) return no_difference(places);
-    GraphCase const wide = widened(c);
+    GraphDocument const wide = widened(c);
     Graph graph;
     if (graph.deserialize(wide.graph.dump()).is_bad() || graph.build(Target::reference()).is_bad()) return std::nullopt;
     auto const wide_places = places_of(graph, wide);

@@ -15,7 +15,7 @@ struct Bounds {
 };
 
 // Empty if the graph cannot run so.
-std::optional<Bounds> bounds_of(GraphCase const& c, std::vector<Place> const& places, Data const& data);
+std::optional<Bounds> bounds_of(GraphDocument const& c, std::vector<Place> const& places, Data const& data);
 
 // Describes the first element of the place that differs by more; empty if there is none.
 enum class Infinities { MustAgree, MayDiffer };

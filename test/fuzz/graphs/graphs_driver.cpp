@@ -15,7 +15,7 @@ namespace {
 using cudnn_frontend::error_code_t;
 
 // Sets some adjacent elements anywhere to unusual numbers.
-void add_elements(GraphCase& c, Bytes& bytes) {
+void add_elements(GraphDocument& c, Bytes& bytes) {
     Json const& tensors = c.graph["tensors"];
     auto const tensor = tensors.find("t" + std::to_string(bytes.below(tensors.size())));
     if (tensor == tensors.end() || !tensor->value("uid", Json()).is_number()) return;
@@ -93,9 +93,9 @@ Json without_optional_outputs(Json graph) {
     return graph;
 }
 
-std::string fault_of_optional_outputs(GraphCase const& c, Target const& target, Run const& whole,
+std::string fault_of_optional_outputs(GraphDocument const& c, Target const& target, Run const& whole,
                                       std::vector<Place> const& places, Bounds const& bounds) {
-    GraphCase fewer = c;
+    GraphDocument fewer = c;
     fewer.graph = without_optional_outputs(c.graph);
     if (fewer.graph == c.graph) return {};
     Built const build = built(fewer.graph, target);
@@ -117,7 +117,7 @@ std::string fault_of_optional_outputs(GraphCase const& c, Target const& target, 
     return {};
 }
 
-std::string execution_fault(GraphCase const& c, Graph const& on_reference, Graph const& on_cpu, Target const& cpu) {
+std::string execution_fault(GraphDocument const& c, Graph const& on_reference, Graph const& on_cpu, Target const& cpu) {
     auto const places = places_of(on_reference, c);
     if (!places || !places_of(on_cpu, c)) return {};
     Data const data = make_data(*places, c);
@@ -149,7 +149,7 @@ std::string execution_fault(GraphCase const& c, Graph const& on_reference, Graph
 
 std::string make_case(Bytes& bytes) {
     constexpr int kMutations[] = {0, 1, 1, 2, 2, 3, 4, 6};
-    GraphCase c = base_graph(bytes.below(kBaseGraphs));
+    GraphDocument c = base_graph(bytes.below(kBaseGraphs));
     c.seed = bytes.byte();
     for (int left = bytes.pick(kMutations); left > 0; --left) mutate(c.graph, bytes);
     constexpr int kElements[] = {0, 0, 1, 1, 2, 4};
@@ -158,7 +158,7 @@ std::string make_case(Bytes& bytes) {
 }
 
 std::string check_case(std::string const& text) {
-    GraphCase const c = read_graph_case(text);
+    GraphDocument const c = read_graph_document(text);
     Graph graph;
     if (error_t const error = graph.deserialize(c.graph.dump()); error.is_bad()) {
         bool const is_named = error.get_code() == error_code_t::UNSUPPORTED_GRAPH_FORMAT;

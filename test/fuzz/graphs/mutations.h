@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fuzz/bytes.h"
-#include "fuzz/graphs/graph_case.h"
+#include "fuzz/graphs/graph_document.h"
 
 namespace fuzz {
 

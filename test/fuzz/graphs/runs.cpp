@@ -46,7 +46,7 @@ double seeded_value(std::uint64_t seed, std::int64_t uid, std::size_t index, Dat
     return static_cast<double>(random.between(0, type == DataType_t::BOOLEAN ? 1 : 2));
 }
 
-std::vector<double> values_of(Place const& place, GraphCase const& c) {
+std::vector<double> values_of(Place const& place, GraphDocument const& c) {
     std::vector<double> values(place.elements);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = seeded_value(c.seed, place.uid, i, place.type);
     auto const integers = c.integers.find(place.uid);
@@ -62,8 +62,8 @@ std::vector<double> values_of(Place const& place, GraphCase const& c) {
 }
 
 // The number of elements that the offsets of a ragged tensor add to its memory.
-std::optional<std::int64_t> reach_of_offsets(cudnn_frontend::graph::Tensor_attributes const& tensor, GraphCase const& c,
-                                             Json const& described) {
+std::optional<std::int64_t> reach_of_offsets(cudnn_frontend::graph::Tensor_attributes const& tensor,
+                                             GraphDocument const& c, Json const& described) {
     auto const offset = c.graph["tensors"].find(described["ragged_offset"].get<std::string>());
     if (offset == c.graph["tensors"].end() || !offset->value("uid", Json()).is_number()) return std::nullopt;
     Place place;
@@ -80,7 +80,7 @@ std::optional<std::int64_t> reach_of_offsets(cudnn_frontend::graph::Tensor_attri
     return static_cast<std::int64_t>(reach);
 }
 
-std::optional<Place> place_of(Graph const& graph, std::int64_t uid, GraphCase const& c) {
+std::optional<Place> place_of(Graph const& graph, std::int64_t uid, GraphDocument const& c) {
     cudnn_frontend::graph::Tensor_attributes tensor;
     Json const* const described = tensor_of(c.graph, uid);
     if (described == nullptr || graph.query_tensor_attributes_of_uid(uid, tensor).is_bad()) return std::nullopt;
@@ -160,7 +160,7 @@ std::vector<std::size_t> elements_of(Place const& place) {
     return elements;
 }
 
-std::optional<std::vector<Place>> places_of(Graph const& graph, GraphCase const& c) {
+std::optional<std::vector<Place>> places_of(Graph const& graph, GraphDocument const& c) {
     std::int64_t workspace = 0;
     if (graph.get_workspace_size(workspace).is_bad() || workspace > kMostWorkspace) return std::nullopt;
     std::vector<Place> places;
@@ -176,7 +176,7 @@ std::optional<std::vector<Place>> places_of(Graph const& graph, GraphCase const&
     return places;
 }
 
-Data make_data(std::vector<Place> const& places, GraphCase const& c) {
+Data make_data(std::vector<Place> const& places, GraphDocument const& c) {
     Data data;
     for (Place const& place : places) {
         if (!place.is_output) data[place.uid] = values_of(place, c);

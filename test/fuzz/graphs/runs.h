@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fuzz/graphs/elements.h"
-#include "fuzz/graphs/graph_case.h"
+#include "fuzz/graphs/graph_document.h"
 
 #include <cudnn_frontend/graph.h>
 
@@ -29,8 +29,8 @@ struct Place {
 using Data = std::map<std::int64_t, std::vector<double>>;
 
 // Empty if the graph is too large for a fuzzer, or does not determine the size of its memory.
-std::optional<std::vector<Place>> places_of(Graph const& graph, GraphCase const& c);
-Data make_data(std::vector<Place> const& places, GraphCase const& c);
+std::optional<std::vector<Place>> places_of(Graph const& graph, GraphDocument const& c);
+Data make_data(std::vector<Place> const& places, GraphDocument const& c);
 // Elements from the first to the last of a tensor with these dims and strides, inclusive; empty if they are too many.
 std::optional<std::int64_t> span_of(std::vector<std::int64_t> const& dim, std::vector<std::int64_t> const& stride);
 // The elements of a dense tensor as indices into its memory; for a ragged one all of its memory.

@@ -28,7 +28,7 @@ int check_random_cases(std::uint64_t count, DeviceFacts const& device) {
     DeviceFacts const small{device.compute_capability, 0};
     int failures = 0;
     for (std::uint64_t seed = 0; seed < count; ++seed) {
-        KernelCase const made = random_kernel_case(seed);
+        KernelCase const made = random_joint_case(seed);
         DeviceFacts const& facts = seed % 2 == 0 ? device : small;
         std::string const fault = fault_on_gpu(made, facts, static_cast<WayToRun>(seed % kWaysToRun));
         if (fault.empty()) continue;

@@ -59,7 +59,7 @@ std::size_t bytes_of(Operand const& operand) {
 
 struct Row {
     char const* what;
-    decltype(KernelCase::problem) problem;
+    JointProblem problem;
     bool must_be_fast;
 };
 
@@ -131,12 +131,12 @@ struct Times {
     std::string fault;  // of a launch
 };
 
-Times time_row(KernelCase const& made, kernels::Kernel const& kernel) {
+Times time_row(JointProblem const& problem, kernels::Kernel const& kernel) {
     std::size_t bytes = 0;
-    for (auto const& named : made.operands().operands) bytes += bytes_of(*named.operand);
+    for (auto const& named : operands_of(problem).operands) bytes += bytes_of(*named.operand);
     std::size_t const turns = std::max<std::size_t>(1, kCacheLeft / bytes);
     std::vector<std::unique_ptr<TurningMemory>> memory;
-    for (auto const& named : made.operands().operands) {
+    for (auto const& named : operands_of(problem).operands) {
         memory.push_back(std::make_unique<TurningMemory>(bytes_of(*named.operand), turns));
     }
     TurningMemory const from(bytes / 2, turns), to(bytes / 2, turns);  // a copy reads and writes each byte
@@ -158,13 +158,12 @@ Times time_row(KernelCase const& made, kernels::Kernel const& kernel) {
 }
 
 bool measure(Row const& row, DeviceFacts const& device) {
-    KernelCase const made{row.problem, {}};
-    auto const kernel = made.compile(device);
+    auto const kernel = compile(row.problem, device);
     if (kernel.is_bad()) {
         std::puts(kernel.error().err_msg.c_str());
         return false;
     }
-    Times const times = time_row(made, *kernel.value());
+    Times const times = time_row(row.problem, *kernel.value());
     cudaError_t const status = cudaDeviceSynchronize();
     if (!times.fault.empty() || status != cudaSuccess) {
         std::printf("%s: %s%s\n", row.what, times.fault.c_str(), cudaGetErrorString(status));

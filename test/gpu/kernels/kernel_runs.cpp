@@ -14,18 +14,18 @@ std::string problem(cudaError_t status) { return status == cudaSuccess ? "" : cu
 class DeviceBuffers {
    public:
     DeviceBuffers(KernelCase const& made, std::size_t shift) {
-        auto const operands = made.operands().operands;
+        auto const operands = operands_of(made.steps.front().joint()).operands;
         for (std::size_t i = 0; i < operands.size(); ++i) {
-            std::vector<std::byte> const& bytes = made.buffers[i].bytes;
+            std::vector<std::byte> const& bytes = made.tensors[i].bytes;
             shifts_.push_back(shift * static_cast<std::size_t>(operands[i].element_bytes()));
             memory_.push_back(std::make_unique<DeviceBytes>(bytes.size() + shifts_[i]));
             std::byte* const start = memory_[i]->get() + shifts_[i];
             cudaMemcpy(start, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
-            pointers_.push_back(start + made.buffers[i].start);
+            pointers_.push_back(start + made.tensors[i].start);
         }
     }
     std::vector<void*> const& pointers() const { return pointers_; }
-    KernelBuffers read(KernelBuffers like) const {
+    KernelTensors read(KernelTensors like) const {
         for (std::size_t i = 0; i < like.size(); ++i) {
             cudaMemcpy(like[i].bytes.data(), memory_[i]->get() + shifts_[i], like[i].bytes.size(),
                        cudaMemcpyDeviceToHost);
@@ -93,16 +93,16 @@ std::string run_on_gpu(Kernel const& kernel, WayToRun way, kernels::Pointers poi
 }
 
 std::string fault_on_gpu(KernelCase const& made, kernels::DeviceFacts const& device, WayToRun way) {
-    auto const kernel = made.compile(device);
+    auto const kernel = compile(made.steps.front().joint(), device);
     if (kernel.is_bad()) return kernel.error().err_msg;
     DeviceBuffers const buffers(made, 0), others(made, 1);  // of another alignment, so that updates change the function
     std::string const text = run_on_gpu(*kernel.value(), way, buffers.pointers(), others.pointers());
     if (!text.empty()) return text;
-    KernelBuffers const untouched = others.read(made.buffers);
+    KernelTensors const untouched = others.read(made.tensors);
     for (std::size_t i = 0; i < untouched.size(); ++i) {
-        if (untouched[i].bytes != made.buffers[i].bytes) return "memory that the kernel was bound to before changed";
+        if (untouched[i].bytes != made.tensors[i].bytes) return "memory that the kernel was bound to before changed";
     }
-    return fault_of(made, buffers.read(made.buffers));
+    return fault_of_joint(made, buffers.read(made.tensors));
 }
 
 }  // namespace sdpa_test

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpu/device_bytes.h"
-#include "support/kernel_cases.h"
+#include "support/joint_cases.h"
 
 #include <string>
 

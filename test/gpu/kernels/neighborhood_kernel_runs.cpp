@@ -14,27 +14,27 @@ namespace {
 
 using kernels::NeighborhoodForm;
 
-constexpr NeighborhoodSizes kSizes{800, 300, 3};
+constexpr NeighborhoodLimits kSizes{800, 300, 3};
 
 std::string problem(cudaError_t status) { return status == cudaSuccess ? "" : cudaGetErrorString(status); }
 
 // A case's tensors on the GPU.
 class DeviceTensors {
    public:
-    explicit DeviceTensors(NeighborhoodCase const& made) {
-        for (NeighborhoodData const& data : made.data) {
+    explicit DeviceTensors(KernelCase const& made) {
+        for (KernelTensor const& data : made.tensors) {
             memory_.push_back(std::make_unique<DeviceBytes>(data.bytes.size()));
             cudaMemcpy(memory_.back()->get(), data.bytes.data(), data.bytes.size(), cudaMemcpyHostToDevice);
         }
     }
-    std::vector<void*> pointers(NeighborhoodCase const& made, NeighborhoodStep const& step) const {
+    std::vector<void*> pointers(KernelCase const& made, KernelStep const& step) const {
         std::vector<void*> pointers;
-        for (std::size_t const data : step.data) pointers.push_back(memory_[data]->get() + made.data[data].start);
+        for (std::size_t const data : step.tensors) pointers.push_back(memory_[data]->get() + made.tensors[data].start);
         return pointers;
     }
-    std::vector<std::vector<std::byte>> bytes(NeighborhoodCase const& made) const {
+    std::vector<std::vector<std::byte>> bytes(KernelCase const& made) const {
         std::vector<std::vector<std::byte>> all;
-        for (NeighborhoodData const& data : made.data) {
+        for (KernelTensor const& data : made.tensors) {
             std::vector<std::byte>& bytes = all.emplace_back(data.bytes.size());
             cudaMemcpy(bytes.data(), memory_[all.size() - 1]->get(), bytes.size(), cudaMemcpyDeviceToHost);
         }
@@ -45,20 +45,20 @@ class DeviceTensors {
     std::vector<std::unique_ptr<DeviceBytes>> memory_;
 };
 
-std::string fault_on_gpu(NeighborhoodCase const& made, NeighborhoodForm form, kernels::DeviceFacts const& device) {
+std::string fault_on_gpu(KernelCase const& made, NeighborhoodForm form, kernels::DeviceFacts const& device) {
     DeviceTensors const tensors(made);
-    for (NeighborhoodStep const& step : made.steps) {
-        auto const kernel = kernels::compile_neighborhood(step.problem, form, device);
+    for (KernelStep const& step : made.steps) {
+        auto const kernel = kernels::compile_neighborhood(step.neighborhood(), form, device);
         if (kernel.is_bad()) return kernel.error().err_msg;
         auto const error = kernel.value()->launch(nullptr, tensors.pointers(made, step));
         if (error.is_bad()) return error.err_msg;
     }
     std::string const text = problem(cudaDeviceSynchronize());
-    return text.empty() ? fault_of(made, tensors.bytes(made)) : text;
+    return text.empty() ? fault_of_neighborhood(made, tensors.bytes(made)) : text;
 }
 
-bool is_among(NeighborhoodCase const& made, NeighborhoodForm form, NeighborhoodKernels which) {
-    bool const are_gradients = form == NeighborhoodForm::WarpGroups && made.function == NeighborhoodFunction::Backward;
+bool is_among(KernelCase const& made, NeighborhoodForm form, NeighborhoodKernels which) {
+    bool const are_gradients = form == NeighborhoodForm::WarpGroups && is_fused_backward(made);
     return which == NeighborhoodKernels::All || !are_gradients;
 }
 
@@ -67,8 +67,8 @@ int check_form(NeighborhoodKernels which, NeighborhoodForm form, int cases, kern
     int run = 0, wrong = 0;
     bool const is_here = form != NeighborhoodForm::WarpGroups || device.compute_capability == 90;
     for (std::uint64_t seed = 0; is_here && run < cases; ++seed) {
-        NeighborhoodCase const made = random_neighborhood_case(seed, kSizes, form);
-        if (!made.allows(form, device) || !is_among(made, form, which)) continue;
+        KernelCase const made = random_neighborhood_kernel_case(seed, kSizes, form);
+        if (!allows(made, form, device) || !is_among(made, form, which)) continue;
         ++run;
         std::string const fault = fault_on_gpu(made, form, device);
         if (fault.empty()) continue;

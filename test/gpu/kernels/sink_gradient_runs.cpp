@@ -3,56 +3,50 @@
 #include "gpu/kernels/kernel_runs.h"
 #include "support/sink_gradient_cases.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 namespace sdpa_test {
 namespace {
 
-// A case's data on the GPU, each once.
+// A case's tensors on the GPU.
 class OnGpu {
    public:
-    explicit OnGpu(SinkCase& c) {
-        for (OperandData* const data : c.data()) {
-            bool const is_known = !pointers_.empty() && data == last_;
-            if (!is_known) {
-                memory_.push_back(std::make_unique<DeviceBytes>(data->bytes.size()));
-                cudaMemcpy(memory_.back()->get(), data->bytes.data(), data->bytes.size(), cudaMemcpyHostToDevice);
-            }
-            if (data == &c.gradient) gradient_ = memory_.back()->get();
-            pointers_.push_back(memory_.back()->get());
-            last_ = data;
+    explicit OnGpu(KernelCase const& c) {
+        for (KernelTensor const& tensor : c.tensors) {
+            memory_.push_back(std::make_unique<DeviceBytes>(tensor.bytes.size()));
+            cudaMemcpy(memory_.back()->get(), tensor.bytes.data(), tensor.bytes.size(), cudaMemcpyHostToDevice);
         }
+        for (std::size_t const tensor : c.steps.front().tensors) pointers_.push_back(memory_[tensor]->get());
     }
     std::vector<void*> const& pointers() const { return pointers_; }
-    void read_gradient(SinkCase& c) const {
-        cudaMemcpy(c.gradient.bytes.data(), gradient_, c.gradient.bytes.size(), cudaMemcpyDeviceToHost);
+    void read_gradient(KernelCase& c) const {
+        std::vector<std::byte>& bytes = c.tensors[kGradient].bytes;
+        cudaMemcpy(bytes.data(), memory_[kGradient]->get(), bytes.size(), cudaMemcpyDeviceToHost);
     }
 
    private:
     std::vector<std::unique_ptr<DeviceBytes>> memory_;
     std::vector<void*> pointers_;
-    OperandData const* last_ = nullptr;
-    void* gradient_ = nullptr;
 };
 
-std::string fault_on_gpu(SinkCase& c, kernels::DeviceFacts const& device, WayToRun way) {
-    auto const kernel = kernels::compile_sink_gradient(c.problem(), device);
+std::string fault_on_gpu(KernelCase& c, kernels::DeviceFacts const& device, WayToRun way) {
+    auto const kernel = kernels::compile_sink_gradient(c.steps.front().sink_gradient(), device);
     if (kernel.is_bad()) return kernel.error().err_msg;
-    std::memset(c.gradient.bytes.data(), 0xff, c.gradient.bytes.size());
+    std::ranges::fill(c.tensors[kGradient].bytes, std::byte{0xff});
     OnGpu const place(c), other(c);
     if (std::string text = run_on_gpu(*kernel.value(), way, place.pointers(), other.pointers()); !text.empty()) {
         return text;
     }
     place.read_gradient(c);
-    if (std::string text = fault_of(c); !text.empty()) return text;
-    std::vector<std::byte> const first = c.gradient.bytes;
+    if (std::string text = fault_of_sink_gradient(c); !text.empty()) return text;
+    std::vector<std::byte> const first = c.tensors[kGradient].bytes;
     for (int run = 0; run < 4; ++run) {
         std::string const text = run_on_gpu(*kernel.value(), WayToRun::Launch, other.pointers(), place.pointers());
         if (!text.empty()) return text;
         other.read_gradient(c);
-        if (c.gradient.bytes != first) return "another run has other bits";
+        if (c.tensors[kGradient].bytes != first) return "another run has other bits";
     }
     return {};
 }
@@ -62,7 +56,7 @@ std::string fault_on_gpu(SinkCase& c, kernels::DeviceFacts const& device, WayToR
 int check_sink_gradients(std::uint64_t count, kernels::DeviceFacts const& device) {
     int failures = 0;
     for (std::uint64_t seed = 0; seed < count; ++seed) {
-        SinkCase c = random_sink_case(seed);
+        KernelCase c = random_sink_case(seed);
         std::string const fault = fault_on_gpu(c, device, static_cast<WayToRun>(seed % kWaysToRun));
         if (fault.empty()) continue;
         ++failures;

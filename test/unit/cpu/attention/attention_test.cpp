@@ -1,11 +1,12 @@
 #include "support/catch.h"
 
-#include "attention_case.h"
+#include "attention_data.h"
 
 #include "cpu/attention/attention_kernels.h"
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 namespace {
 
@@ -48,39 +49,40 @@ void run_guarded(std::int64_t size, Run run) {
     for (unsigned char const* at = workspace + size; at < memory.data() + memory.size(); ++at) REQUIRE(*at == kPattern);
 }
 
-void run_forward(Case const& test, Data const& data, int threads) {
+void run_forward(AttentionCase const& test, Data const& data, int threads) {
     auto const tensors = data.forward(test);
     run_guarded(cpu::forward_workspace(tensors, threads),
-                [&](void* workspace) { return cpu::attention_forward(tensors, test.options, threads, workspace); });
+                [&](void* workspace) { return cpu::attention_forward(tensors, options_of(test), threads, workspace); });
 }
 
-void run_backward(Case const& test, Data const& data, int threads) {
+void run_backward(AttentionCase const& test, Data const& data, int threads) {
     auto const tensors = data.backward(test);
-    run_guarded(cpu::backward_workspace(tensors, threads),
-                [&](void* workspace) { return cpu::attention_backward(tensors, test.options, threads, workspace); });
+    run_guarded(cpu::backward_workspace(tensors, threads), [&](void* workspace) {
+        return cpu::attention_backward(tensors, options_of(test), threads, workspace);
+    });
 }
 
-void check_forward(Case const& test, Data const& data) {
+void check_forward(AttentionCase const& test, Data const& data) {
     run_forward(test, data, 1);
     oracle::Problem const problem = to_problem(test, data);
     oracle::Forward const expected = oracle::forward(problem);
     check_close("O", data.o, expected.o);
     check_close("stats", data.stats, expected.stats);
-    if (test.dropout == Dropout::Philox) check_close("rng dump", data.rng_dump, *problem.dropout_mask);
+    if (test.dropout == Dropout::Probability) check_close("rng dump", data.rng_dump, *problem.dropout_mask);
 }
 
 // Uses O and stats of check_forward, which must run first.
-void check_backward(Case const& test, Data const& data) {
+void check_backward(AttentionCase const& test, Data const& data) {
     run_backward(test, data, 1);
     oracle::Backward const expected =
         oracle::backward(to_problem(test, data), data.o.numbers(), data.stats.numbers(), data.d_o.numbers());
     check_close("dQ", data.d_q, expected.d_q);
     check_close("dK", data.d_k, expected.d_k);
     check_close("dV", data.d_v, expected.d_v);
-    if (test.has_bias) check_close("dBias", data.d_bias, expected.d_bias);
+    if (test.bias) check_close("dBias", data.d_bias, expected.d_bias);
 }
 
-void check_thread_count(Case const& test, Data const& one, int threads) {
+void check_thread_count(AttentionCase const& test, Data const& one, int threads) {
     CAPTURE(threads);
     Data const many = make_data(test);
     run_forward(test, many, threads);
@@ -94,19 +96,24 @@ void check_thread_count(Case const& test, Data const& one, int threads) {
     CHECK(many.d_bias.memory == one.d_bias.memory);
 }
 
-Case plain_case() {
-    Case test;
-    test.sizes = {2, 4, 2, 2, 65, 130, 40, 24};
-    test.options.scale_value = 0.3f;
+// B, heads of Q, K and V, queries, keys, head dims.
+void set_sizes(AttentionCase& test, std::array<std::int64_t, 8> const& sizes) {
+    std::tie(test.b, test.h_q, test.h_k, test.h_v, test.s_q, test.s_kv, test.d_qk, test.d_v) = std::tuple_cat(sizes);
+}
+
+AttentionCase plain_case() {
+    AttentionCase test;
+    set_sizes(test, {2, 4, 2, 2, 65, 130, 40, 24});
+    test.scale = Scale::Number, test.scale_value = 0.3f;
     return test;
 }
 
-std::vector<double> forward_numbers(Case const& test) {
+std::vector<double> forward_numbers(AttentionCase const& test) {
     Data const data = make_data(test);
     run_forward(test, data, 2);
     std::vector<double> numbers;
-    for (std::int64_t i = 0; i < test.sizes.sq; ++i) {
-        for (std::int64_t d = 0; d < test.sizes.dv; ++d) numbers.push_back(data.o.at(1, 3, i, d));
+    for (std::int64_t i = 0; i < test.s_q; ++i) {
+        for (std::int64_t d = 0; d < test.d_v; ++d) numbers.push_back(data.o.at(1, 3, i, d));
     }
     return numbers;
 }
@@ -115,9 +122,9 @@ std::vector<double> forward_numbers(Case const& test) {
 
 TEST_CASE("fused attention equals plain loops, for any number of threads") {
     auto const seed = static_cast<unsigned>(GENERATE(range(1, 61)));
-    Case const test = random_case(seed);
-    Sizes const& s = test.sizes;
-    CAPTURE(seed, s.b, s.hq, s.hk, s.hv, s.sq, s.skv, s.dqk, s.dv, static_cast<int>(test.type));
+    AttentionCase const test = random_case(seed);
+    CAPTURE(seed, test.b, test.h_q, test.h_k, test.h_v, test.s_q, test.s_kv, test.d_qk, test.d_v,
+            static_cast<int>(test.type));
     Data const data = make_data(test);
     check_forward(test, data);
     check_backward(test, data);
@@ -125,11 +132,10 @@ TEST_CASE("fused attention equals plain loops, for any number of threads") {
 }
 
 TEST_CASE("fused attention spans several blocks of queries and keys") {
-    Case test;
-    test.sizes = {1, 2, 1, 1, 600, 530, 16, 8};
-    test.options.scale_value = 0.25f;
-    test.has_bias = true;
-    test.bias_dim = {1, 2, 600, 530};
+    AttentionCase test;
+    set_sizes(test, {1, 2, 1, 1, 600, 530, 16, 8});
+    test.scale = Scale::Number, test.scale_value = 0.25f;
+    test.bias = {1, 2, 600, 530};
     auto const check = [&] {
         Data const data = make_data(test);
         check_forward(test, data);
@@ -138,9 +144,9 @@ TEST_CASE("fused attention spans several blocks of queries and keys") {
     };
     SECTION("every score") { check(); }
     SECTION("a window along the bottom right diagonal") {
-        test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
-        test.options.right_bound = 3;
-        test.options.left_bound = 150;
+        test.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+        test.right = 3;
+        test.left = 150;
         check();
     }
 }
@@ -148,47 +154,42 @@ TEST_CASE("fused attention spans several blocks of queries and keys") {
 TEST_CASE("fused attention changes with every option") {
     std::vector<double> const plain = forward_numbers(plain_case());
     auto const check_changed = [&](char const* option, auto change) {
-        Case test = plain_case();
+        AttentionCase test = plain_case();
         change(test);
         INFO(option);
         CHECK(forward_numbers(test) != plain);
     };
-    check_changed("scale", [](Case& test) { test.options.scale_value = 0.31f; });
-    check_changed("scale tensor", [](Case& test) { test.scale_tensor = true; });
-    check_changed("bias", [](Case& test) {
-        test.has_bias = true;
-        test.bias_dim = {1, 1, 1, 130};
+    check_changed("scale", [](AttentionCase& test) { test.scale_value = 0.31f; });
+    check_changed("scale tensor", [](AttentionCase& test) { test.scale = Scale::Device; });
+    check_changed("bias", [](AttentionCase& test) { test.bias = {1, 1, 1, 130}; });
+    check_changed("alibi", [](AttentionCase& test) { test.alibi = true; });
+    check_changed("right bound", [](AttentionCase& test) { test.right = 0; });
+    check_changed("left bound", [](AttentionCase& test) { test.left = 20; });
+    check_changed("generated dropout", [](AttentionCase& test) {
+        test.dropout = Dropout::Probability;
+        test.dropout_probability = 0.1f;
     });
-    check_changed("alibi", [](Case& test) { test.options.alibi = true; });
-    check_changed("right bound", [](Case& test) { test.options.right_bound = 0; });
-    check_changed("left bound", [](Case& test) { test.options.left_bound = 20; });
-    check_changed("generated dropout", [](Case& test) {
-        test.dropout = Dropout::Philox;
-        test.options.dropout_probability = 0.1;
-    });
-    check_changed("dropout mask", [](Case& test) { test.dropout = Dropout::Mask; });
-    check_changed("padding", [](Case& test) {
-        test.options.padding = true;
-        test.lengths_q = {65, 65};
-        test.lengths_kv = {130, 129};
+    check_changed("dropout mask", [](AttentionCase& test) { test.dropout = Dropout::Mask; });
+    check_changed("padding", [](AttentionCase& test) {
+        test.len_q = {65, 65};
+        test.len_kv = {130, 129};
     });
 }
 
 TEST_CASE("fused attention moves the band with the alignment") {
-    Case test = plain_case();
-    test.options.right_bound = 0;
+    AttentionCase test = plain_case();
+    test.right = 0;
     std::vector<double> const top_left = forward_numbers(test);
-    test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    test.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
     CHECK(forward_numbers(test) != top_left);
 }
 
 TEST_CASE("fused attention gives zeros to what sees nothing and to what lies past the lengths") {
-    Case test = plain_case();
-    test.options.padding = true;
-    test.lengths_q = {50, 65};
-    test.lengths_kv = {20, 0};
-    test.options.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
-    test.options.right_bound = 0;
+    AttentionCase test = plain_case();
+    test.len_q = {50, 65};
+    test.len_kv = {20, 0};
+    test.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT;
+    test.right = 0;
     Data const data = make_data(test);
     run_forward(test, data, 2);
     run_backward(test, data, 2);
@@ -210,7 +211,7 @@ TEST_CASE("fused attention gives zeros to what sees nothing and to what lies pas
 }
 
 TEST_CASE("fused backward computes only what is connected") {
-    Case test = plain_case();
+    AttentionCase test = plain_case();
     Data const whole = make_data(test), part = make_data(test);
     run_forward(test, whole, 1);
     run_backward(test, whole, 1);
@@ -218,13 +219,13 @@ TEST_CASE("fused backward computes only what is connected") {
     auto tensors = part.backward(test);
     tensors[Port::dQ] = tensors[Port::dV] = View{};
     run_guarded(cpu::backward_workspace(tensors, 2),
-                [&](void* workspace) { return cpu::attention_backward(tensors, test.options, 2, workspace); });
+                [&](void* workspace) { return cpu::attention_backward(tensors, options_of(test), 2, workspace); });
     CHECK(part.d_k.memory == whole.d_k.memory);
     CHECK(part.d_q.memory == make_data(test).d_q.memory);
 }
 
 TEST_CASE("fused attention needs memory that grows with the length, not with its square") {
-    Case test;
+    AttentionCase test;
     auto const bytes = [&](std::int64_t length) {
         View view;
         view.data = &test;

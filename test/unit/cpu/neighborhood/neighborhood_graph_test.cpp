@@ -1,7 +1,7 @@
 // Neighborhood attention through the public graph on the CPU target, which runs it fused.
 #include "support/catch.h"
 
-#include "neighborhood_case.h"
+#include "neighborhood_data.h"
 
 #include "core/data_type.h"
 
@@ -20,7 +20,7 @@ using fe::graph::Tensor_attributes;
 // A case's node in a graph, on the case's memory.
 class NodeOf {
    public:
-    NodeOf(Case const& test, Data const& data) : test_(test), data_(data) {
+    NodeOf(NeighborhoodCase const& test, Data const& data) : test_(test), data_(data) {
         graph_.set_io_data_type(test.type).set_intermediate_data_type(DataType_t::FLOAT);
         graph_.set_compute_data_type(DataType_t::FLOAT);
         add();
@@ -35,7 +35,7 @@ class NodeOf {
 
    private:
     void add() {
-        switch (test_.function) {
+        switch (data_.function) {
             case Forward: return add_forward();
             case Backward: return add_backward();
             case Qk: return add_qk();
@@ -44,7 +44,7 @@ class NodeOf {
             case AvBackward: return add_av_backward();
         }
     }
-    bool is_fused() const { return test_.function == Forward || test_.function == Backward; }
+    bool is_fused() const { return data_.function == Forward || data_.function == Backward; }
 
     // The attributes of {B, space, H, D} or {B, H, space, D}; stats lack the last dim, a bias the first and the last.
     Tensor_attributes attributes(Tensor const& tensor, Port port) {
@@ -87,16 +87,16 @@ class NodeOf {
 
     void add_forward() {
         auto options = windows<fe::graph::Neighborhood_attributes>();
-        options.set_attn_scale(static_cast<float>(test_.scale)).set_generate_stats(test_.has_stats);
+        options.set_attn_scale(*test_.scale).set_generate_stats(test_.generates_stats);
         if (test_.has_bias) options.set_rel_pos_bias(in(data_.bias, Port::Rel_pos_bias));
         auto const [o, stats] =
             graph_.neighborhood_attention(in(data_.q, Port::Q), in(data_.k, Port::K), in(data_.v, Port::V), options);
         out(o, data_.o, Port::O);
-        if (test_.has_stats) out(stats, data_.stats, Port::Stats);
+        if (test_.generates_stats) out(stats, data_.stats, Port::Stats);
     }
     void add_backward() {
         auto options = windows<fe::graph::Neighborhood_backward_attributes>();
-        options.set_attn_scale(static_cast<float>(test_.scale));
+        options.set_attn_scale(*test_.scale);
         if (test_.has_bias) {
             options.set_rel_pos_bias(in(data_.bias, Port::Rel_pos_bias));
             options.set_drel_pos_bias(graph_.tensor(attributes(data_.d_bias, Port::dRel_pos_bias).set_output(true)));
@@ -134,16 +134,16 @@ class NodeOf {
         out(dv, data_.d_v, Port::dV);
     }
 
-    Case const& test_;
+    NeighborhoodCase const& test_;
     Data const& data_;
     fe::graph::Graph graph_;
     std::vector<std::pair<std::int64_t, void*>> pack_;
 };
 
 // A case that the rules of the node allow.
-Case legal_case(std::uint64_t seed) {
-    Case test = random_case(seed);
-    bool const is_product = test.function != Forward && test.function != Backward;
+NeighborhoodCase legal_case(Function function, std::uint64_t seed) {
+    NeighborhoodCase test = random_case(function, seed);
+    bool const is_product = function != Forward && function != Backward;
     for (auto& axis : test.axes) {
         if ((is_product || test.has_bias) && axis.kernel % 2 == 0) --axis.kernel;
         if (test.has_bias) axis.is_causal = false;
@@ -151,8 +151,8 @@ Case legal_case(std::uint64_t seed) {
     return test;
 }
 
-Data run_on(Case const& test, Target const& target) {
-    Data data = make_data(test);
+Data run_on(Function function, NeighborhoodCase const& test, Target const& target) {
+    Data data = make_data(function, test);
     NodeOf node(test, data);
     REQUIRE(node.build(target).get_message() == "");
     REQUIRE(node.run().get_message() == "");
@@ -163,9 +163,10 @@ Data run_on(Case const& test, Target const& target) {
 
 TEST_CASE("neighborhood graphs: the CPU target gives the same bits with any number of threads") {
     for (std::uint64_t seed = 3000; seed < 3030; ++seed) {
-        Case const test = legal_case(seed);
+        Function const function = static_cast<Function>(seed % 6);
+        NeighborhoodCase const test = legal_case(function, seed);
         INFO(test.text());
-        Data one = run_on(test, Target::cpu(1)), many = run_on(test, Target::cpu(5));
+        Data one = run_on(function, test, Target::cpu(1)), many = run_on(function, test, Target::cpu(5));
         for (std::size_t r = 0; r < one.results(test).size(); ++r)
             CHECK(one.results(test)[r]->memory == many.results(test)[r]->memory);
     }
@@ -173,10 +174,9 @@ TEST_CASE("neighborhood graphs: the CPU target gives the same bits with any numb
 
 TEST_CASE("neighborhood graphs: the CPU target's workspace grows with the tokens, and not with their windows") {
     auto const size_of = [](std::int64_t length, Target const& target) {
-        Case test;
-        test.axes = {{length, 63}, {64, 63}};
-        test.has_stats = false;
-        Data const data = make_data(test);
+        NeighborhoodCase test = case_of({{length, 63}, {64, 63}});
+        test.generates_stats = false;
+        Data const data = make_data(Forward, test);
         NodeOf node(test, data);
         REQUIRE(node.build(target).get_message() == "");
         return node.workspace_size();

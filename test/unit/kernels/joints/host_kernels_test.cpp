@@ -3,7 +3,7 @@
 #include "core/data_type.h"
 #include "core/dims.h"
 #include "support/catch.h"
-#include "support/kernel_cases.h"
+#include "support/joint_cases.h"
 
 #include <cmath>
 
@@ -26,10 +26,10 @@ std::vector<kernels::LaunchForm> forms_of(kernels::Problem const& problem) {
 }
 
 // The buffers after a run that leaves out the last parts.
-KernelBuffers run_case(KernelCase const& before, kernels::LaunchForm form, bool is_wide, int left_out = 0) {
-    kernels::Problem const problem = before.operands();
+KernelTensors run_case(KernelCase const& before, kernels::LaunchForm form, bool is_wide, int left_out = 0) {
+    kernels::Problem const problem = operands_of(before.steps.front().joint());
     form.arguments.parts -= left_out;
-    KernelBuffers after = before.buffers;
+    KernelTensors after = before.tensors;
     for (std::size_t i = 0; i < after.size(); ++i) {
         form.arguments.operands[problem.operands[i].slot].start = after[i].data();
     }
@@ -39,15 +39,15 @@ KernelBuffers run_case(KernelCase const& before, kernels::LaunchForm form, bool 
 }
 
 bool is_aligned(KernelCase const& made) {
-    kernels::LaunchForms const forms = kernels::launch_forms(made.operands(), 132);
+    kernels::LaunchForms const forms = kernels::launch_forms(operands_of(made.steps.front().joint()), 132);
     for (std::size_t i = 0; i < forms.vector_alignments.size(); ++i) {
-        if (made.buffers[i].start % forms.vector_alignments[i] != 0) return false;
+        if (made.tensors[i].start % forms.vector_alignments[i] != 0) return false;
     }
     return true;
 }
 
 // Compares the bits of the result. NaN is the same whatever its other bits, which depend on the CPU.
-bool are_same(kernels::Operand const& result, KernelBuffer const& a, KernelBuffer const& b) {
+bool are_same(kernels::Operand const& result, KernelTensor const& a, KernelTensor const& b) {
     std::int64_t const span = *cudnn_frontend::core::span_of(result.dims, result.strides);
     for (std::int64_t i = 0; i < span; ++i) {
         double const of_a = cudnn_frontend::core::load(result.type, a.data(), i);
@@ -63,20 +63,20 @@ struct Counts {
 };
 
 void check_case(std::uint64_t seed, Counts& counts) {
-    KernelCase const made = random_kernel_case(seed);
-    kernels::Problem const problem = made.operands();
+    KernelCase const made = random_joint_case(seed);
+    kernels::Problem const problem = operands_of(made.steps.front().joint());
     INFO("case " << seed << ": " << made.text());
     REQUIRE(kernels::check(problem).is_good());
     std::vector<kernels::LaunchForm> const forms = forms_of(problem);
-    KernelBuffers const by_elements = run_case(made, forms.front(), seed % 2 == 0);
-    std::string const fault = fault_of(made, by_elements);
+    KernelTensors const by_elements = run_case(made, forms.front(), seed % 2 == 0);
+    std::string const fault = fault_of_joint(made, by_elements);
     INFO(fault);
     CHECK(fault.empty());
     counts.merges += problem.has_columns;
     counts.unaligned += forms.size() > 1 && !is_aligned(made);
     if (!is_aligned(made)) return;
     for (std::size_t i = 1; i < forms.size(); ++i) {
-        KernelBuffers const others = run_case(made, forms[i], seed % 2 == 0);
+        KernelTensors const others = run_case(made, forms[i], seed % 2 == 0);
         CHECK(are_same(*problem.operands[problem.result].operand, others[problem.result], by_elements[problem.result]));
     }
     counts.vectors += forms.size() > 1;
@@ -99,20 +99,23 @@ TEST_CASE(
 TEST_CASE("a part that is left out, a stray write and a changed input are found") {
     for (char const* const kernel : {"merge", "sum"}) {
         std::uint64_t seed = 0;
-        KernelCase made = random_kernel_case(seed);
-        while (made.operands().kernel != std::string(kernel) || made.operands().operands[0].parts() < 2) {
-            made = random_kernel_case(++seed);
+        KernelCase made = random_joint_case(seed);
+        while (operands_of(made.steps.front().joint()).kernel != std::string(kernel) ||
+               operands_of(made.steps.front().joint()).operands[0].parts() < 2) {
+            made = random_joint_case(++seed);
         }
         INFO("case " << seed << ": " << made.text());
-        kernels::LaunchForm const form = forms_of(made.operands()).front();
-        CHECK(fault_of(made, run_case(made, form, false, 1)).find("] is ") != std::string::npos);
-        KernelBuffers after = run_case(made, form, false);
-        REQUIRE(fault_of(made, after).empty());
-        std::size_t const result = made.operands().result;
+        kernels::LaunchForm const form = forms_of(operands_of(made.steps.front().joint())).front();
+        CHECK(fault_of_joint(made, run_case(made, form, false, 1)).find("] is ") != std::string::npos);
+        KernelTensors after = run_case(made, form, false);
+        REQUIRE(fault_of_joint(made, after).empty());
+        std::size_t const result = operands_of(made.steps.front().joint()).result;
         after[result].bytes.front() ^= std::byte{1};
-        CHECK(fault_of(made, after) ==
-              std::string(made.operands().operands[result].name) + ": byte 0 changed outside the elements");
+        CHECK(fault_of_joint(made, after) ==
+              std::string(operands_of(made.steps.front().joint()).operands[result].name) +
+                  ": byte 0 changed outside the elements");
         after[0].bytes.front() ^= std::byte{1};
-        CHECK(fault_of(made, after) == std::string(made.operands().operands[0].name) + " changed, which is only read");
+        CHECK(fault_of_joint(made, after) ==
+              std::string(operands_of(made.steps.front().joint()).operands[0].name) + " changed, which is only read");
     }
 }

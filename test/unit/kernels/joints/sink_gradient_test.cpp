@@ -13,10 +13,11 @@ using kernels::SinkGradientProblem;
 
 namespace {
 
-void run(SinkCase& c, unsigned seed) {
+void run(KernelCase& c, unsigned seed) {
+    KernelStep const& step = c.steps.front();
     std::vector<void*> pointers;
-    for (OperandData* const data : c.data()) pointers.push_back(data->bytes.data());
-    run_on_host(c.problem(), pointers, seed);
+    for (std::size_t const tensor : step.tensors) pointers.push_back(c.tensors[tensor].data());
+    run_on_host(step.sink_gradient(), pointers, seed);
 }
 
 std::string refusal(SinkGradientProblem const& problem) {
@@ -28,47 +29,48 @@ std::string refusal(SinkGradientProblem const& problem) {
 TEST_CASE("the gradient of a sink is what the formula says, and the same bits whichever warps are slower") {
     int ragged = 0;
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
-        SinkCase c = random_sink_case(seed);
+        KernelCase c = random_sink_case(seed);
         INFO(seed << ": " << c.text());
-        ragged += c.is_ragged;
-        auto const inputs = std::vector{c.o.bytes, c.d_o.bytes, c.stats.bytes, c.sink.bytes};
+        ragged += is_ragged(c);
+        KernelTensors const before = c.tensors;
         run(c, 1);
-        CHECK(fault_of(c) == "");
-        CHECK((inputs == std::vector{c.o.bytes, c.d_o.bytes, c.stats.bytes, c.sink.bytes}));
-        std::vector<std::byte> const first = c.gradient.bytes;
+        CHECK(fault_of_sink_gradient(c) == "");
+        for (std::size_t const input : {kO, kGradO, kStats, kSink})
+            CHECK(c.tensors[input].bytes == before[input].bytes);
+        std::vector<std::byte> const first = c.tensors[kGradient].bytes;
         run(c, 1000);
-        CHECK(c.gradient.bytes == first);
+        CHECK(c.tensors[kGradient].bytes == first);
     }
     CHECK(ragged >= 5);
 }
 
 TEST_CASE("a gradient of a sink that lacks a row is found") {
-    SinkCase c = random_sink_case(3);
-    REQUIRE(c.length(0) > 0);
-    SinkCase changed = c;
-    changed.stats.set(c.place(c.stats, 0, 0, 0), 0.5);
-    for (std::int64_t d = 0; d < c.o.operand.dims[3]; ++d) {
-        changed.o.set(c.place(c.o, 0, 0, 0) + d, 1.0);
-        changed.d_o.set(c.place(c.d_o, 0, 0, 0) + d, 1.0);
+    KernelCase c = random_sink_case(3);
+    REQUIRE(length_of(c, 0) > 0);
+    KernelCase changed = c;
+    changed.tensors[kStats].set(row_of(c, kStats, 0, 0, 0), 0.5);
+    for (std::int64_t d = 0; d < c.tensors[kO].operand.dims[3]; ++d) {
+        changed.tensors[kO].set(row_of(c, kO, 0, 0, 0) + d, 1.0);
+        changed.tensors[kGradO].set(row_of(c, kGradO, 0, 0, 0) + d, 1.0);
     }
     run(c, 1);
-    changed.gradient = c.gradient;
-    CHECK(fault_of(changed).starts_with("head 0: found "));
+    changed.tensors[kGradient] = c.tensors[kGradient];
+    CHECK(fault_of_sink_gradient(changed).starts_with("head 0: found "));
 }
 
 TEST_CASE("NaN in a row that counts shows in its head's gradient alone") {
-    SinkCase c = random_sink_case(3);
-    REQUIRE(c.o.operand.dims[1] > 1);
-    REQUIRE(c.length(0) > 0);
-    c.stats.set(c.place(c.stats, 0, 0, 0), 1.0);
-    c.o.set(c.place(c.o, 0, 0, 0), std::numeric_limits<double>::quiet_NaN());
+    KernelCase c = random_sink_case(3);
+    REQUIRE(c.tensors[kO].operand.dims[1] > 1);
+    REQUIRE(length_of(c, 0) > 0);
+    c.tensors[kStats].set(row_of(c, kStats, 0, 0, 0), 1.0);
+    c.tensors[kO].set(row_of(c, kO, 0, 0, 0), std::numeric_limits<double>::quiet_NaN());
     run(c, 1);
-    CHECK(std::isnan(c.gradient.get(0)));
-    CHECK_FALSE(std::isnan(c.gradient.get(1)));
+    CHECK(std::isnan(c.tensors[kGradient].get(0)));
+    CHECK_FALSE(std::isnan(c.tensors[kGradient].get(1)));
 }
 
 TEST_CASE("operands of a sink's gradient that do not fit are refused by name") {
-    SinkGradientProblem const good = random_sink_case(0).problem();
+    SinkGradientProblem const good = random_sink_case(0).steps.front().sink_gradient();
     auto const changed = [&](auto const& change) {
         SinkGradientProblem problem = good;
         change(problem);

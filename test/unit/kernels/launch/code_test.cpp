@@ -6,7 +6,7 @@
 #include "kernels/launch/strided_kernel.h"
 #include "kernels/rows/row_worker.h"
 #include "support/catch.h"
-#include "support/kernel_cases.h"
+#include "support/joint_cases.h"
 
 #include <algorithm>
 #include <regex>

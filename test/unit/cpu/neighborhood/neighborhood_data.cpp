@@ -1,11 +1,10 @@
-#include "neighborhood_case.h"
+#include "neighborhood_data.h"
 
 #include "support/random.h"
 
 #include "core/data_type.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace neighborhood_test {
 
@@ -25,7 +24,7 @@ std::array<std::int64_t, 3> three(std::vector<std::int64_t> const& list) {
 }
 
 template <class Value>
-std::array<std::int64_t, 3> of_axes(Case const& test, Value value) {
+std::array<std::int64_t, 3> of_axes(NeighborhoodCase const& test, Value value) {
     std::vector<std::int64_t> list;
     for (auto const& axis : test.axes) list.push_back(value(axis));
     return three(list);
@@ -33,13 +32,14 @@ std::array<std::int64_t, 3> of_axes(Case const& test, Value value) {
 
 std::int64_t product(std::array<std::int64_t, 3> const& list) { return list[0] * list[1] * list[2]; }
 
-Tensor make_tensor(Case const& test, std::array<std::int64_t, 3> const& lengths, std::int64_t columns,
+Tensor make_tensor(NeighborhoodCase const& test, std::array<std::int64_t, 3> const& lengths, std::int64_t columns,
                    DataType_t type) {
     Tensor tensor;
     tensor.lengths = lengths;
     tensor.columns = columns;
-    std::int64_t const step = test.layout == Layout::Gaps ? 2 : 1, gap = test.layout == Layout::Gaps ? 3 : 0;
-    bool const is_heads_last = test.layout == Layout::HeadsLast;
+    bool const has_gaps = test.layout == NeighborhoodLayout::Scattered;
+    std::int64_t const step = has_gaps ? 2 : 1, gap = has_gaps ? 3 : 0;
+    bool const is_heads_last = test.layout == NeighborhoodLayout::Packed;
     std::int64_t const row = columns * step + gap, head = is_heads_last ? row : row * product(lengths) + gap;
     std::int64_t const token = is_heads_last ? row * test.heads : row;
     std::int64_t const batch = row * product(lengths) * test.heads + gap * test.heads;
@@ -57,12 +57,12 @@ std::int64_t offset_of(Tensor const& tensor, std::int64_t b, std::int64_t h, std
 }
 
 template <class Visit>
-void for_each_head(Case const& test, Visit visit) {
+void for_each_head(NeighborhoodCase const& test, Visit visit) {
     for (std::int64_t b = 0; b < test.batches; ++b)
         for (std::int64_t h = 0; h < test.heads; ++h) visit(b, h);
 }
 
-void fill(Case const& test, Random& random, Tensor& tensor) {
+void fill(NeighborhoodCase const& test, Random& random, Tensor& tensor) {
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         Numbers numbers(static_cast<std::size_t>(product(tensor.lengths) * tensor.columns));
         for (double& number : numbers) number = random.real(-1.5, 1.5);
@@ -70,8 +70,8 @@ void fill(Case const& test, Random& random, Tensor& tensor) {
     });
 }
 
-neighborhood_formula::Head head_of(Case const& test, Data const& data, std::int64_t b, std::int64_t h) {
-    neighborhood_formula::Head head{test.axes, test.width, test.scale, {}, {}, {}, {}};
+neighborhood_formula::Head head_of(NeighborhoodCase const& test, Data const& data, std::int64_t b, std::int64_t h) {
+    neighborhood_formula::Head head{test.axes, test.width, double{*test.scale}, {}, {}, {}, {}};
     head.q = data.q.rows(b, h);
     head.k = data.k.rows(b, h);
     head.v = data.v.rows(b, h);
@@ -85,13 +85,13 @@ void set_bias_gradient(Data& data, std::int64_t h, Numbers& sums, Numbers const&
     data.d_bias.set_rows(0, h, sums);
 }
 
-void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, Numbers& bias_sums) {
+void expect_head(NeighborhoodCase const& test, Data& data, std::int64_t b, std::int64_t h, Numbers& bias_sums) {
     auto const head = head_of(test, data, b, h);
-    switch (test.function) {
+    switch (data.function) {
         case Forward: {
             auto const forward = fused_forward(head);
             data.o.set_rows(b, h, forward.o);
-            if (test.has_stats) data.stats.set_rows(b, h, forward.stats);
+            if (test.generates_stats) data.stats.set_rows(b, h, forward.stats);
             return;
         }
         case Backward: {
@@ -120,16 +120,6 @@ void expect_head(Case const& test, Data& data, std::int64_t b, std::int64_t h, N
 
 }  // namespace
 
-std::string Case::text() const {
-    std::ostringstream out;
-    out << "seed " << seed << ", function " << static_cast<int>(function) << ", {" << batches << ", " << heads
-        << "}, width " << width << ", type " << static_cast<int>(type) << ", layout " << static_cast<int>(layout)
-        << (has_bias ? ", bias" : "") << "; axes";
-    for (auto const& axis : axes)
-        out << " " << axis.length << ":" << axis.kernel << "x" << axis.dilation << (axis.is_causal ? " causal" : "");
-    return out.str();
-}
-
 Numbers Tensor::rows(std::int64_t b, std::int64_t h) const {
     Numbers numbers;
     for (std::int64_t token = 0; token < product(lengths); ++token)
@@ -145,7 +135,7 @@ void Tensor::set_rows(std::int64_t b, std::int64_t h, Numbers const& numbers) {
             fe::core::store(view.type, view.data, offset_of(*this, b, h, token, column), numbers[next++]);
 }
 
-bool Tensor::has_intact_gaps(Case const& test) const {
+bool Tensor::has_intact_gaps(NeighborhoodCase const& test) const {
     std::vector<std::byte> others = memory;
     auto const bytes = fe::core::size_of(view.type);
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
@@ -156,9 +146,9 @@ bool Tensor::has_intact_gaps(Case const& test) const {
     return std::all_of(others.begin(), others.end(), [](std::byte byte) { return byte == kUnwritten; });
 }
 
-fe::cpu::NeighborhoodProblem Data::problem(Case const& test) {
+fe::cpu::NeighborhoodProblem Data::problem(NeighborhoodCase const& test) {
     fe::cpu::NeighborhoodProblem problem;
-    problem.function = test.function;
+    problem.function = function;
     for (std::size_t a = 0; a < test.axes.size(); ++a) {
         auto const& axis = test.axes[a];
         problem.axes[3 - test.axes.size() + a] = {axis.length, axis.kernel, axis.dilation, axis.is_causal};
@@ -166,20 +156,20 @@ fe::cpu::NeighborhoodProblem Data::problem(Case const& test) {
     problem.batches = test.batches;
     problem.heads = test.heads;
     problem.width = test.width;
-    problem.scale = static_cast<float>(test.scale);
+    problem.scale = *test.scale;
     problem[Port::Q] = q.view, problem[Port::K] = k.view, problem[Port::V] = v.view, problem[Port::O] = o.view,
     problem[Port::Attn] = attn.view;
     problem[Port::dO] = d_o.view, problem[Port::dQ] = d_q.view, problem[Port::dK] = d_k.view,
     problem[Port::dV] = d_v.view;
     problem[Port::dAttn] = d_attn.view;
-    if (test.has_stats || test.function == Backward) problem[Port::Stats] = stats.view;
+    if (test.generates_stats || function == Backward) problem[Port::Stats] = stats.view;
     if (test.has_bias) problem[Port::Rel_pos_bias] = bias.view, problem[Port::dRel_pos_bias] = d_bias.view;
     return problem;
 }
 
-std::vector<Tensor*> Data::results(Case const& test) {
-    switch (test.function) {
-        case Forward: return test.has_stats ? std::vector{&o, &stats} : std::vector{&o};
+std::vector<Tensor*> Data::results(NeighborhoodCase const& test) {
+    switch (function) {
+        case Forward: return test.generates_stats ? std::vector{&o, &stats} : std::vector{&o};
         case Backward: return test.has_bias ? std::vector{&d_q, &d_k, &d_v, &d_bias} : std::vector{&d_q, &d_k, &d_v};
         case Qk: return {&attn};
         case QkBackward: return test.has_bias ? std::vector{&d_q, &d_k, &d_bias} : std::vector{&d_q, &d_k};
@@ -188,22 +178,23 @@ std::vector<Tensor*> Data::results(Case const& test) {
     }
 }
 
-Data make_data(Case const& test) {
+Data make_data(Function function, NeighborhoodCase const& test) {
     auto const lengths = of_axes(test, [](auto const& axis) { return axis.length; });
     auto const distances = of_axes(test, [](auto const& axis) { return 2 * axis.kernel - 1; });
     std::int64_t const slots = product(of_axes(test, [](auto const& axis) { return axis.kernel; }));
     Random random(test.seed);
     Data data;
+    data.function = function;
     for (Tensor* const tensor : {&data.q, &data.k, &data.v, &data.o, &data.d_o, &data.d_q, &data.d_k, &data.d_v})
         *tensor = make_tensor(test, lengths, test.width, test.type);
     for (Tensor* const tensor : {&data.attn, &data.d_attn}) *tensor = make_tensor(test, lengths, slots, test.type);
     for (Tensor* const tensor : {&data.bias, &data.d_bias}) *tensor = make_tensor(test, distances, 1, test.type);
     data.stats = make_tensor(test, lengths, 1, DataType_t::FLOAT);
     for (Tensor* const tensor : {&data.q, &data.k, &data.v, &data.bias}) fill(test, random, *tensor);
-    if (test.function == Av || test.function == AvBackward) fill(test, random, data.attn);
-    if (test.function == QkBackward) fill(test, random, data.d_attn);
-    if (test.function == Backward || test.function == AvBackward) fill(test, random, data.d_o);
-    if (test.function == Backward) {
+    if (function == Av || function == AvBackward) fill(test, random, data.attn);
+    if (function == QkBackward) fill(test, random, data.d_attn);
+    if (function == Backward || function == AvBackward) fill(test, random, data.d_o);
+    if (function == Backward) {
         for_each_head(test, [&](std::int64_t b, std::int64_t h) {
             auto const forward = fused_forward(head_of(test, data, b, h));
             data.o.set_rows(b, h, forward.o);
@@ -213,7 +204,7 @@ Data make_data(Case const& test) {
     return data;
 }
 
-void expect(Case const& test, Data& data) {
+void expect(NeighborhoodCase const& test, Data& data) {
     for (std::int64_t h = 0; h < test.heads; ++h) {
         auto const entries = head_of(test, data, 0, h).bias_entries();
         Numbers bias_sums(static_cast<std::size_t>(entries), 0.0);
@@ -221,11 +212,18 @@ void expect(Case const& test, Data& data) {
     }
 }
 
-Case random_case(std::uint64_t seed) {
+NeighborhoodCase case_of(std::vector<neighborhood_formula::Axis> const& axes) {
+    NeighborhoodCase test;
+    test.axes = axes;
+    test.width = 8;
+    test.scale = 0.5f;
+    return test;
+}
+
+NeighborhoodCase random_case(Function function, std::uint64_t seed) {
     Random random(seed);
-    Case test;
+    NeighborhoodCase test;
     test.seed = seed;
-    test.function = random.pick({Forward, Backward, Qk, QkBackward, Av, AvBackward});
     std::int64_t const rank = random.between(1, 3), longest = rank == 1 ? 90 : rank == 2 ? 14 : 7;
     for (std::int64_t a = 0; a < rank; ++a) {
         neighborhood_formula::Axis axis{random.between(1, longest), 1, 1, random.chance(0.3)};
@@ -238,10 +236,11 @@ Case random_case(std::uint64_t seed) {
     test.heads = random.between(1, 3);
     test.width = random.pick({1, 5, 8, 16, 33});
     test.type = random.pick({DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16});
-    test.layout = random.pick({Layout::HeadsLast, Layout::HeadsFirst, Layout::Gaps});
-    test.has_bias = test.function != Av && test.function != AvBackward && random.flip();
-    test.has_stats = random.flip();
-    test.scale = random.real(0.1, 1.0);
+    test.layout =
+        random.pick({NeighborhoodLayout::Packed, NeighborhoodLayout::HeadsFirst, NeighborhoodLayout::Scattered});
+    test.has_bias = function != Av && function != AvBackward && random.flip();
+    test.generates_stats = random.flip();
+    test.scale = static_cast<float>(random.real(0.1, 1.0));
     return test;
 }
 

@@ -20,15 +20,15 @@ struct Element {
     double value;
 };
 
-struct GraphCase {
+struct GraphDocument {
     Json graph;
     std::uint64_t seed = 0;
     std::map<std::int64_t, std::vector<std::int64_t>> integers;
     std::vector<Element> elements;
 };
 
-std::string to_text(GraphCase const& c);
+std::string to_text(GraphDocument const& c);
 // Throws the JSON library's exceptions on faulty text.
-GraphCase read_graph_case(std::string const& text);
+GraphDocument read_graph_document(std::string const& text);
 
 }  // namespace fuzz

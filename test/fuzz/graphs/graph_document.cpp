@@ -1,4 +1,4 @@
-#include "fuzz/graphs/graph_case.h"
+#include "fuzz/graphs/graph_document.h"
 
 #include <cmath>
 #include <limits>
@@ -22,16 +22,16 @@ double number_of(Json const& value) {
 
 }  // namespace
 
-std::string to_text(GraphCase const& c) {
+std::string to_text(GraphDocument const& c) {
     Json all{{"graph", c.graph}, {"seed", c.seed}, {"integers", Json::object()}, {"elements", Json::array()}};
     for (auto const& [uid, values] : c.integers) all["integers"][std::to_string(uid)] = values;
     for (Element const& e : c.elements) all["elements"].push_back({e.uid, e.index, json_of(e.value)});
     return all.dump(1) + "\n";
 }
 
-GraphCase read_graph_case(std::string const& text) {
+GraphDocument read_graph_document(std::string const& text) {
     Json const all = Json::parse(text);
-    GraphCase c{all.at("graph"), all.at("seed").get<std::uint64_t>(), {}, {}};
+    GraphDocument c{all.at("graph"), all.at("seed").get<std::uint64_t>(), {}, {}};
     for (auto const& [uid, values] : all.at("integers").items()) {
         c.integers[std::stoll(uid)] = values.get<std::vector<std::int64_t>>();
     }

@@ -1,4 +1,4 @@
-#include "support/kernel_cases.h"
+#include "support/joint_cases.h"
 
 #include "core/data_type.h"
 #include "support/random.h"
@@ -122,10 +122,11 @@ std::int64_t offset_of(Operand const& operand, Dims const& index) {
 }
 
 // Guards are bytes of no particular number. One start in five is no multiple of 16 bytes.
-KernelBuffer random_buffer(Random& random, Operand const& operand) {
+KernelTensor random_tensor(Random& random, NamedOperand const& named) {
     constexpr std::size_t kGuard = 64;
+    Operand const& operand = *named.operand;
     auto const element = static_cast<std::size_t>(core::size_of(operand.type));
-    KernelBuffer buffer;
+    KernelTensor buffer{named.name, operand, {}};
     buffer.start = kGuard + (random.chance(0.2) ? element * static_cast<std::size_t>(random.between(1, 7)) : 0);
     auto const span = static_cast<std::size_t>(*core::span_of(operand.dims, operand.strides));
     buffer.bytes.resize(buffer.start + span * element + kGuard);
@@ -133,7 +134,7 @@ KernelBuffer random_buffer(Random& random, Operand const& operand) {
     return buffer;
 }
 
-void fill(Random& random, Operand const& operand, KernelBuffer& buffer, double range, double nan_chance) {
+void fill(Random& random, Operand const& operand, KernelTensor& buffer, double range, double nan_chance) {
     for_each_index(operand.dims, [&](Dims const& index) {
         double const number = random.chance(nan_chance) ? kNan : random.real(-range, range);
         core::store(operand.type, buffer.data(), offset_of(operand, index), number);
@@ -141,7 +142,7 @@ void fill(Random& random, Operand const& operand, KernelBuffer& buffer, double r
 }
 
 // Statistics of rows: near each other or far apart, with parts and whole rows without visible keys.
-void fill_stats(Random& random, Operand const& operand, KernelBuffer& buffer) {
+void fill_stats(Random& random, Operand const& operand, KernelTensor& buffer) {
     double const range = random.pick({1.0, 20.0, 300.0});
     double const unseen = random.pick({0.0, 0.3, 1.0});
     double const nan_chance = random.pick({0.0, 0.0, 0.05});
@@ -156,14 +157,14 @@ void fill_stats(Random& random, Operand const& operand, KernelBuffer& buffer) {
 constexpr std::size_t kPartialStats = 1;
 
 // Fills lengths, some of them 0.
-void fill_lengths(Random& random, Operand const& operand, KernelBuffer& buffer) {
+void fill_lengths(Random& random, Operand const& operand, KernelTensor& buffer) {
     for_each_index(operand.dims, [&](Dims const& index) {
         std::int64_t const length = random.chance(0.3) ? 0 : random.between(1, 9000);
         core::store(operand.type, buffer.data(), offset_of(operand, index), static_cast<double>(length));
     });
 }
 
-void fill(Random& random, NamedOperand const& named, KernelBuffer& buffer, double nan_chance) {
+void fill(Random& random, NamedOperand const& named, KernelTensor& buffer, double nan_chance) {
     switch (named.holds) {
         case kernels::Holds::Elements: return fill(random, *named.operand, buffer, 4.0, nan_chance);
         case kernels::Holds::Statistics: return fill_stats(random, *named.operand, buffer);
@@ -172,7 +173,7 @@ void fill(Random& random, NamedOperand const& named, KernelBuffer& buffer, doubl
 }
 
 // A part's log-sum-exp as the input of a merge.
-double stats_of_part(kernels::MergeProblem const& merge, KernelBuffers const& buffers, Dims const& row) {
+double stats_of_part(kernels::MergeProblem const& merge, KernelTensors const& buffers, Dims const& row) {
     bool const has_keys = !merge.partial_lengths || core::load_integer(DataType_t::INT32, buffers.back().data(),
                                                                        offset_of(*merge.partial_lengths, row)) > 0;
     if (!has_keys) return -kInfinity;
@@ -180,7 +181,7 @@ double stats_of_part(kernels::MergeProblem const& merge, KernelBuffers const& bu
 }
 
 // Writes NaN where no key of a part was visible to the row: a kernel's output there does not matter.
-void spoil_unseen(kernels::MergeProblem const& merge, KernelBuffers& buffers) {
+void spoil_unseen(kernels::MergeProblem const& merge, KernelTensors& buffers) {
     for_each_index(merge.partial_o.dims, [&](Dims const& index) {
         Dims row = index;
         row.back() = 0;
@@ -206,7 +207,7 @@ Expected rounded(double number, double error, DataType_t type) {
 
 class Parts {
    public:
-    Parts(Operand const& operand, KernelBuffer const& buffer, Dims index)
+    Parts(Operand const& operand, KernelTensor const& buffer, Dims index)
         : operand_(operand), buffer_(buffer), index_(std::move(index)) {
         index_.insert(index_.begin(), 0);
     }
@@ -218,7 +219,7 @@ class Parts {
 
    private:
     Operand const& operand_;
-    KernelBuffer const& buffer_;
+    KernelTensor const& buffer_;
     Dims index_;
 };
 
@@ -276,7 +277,7 @@ bool is_right(double found, Expected const& expected) {
 // Collects the first fault of an output, and the bytes that it may have changed.
 class OutputCheck {
    public:
-    OutputCheck(NamedOperand const& named, KernelBuffer const& before, KernelBuffer const& after)
+    OutputCheck(NamedOperand const& named, KernelTensor const& before, KernelTensor const& after)
         : named_(named), before_(before), after_(after), may_change_(before.bytes.size(), false) {}
 
     void expect(Dims const& index, Expected const& expected) {
@@ -302,35 +303,35 @@ class OutputCheck {
 
    private:
     NamedOperand named_;
-    KernelBuffer const& before_;
-    KernelBuffer const& after_;
+    KernelTensor const& before_;
+    KernelTensor const& after_;
     std::vector<bool> may_change_;
     std::string fault_;
 };
 
-std::string outputs_fault(kernels::SumProblem const& sum, KernelCase const& before, KernelBuffers const& after) {
-    OutputCheck y(before.operands().operands[1], before.buffers[1], after[1]);
+std::string outputs_fault(kernels::SumProblem const& sum, KernelCase const& before, KernelTensors const& after) {
+    OutputCheck y(kernels::operands_of(sum).operands[1], before.tensors[1], after[1]);
     for_each_index(sum.y.dims, [&](Dims const& index) {
-        y.expect(index, expected_sum({sum.x, before.buffers[0], index}, sum.y.type));
+        y.expect(index, expected_sum({sum.x, before.tensors[0], index}, sum.y.type));
     });
     return y.fault();
 }
 
-std::string outputs_fault(kernels::MergeProblem const& merge, KernelCase const& before, KernelBuffers const& after) {
+std::string outputs_fault(kernels::MergeProblem const& merge, KernelCase const& before, KernelTensors const& after) {
     constexpr std::size_t kO = 2, kStats = 3;
-    auto const operands = before.operands().operands;
+    auto const operands = kernels::operands_of(merge).operands;
     std::size_t const of_stats = merge.stats ? kStats : kO;  // not checked where there is none
-    OutputCheck o(operands[kO], before.buffers[kO], after[kO]);
-    OutputCheck stats(operands[of_stats], before.buffers[of_stats], after[of_stats]);
+    OutputCheck o(operands[kO], before.tensors[kO], after[kO]);
+    OutputCheck stats(operands[of_stats], before.tensors[of_stats], after[of_stats]);
     for_each_index(merge.o.dims, [&](Dims const& index) {
         Dims row = index;
         row.back() = 0;
         Dims of_part = with_parts(row, 0);
         std::vector<double> stats_of_parts;
         for (; of_part[0] < merge.partial_o.dims[0]; ++of_part[0]) {
-            stats_of_parts.push_back(stats_of_part(merge, before.buffers, of_part));
+            stats_of_parts.push_back(stats_of_part(merge, before.tensors, of_part));
         }
-        Merged const merged = merge_parts(stats_of_parts, {merge.partial_o, before.buffers[0], index});
+        Merged const merged = merge_parts(stats_of_parts, {merge.partial_o, before.tensors[0], index});
         o.expect(index, expected_o(merged, merge.o.type));
         if (merge.stats && index == row) stats.expect(row, expected_stats(merged));
     });
@@ -339,12 +340,12 @@ std::string outputs_fault(kernels::MergeProblem const& merge, KernelCase const& 
 }
 
 std::string outputs_fault(kernels::SplitLengthsProblem const& split, KernelCase const& before,
-                          KernelBuffers const& after) {
-    auto const operands = before.operands().operands;
-    OutputCheck rows(operands[2], before.buffers[2], after[2]), part_keys(operands[3], before.buffers[3], after[3]);
+                          KernelTensors const& after) {
+    auto const operands = kernels::operands_of(split).operands;
+    OutputCheck rows(operands[2], before.tensors[2], after[2]), part_keys(operands[3], before.tensors[3], after[3]);
     for_each_index(split.rows.dims, [&](Dims const& index) {
         auto const length = [&](kernels::Operand const& operand, std::size_t i) {
-            return core::load_integer(DataType_t::INT32, before.buffers[i].data(), offset_of(operand, index));
+            return core::load_integer(DataType_t::INT32, before.tensors[i].data(), offset_of(operand, index));
         };
         std::int64_t const queries = length(split.queries, 0);
         std::int64_t const keys =
@@ -368,52 +369,45 @@ Result<kernels::KernelPointer> compiled(kernels::SplitLengthsProblem const& spli
 
 }  // namespace
 
-kernels::Problem KernelCase::operands() const {
+kernels::Problem operands_of(JointProblem const& problem) {
     return std::visit([](auto const& kind) { return kernels::operands_of(kind); }, problem);
 }
 
-Result<kernels::KernelPointer> KernelCase::compile(kernels::DeviceFacts const& device) const {
+Result<kernels::KernelPointer> compile(JointProblem const& problem, kernels::DeviceFacts const& device) {
     return std::visit([&](auto const& kind) { return compiled(kind, device); }, problem);
 }
 
-std::string KernelCase::text() const {
-    kernels::Problem const named = operands();
-    std::string text = named.kernel;
-    for (NamedOperand const& operand : named.operands) {
-        text += std::string("; ") + operand.name + " " + cudnn_frontend::to_string(operand.operand->type) + " " +
-                core::to_string(operand.operand->dims) + " by " + core::to_string(operand.operand->strides);
-    }
-    return text;
+static JointProblem random_problem(Random& random) {
+    if (random.flip()) return random_merge(random);
+    if (random.chance(0.9)) return random_sum(random);
+    return random_split_lengths(random);
 }
 
-KernelCase random_kernel_case(std::uint64_t seed) {
+KernelCase random_joint_case(std::uint64_t seed) {
     Random random(seed);
-    KernelCase made;
-    if (random.flip()) {
-        made.problem = random_merge(random);
-    } else if (random.chance(0.9)) {
-        made.problem = random_sum(random);
-    } else {
-        made.problem = random_split_lengths(random);
-    }
+    JointProblem const problem = random_problem(random);
+    kernels::Problem const named_operands = operands_of(problem);
+    KernelCase made{named_operands.kernel, {}, {{problem, {}}}};
     double const nan_chance = random.pick({0.0, 0.0, 0.01});
-    for (NamedOperand const& named : made.operands().operands) {
-        KernelBuffer buffer = random_buffer(random, *named.operand);
-        if (!named.is_output) fill(random, named, buffer, nan_chance);
-        made.buffers.push_back(std::move(buffer));
+    for (NamedOperand const& named : named_operands.operands) {
+        KernelTensor tensor = random_tensor(random, named);
+        if (!named.is_output) fill(random, named, tensor, nan_chance);
+        made.steps.front().tensors.push_back(made.tensors.size());
+        made.tensors.push_back(std::move(tensor));
     }
-    if (auto const* const merge = std::get_if<kernels::MergeProblem>(&made.problem)) spoil_unseen(*merge, made.buffers);
+    if (auto const* const merge = std::get_if<kernels::MergeProblem>(&problem)) spoil_unseen(*merge, made.tensors);
     return made;
 }
 
-std::string fault_of(KernelCase const& before, KernelBuffers const& after) {
-    auto const operands = before.operands().operands;
+std::string fault_of_joint(KernelCase const& before, KernelTensors const& after) {
+    JointProblem const& problem = before.steps.front().joint();
+    auto const operands = operands_of(problem).operands;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (!operands[i].is_output && after[i].bytes != before.buffers[i].bytes) {
+        if (!operands[i].is_output && after[i].bytes != before.tensors[i].bytes) {
             return std::string(operands[i].name) + " changed, which is only read";
         }
     }
-    return std::visit([&](auto const& kind) { return outputs_fault(kind, before, after); }, before.problem);
+    return std::visit([&](auto const& kind) { return outputs_fault(kind, before, after); }, problem);
 }
 
 }  // namespace sdpa_test

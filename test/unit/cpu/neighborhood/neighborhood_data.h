@@ -1,13 +1,13 @@
-// Problems of neighborhood attention on host memory for the tests: seeded data in every tensor, in any layout.
+// The data of cases of neighborhood attention on host memory, for the tests of the fused kernels: seeded, in every
+// tensor.
 #pragma once
 
-#include "support/neighborhood_formula.h"
+#include "reference/neighborhood_case.h"
 
 #include "cpu/neighborhood/neighborhood_attention.h"
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace neighborhood_test {
@@ -16,20 +16,8 @@ namespace fe = cudnn_frontend;
 using Function = fe::neighborhood::Function;
 using neighborhood_formula::Numbers;
 
-enum class Layout { HeadsLast, HeadsFirst, Gaps };
-
-struct Case {
-    std::uint64_t seed = 1;
-    Function function = Function::Forward;
-    std::vector<neighborhood_formula::Axis> axes;
-    std::int64_t batches = 1, heads = 1, width = 8;
-    fe::DataType_t type = fe::DataType_t::FLOAT;
-    Layout layout = Layout::HeadsLast;
-    bool has_bias = false, has_stats = true;
-    double scale = 0.5;
-
-    std::string text() const;
-};
+using sdpa_test::NeighborhoodCase;
+using sdpa_test::NeighborhoodLayout;
 
 // A tensor with its memory. Elements that its strides do not reach keep a known pattern.
 struct Tensor {
@@ -42,23 +30,27 @@ struct Tensor {
     Numbers rows(std::int64_t b, std::int64_t h) const;
     void set_rows(std::int64_t b, std::int64_t h, Numbers const& numbers);
     // Memory between the rows' elements is as it was made.
-    bool has_intact_gaps(Case const& test) const;
+    bool has_intact_gaps(NeighborhoodCase const& test) const;
 };
 
 // All tensors; those that the function writes hold a pattern, and after expect() the formula's results.
 struct Data {
+    Function function = Function::Forward;
     Tensor q, k, v, o, stats, bias, attn;
     Tensor d_o, d_q, d_k, d_v, d_bias, d_attn;
 
-    fe::cpu::NeighborhoodProblem problem(Case const& test);
-    std::vector<Tensor*> results(Case const& test);
+    fe::cpu::NeighborhoodProblem problem(NeighborhoodCase const& test);
+    std::vector<Tensor*> results(NeighborhoodCase const& test);
 };
 
-Data make_data(Case const& test);
+// A case without random choices: one head of 8 columns.
+NeighborhoodCase case_of(std::vector<neighborhood_formula::Axis> const& axes);
+// A case for the function.
+NeighborhoodCase random_case(Function function, std::uint64_t seed);
+
+Data make_data(Function function, NeighborhoodCase const& test);
 
 // Computes the results of all heads by the formula, rounded to the tensors' types.
-void expect(Case const& test, Data& data);
-
-Case random_case(std::uint64_t seed);
+void expect(NeighborhoodCase const& test, Data& data);
 
 }  // namespace neighborhood_test
