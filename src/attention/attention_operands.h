@@ -4,6 +4,7 @@
 
 #include "core/dims.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -321,10 +322,8 @@ constexpr bool has_vectors(Operand const& row) {
 }
 // Whether no other tensor, except the one whose gradient it is, says all sizes.
 constexpr bool has_own_sizes(Operand const& row) {
-    for (Size const size : row.shape.sizes) {
-        if (size == Size::Hk || size == Size::Hv || size == Size::Dqk) return true;
-    }
-    return false;
+    return std::ranges::any_of(row.shape.sizes,
+                               [](Size size) { return size == Size::Hk || size == Size::Hv || size == Size::Dqk; });
 }
 // Rows that may be packed, so that sequences of different lengths follow each other; or pages of them.
 constexpr bool may_be_ragged(Operand const& row) {
