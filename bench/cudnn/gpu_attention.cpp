@@ -177,6 +177,12 @@ void describe(Row const& row, fe::graph::Graph& graph) {
     else description.backward();
 }
 
+void describe_pass(Row const& row, bool is_backward, fe::graph::Graph& graph) {
+    Description description(row, graph);
+    if (is_backward) description.backward();
+    else description.forward(true);
+}
+
 Memory::Memory(std::size_t bytes) { good(cudaMalloc(&pointer_, std::max<std::size_t>(bytes, 16))); }
 
 Buffers::Buffers(Row const& row) {
@@ -207,7 +213,7 @@ Gpu::Gpu() {
 
 bool Gpu::prepare_backward(Row const& row, Pack const& pack) const {
     fe::graph::Graph graph;
-    Description(row, graph).forward(true);
+    describe_pass(row, false, graph);
     return good(graph.build(target()), "forward") && time(graph, pack, {0.0f, 1}) > 0.0;
 }
 

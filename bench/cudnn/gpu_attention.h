@@ -44,6 +44,8 @@ std::size_t bytes_of(Row const& row, Uid uid);
 
 // Forward without Stats, or backward.
 void describe(Row const& row, fe::graph::Graph& graph);
+// Forward with Stats, or backward.
+void describe_pass(Row const& row, bool is_backward, fe::graph::Graph& graph);
 
 class Memory {
    public:
