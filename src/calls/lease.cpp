@@ -1,5 +1,7 @@
 #include "calls/lease.h"
 
+#include "calls/recording.h"
+
 #include <cudnn_frontend/runtime.h>
 
 #include <atomic>
@@ -50,11 +52,13 @@ fe::error_t ready(Kept& kept, CUstream_st* stream) {
 }  // namespace
 
 fe::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor) {
-    if (place.target) return Lease{*place.target, {}};
+    if (place.target) return Lease{*place.target, {}, is_recorded(*place.target)};
     if (tensor.device == Device_kind::CPU) return Lease{fe::Target::cpu(), {}};
     auto [kept, in_use] = free_handle(tensor.device_index, place.stream);
     if (fe::error_t failure = ready(*kept, place.stream); failure.is_bad()) return failure;
-    return Lease{fe::Target::cuda(kept->handle), std::move(in_use)};
+    fe::Target target = fe::Target::cuda(kept->handle);
+    bool const is_captured = is_recorded(target);
+    return Lease{std::move(target), std::move(in_use), is_captured};
 }
 
 }  // namespace sdpa_graph::calls

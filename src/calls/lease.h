@@ -13,6 +13,7 @@ namespace sdpa_graph::calls {
 struct Lease {
     cudnn_frontend::Target target;
     std::unique_lock<std::mutex> lock;
+    bool is_recorded = false;  // into a CUDA graph
 };
 
 // The target is for tensors on the device of this one.

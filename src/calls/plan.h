@@ -1,6 +1,7 @@
 // Graphs for classes of calls, built once and kept.
 #pragma once
 
+#include "calls/lease.h"
 #include "calls/plan_store.h"
 #include "core/last_used.h"
 #include "core/result.h"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace sdpa_graph::calls {
@@ -45,7 +47,7 @@ inline void add_size(std::size_t& hash, std::int64_t size) { hash = hash * 10000
 // Shapes are a class of calls: comparable, and with two functions in their namespace: hash_of(shapes) and
 // describe(shapes, graph). A plan runs with every handle of its GPU.
 template <class Shapes>
-class Plan {
+class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
    public:
     // The plan of the class: a known one, or a new one.
     static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
@@ -64,9 +66,15 @@ class Plan {
         return known_plans().find(hash_of(shapes), [&](Plan const& plan) { return plan.shapes_ == shapes; });
     }
 
+    // Loads what the first run would load, so that this may be recorded.
+    cudnn_frontend::error_t warm_up(cudnn_frontend::Target const& target) const {
+        return graph_.warmup(target.handle());
+    }
     std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }
-    cudnn_frontend::error_t run(cudnn_frontend::Target const& target, Pack const& pack, void* workspace) const {
-        return graph_.execute(target.handle(), pack.entries(), workspace);
+    // A CUDA graph that records the run refers to the plan, which therefore stays as long as the process.
+    cudnn_frontend::error_t run(Lease const& lease, Pack const& pack, void* workspace) const {
+        if (lease.is_recorded) stay();
+        return graph_.execute(lease.target.handle(), pack.entries(), workspace);
     }
 
    private:
@@ -79,6 +87,7 @@ class Plan {
     // From the plan store, or built.
     cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
         describe(shapes_, graph_);
+        graph_.set_shape_policy(cudnn_frontend::ShapePolicy_t::EXACT);  // of a class it is one already
         auto const stored = StoredPlan::of(graph_, target, shapes_.device);
         bool const is_loaded = stored && stored->load(graph_, target);
         count_plan(is_loaded ? PlanSource::LOADED : PlanSource::BUILT);
@@ -89,6 +98,13 @@ class Plan {
     }
 
     explicit Plan(Shapes const& shapes) : shapes_(shapes) {}
+
+    void stay() const {
+        static std::mutex adding;
+        static auto* const recorded = new std::set<std::shared_ptr<Plan const>>();
+        std::lock_guard const lock(adding);
+        recorded->insert(this->shared_from_this());
+    }
 
     // Held while a plan is built, so that no other thread builds it too. Plans of other shapes rarely share it.
     static std::mutex& building(Shapes const& shapes) {

@@ -44,11 +44,11 @@ struct Plans {
     std::int64_t workspace_bytes() const {
         return std::max(of_all->workspace_bytes(), of_squares == nullptr ? 0 : of_squares->workspace_bytes());
     }
-    error_t run(fe::Target const& target, calls::Pack& pack, Scratch const& scratch) const {
-        SDPA_GRAPH_TRY(of_all->run(target, pack, scratch.workspace()));
+    error_t run(calls::Lease const& lease, calls::Pack& pack, Scratch const& scratch) const {
+        SDPA_GRAPH_TRY(of_all->run(lease, pack, scratch.workspace()));
         if (of_squares == nullptr) return {};
         for (Extra const lengths : {Extra::LENGTHS_Q, Extra::LENGTHS_K}) pack.bind(lengths, scratch.squares());
-        return of_squares->run(target, pack, scratch.workspace());
+        return of_squares->run(lease, pack, scratch.workspace());
     }
 };
 
@@ -71,7 +71,7 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     calls::Pack pack = inputs_of(run);
     pack.bind(SOFTMAX_LSE, has_log_sums_in_place(run) ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
     for (Argument const argument : {OUT, DOUT, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);
-    SDPA_GRAPH_TRY(plans.value().run(lease.target, pack, run.scratch));
+    SDPA_GRAPH_TRY(plans.value().run(lease, pack, run.scratch));
     if (!sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_backward(run)));
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
 }

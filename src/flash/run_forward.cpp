@@ -54,7 +54,7 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     bool const is_in_place = has_log_sums_in_place(run);
     pack.bind(SOFTMAX_LSE, is_in_place ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
     if (call.return_softmax) pack.bind(Extra::DROPPED, run.scratch.kept());
-    SDPA_GRAPH_TRY(plan.value()->run(lease.target, pack, run.scratch.workspace()));
+    SDPA_GRAPH_TRY(plan.value()->run(lease, pack, run.scratch.workspace()));
     if (!is_in_place || !sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
     return call.return_softmax ? work(call, lease, write_probabilities(run)) : error_t();
 }

@@ -63,7 +63,7 @@ error_t run(Call const& call) {
     auto const workspace = calls::Workspace::make({*call.place, name.c_str(), memory_rule()}, call.leading(),
                                                   plan.value()->workspace_bytes());
     if (workspace.is_bad()) return workspace.error();
-    return plan.value()->run(lease.value().target, pack, workspace.value().data());
+    return plan.value()->run(lease.value(), pack, workspace.value().data());
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ calls::Pack pack_of(Run const& run) {
 }
 
 error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
-    auto const chosen = choose_plan(call, sizes, lease.target);
+    auto const chosen = choose_plan(call, sizes, lease);
     if (chosen.is_bad()) return chosen.error();
     auto const& [form, shapes, plan] = chosen.value();
     auto const scratch = Scratch::make(call, shapes, plan->workspace_bytes());
@@ -90,7 +90,7 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     Run const run{call, sizes, form, shapes, scratch.value()};
     calls::Site const site{call.place, lease, *call.at(Q)};
     if (needs_tables(run)) SDPA_GRAPH_TRY(calls::work_on_rows(site, write_tables(run)));
-    SDPA_GRAPH_TRY(plan->run(lease.target, pack_of(run), run.scratch.workspace()));
+    SDPA_GRAPH_TRY(plan->run(lease, pack_of(run), run.scratch.workspace()));
     return form.has_slots ? calls::work_on_rows(site, clear_padding(run)) : error_t();
 }
 

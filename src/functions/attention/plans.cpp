@@ -50,6 +50,7 @@ void prepare(Shapes const& shapes) {
     notes().requested.add(shapes);
     bool const is_waiting = calls::do_later(shapes.device, [shapes](fe::Target const& target) {
         auto const made = Plan::find(shapes, target);
+        if (made.is_good()) static_cast<void>(made.value()->warm_up(target));
         if (made.is_bad() && is_refusal(made.error())) notes().refused.add(shapes);
         notes().requested.remove(shapes);
     });
@@ -73,12 +74,12 @@ bool comes_back(std::size_t hash) {
 
 class Chooser {
    public:
-    Chooser(Call const& call, Sizes const& sizes, fe::Target const& target)
-        : call_(call), sizes_(sizes), target_(target), exact_(exact_form(call)) {
+    Chooser(Call const& call, Sizes const& sizes, calls::Lease const& lease)
+        : call_(call), sizes_(sizes), target_(lease.target), is_recorded_(lease.is_recorded), exact_(exact_form(call)) {
         bool const wants_class = calls::wants_classes(call.place, *call.at(Argument::Q));
         form_ = wants_class ? class_form(call, sizes) : exact_;
         // Both passes have to drop the same probabilities, which depends on the form.
-        may_change_ = wants_class && call.place.shape_policy == Shape_policy::AUTO && !call.has_dropout() &&
+        may_change_ = wants_class && calls::policy_of(call.place) == Shape_policy::AUTO && !call.has_dropout() &&
                       !call.options.is_deterministic;
     }
 
@@ -107,10 +108,11 @@ class Chooser {
     std::optional<Chosen> find_other(Chosen const& own) const {
         if (own.plan == nullptr) {
             auto larger = find_larger();
-            if (larger) prepare(own.shapes);
+            if (larger && !is_recorded_) prepare(own.shapes);
             return larger;
         }
-        if (call_.has_packed()) return std::nullopt;
+        // A recorded call runs the plan of the calls before it.
+        if (call_.has_packed() || is_recorded_) return std::nullopt;
         Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
         if (!comes_back(hash_of(shapes)) || notes().refused.has(shapes)) return std::nullopt;
         auto plan = Plan::find_known(shapes);
@@ -137,14 +139,15 @@ class Chooser {
     Call const& call_;
     Sizes const& sizes_;
     fe::Target const& target_;
+    bool is_recorded_;
     Form exact_, form_;
     bool may_change_ = false;
 };
 
 }  // namespace
 
-fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, fe::Target const& target) {
-    return Chooser(call, sizes, target).choose();
+fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
+    return Chooser(call, sizes, lease).choose();
 }
 
 }  // namespace sdpa_graph::attention

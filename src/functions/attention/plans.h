@@ -13,6 +13,6 @@ struct Chosen {
 };
 
 // A plan of the call's class where the place's policy wants one and there is one, else the plan of its exact shapes.
-fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, fe::Target const& target);
+fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease);
 
 }  // namespace sdpa_graph::attention
