@@ -57,6 +57,9 @@ class SDPA_GRAPH_API Graph {
     Graph& set_kernel_cache(std::shared_ptr<KernelCache> cache);
     Graph& set_override_shape_enabled(bool is_enabled);
 
+    // Whether the plan serves this graph's shapes alone, or all of their class; else as runtime::set_shape_policy()
+    // says. Results may differ in their last bits between the two.
+    Graph& set_shape_policy(ShapePolicy_t const policy);
     // The rewrites that may replace the graph: a policy, or a list of those to try before the graph as it is.
     Graph& set_rewrites(RewritePolicy_t const policy);
     Graph& set_rewrites(std::vector<Rewrite_t> const& rewrites);
@@ -329,7 +332,7 @@ class SDPA_GRAPH_API Graph {
         return tune(handle, Variant_pack::of(pack), workspace);
     }
     // Loads everything that the first execute() would load.
-    error_t warmup(cudnnHandle_t handle);
+    error_t warmup(cudnnHandle_t handle) const;
 
     // Adds the plan to an empty CUDA graph; update binds such a graph to the memory of another pack.
     template <class Map>

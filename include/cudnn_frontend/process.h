@@ -3,8 +3,10 @@
 #pragma once
 
 #include "export.h"
+#include "types.h"
 
 #include <cstddef>
+#include <optional>
 
 namespace cudnn_frontend {
 namespace runtime {
@@ -23,6 +25,12 @@ SDPA_GRAPH_API void set_ignores_limits(bool is_on);
 // attention in the GPU's memory before each run. SDPA_GRAPH_CHECK_INDICES; else off.
 SDPA_GRAPH_API bool checks_indices();
 SDPA_GRAPH_API void set_checks_indices(bool is_on);
+
+// The shape policy of graphs, and of calls of the functions over tensors, that have none of their own.
+// SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; else nothing, which means EXACT for graphs and AUTO for functions.
+// Setting nothing means the environment's again.
+SDPA_GRAPH_API std::optional<ShapePolicy_t> shape_policy();
+SDPA_GRAPH_API void set_shape_policy(std::optional<ShapePolicy_t> policy);
 
 }  // namespace runtime
 }  // namespace cudnn_frontend

@@ -68,6 +68,11 @@ enum class Rewrite_t { SLICES, FEW_QUERIES, BANDS, NEIGHBORHOOD_BAND };
 // AUTO: where it is known to be faster, or keeps to a limit of workspace. OFF: never.
 enum class RewritePolicy_t { AUTO, OFF };
 
+// The shapes that a plan is made for. EXACT: those of one graph. CLASSES: all shapes whose sizes round up to the same
+// numbers, so that a few plans serve graphs and calls of all sizes, at some cost for each (docs/classes.md). AUTO:
+// classes on a GPU, where a plan takes long to make, and exact shapes on a CPU.
+enum class ShapePolicy_t { EXACT, CLASSES, AUTO };
+
 enum class TensorReordering_t { NONE, INT8x32, F16x16, F8_128x4 };
 
 enum class BehaviorNote_t {

@@ -4,6 +4,7 @@
 #include "tensor_view.h"
 
 #include <cudnn_frontend/target.h>
+#include <cudnn_frontend/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -20,10 +21,8 @@ struct Allocator {
     void* context = nullptr;
 };
 
-// The calls that a plan serves. A class of shapes has sizes that are rounded up to powers of two, so that a few plans
-// serve calls of all sizes, at some cost for each: docs/classes.md. AUTO means classes on a GPU, where a plan takes
-// long to make, and exact shapes on a CPU.
-enum class Shape_policy { EXACT, CLASSES, AUTO };
+// The calls that a plan serves.
+using Shape_policy = cudnn_frontend::ShapePolicy_t;
 
 // Where a call runs. Without a target, tensors on a CPU run on Target::cpu(), and those on a GPU with the engines of
 // Target::cuda(), on the stream and the current device, with a handle that the library keeps for it. A handle that is
@@ -32,8 +31,8 @@ struct Place {
     std::optional<cudnn_frontend::Target> target;
     CUstream_st* stream = nullptr;
     Allocator allocator;
-    Shape_policy shape_policy = Shape_policy::AUTO;
-    bool is_deterministic = false;  // neighborhood attention gives the same bits in every run
+    std::optional<Shape_policy> shape_policy;  // else the process's, or AUTO
+    bool is_deterministic = false;             // neighborhood attention gives the same bits in every run
 };
 
 // The plans of the functions over tensors in this process.

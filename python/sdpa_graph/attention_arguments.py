@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from . import _core
-from .shape_policies import shape_policy
+from .shape_policies import check_shape_policy
 
 
 def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> tuple[int | None, int | None]:
@@ -35,7 +35,8 @@ def softcap_of(cap: float | None) -> float | None:
 
 def call_options(*options: Any, longest_q: int | None, longest_kv: int | None) -> _core._Attention_options:
     """The arguments of a call that are not tensors. `options` are those of the compiled module, up to the longest lengths."""
-    return _core._Attention_options(*options, longest_q or 0, longest_kv or 0, shape_policy())
+    check_shape_policy()
+    return _core._Attention_options(*options, longest_q or 0, longest_kv or 0)
 
 
 def strides_in_order(shape: Sequence[int], like: Sequence[int]) -> list[int]:

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from . import _core, operators
-from .shape_policies import shape_policy
+from .shape_policies import check_shape_policy
 
 _attention: Any = None
 if _core._register_torch_operators():
-    shape_policy()  # the operator has to know it
+    check_shape_policy()
     _attention = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)

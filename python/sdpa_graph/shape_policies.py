@@ -1,4 +1,4 @@
-"""What plans of functions over tensors are made for."""
+"""What plans of graphs and of functions over tensors are made for."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import os
 from . import _core
 
 _NAMES = {"exact": _core.shape_policy.EXACT, "classes": _core.shape_policy.CLASSES, "auto": _core.shape_policy.AUTO}
-_chosen: _core.shape_policy | None = None
+_is_checked = False
 
 
 def set_shape_policy(policy: str | None) -> None:
     """"exact": a plan for each shape. "classes": a plan for all shapes that round up to the same sizes. "auto": classes on
-    a GPU, where a plan takes long to make. None resets it to SDPA_GRAPH_SHAPE_POLICY, or to "auto"."""
-    if policy is None:
-        policy = os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or "auto"
-    _set(_named(policy))
+    a GPU, where a plan takes long to make. None resets it to SDPA_GRAPH_SHAPE_POLICY; without that graphs are planned
+    for their exact shapes, and functions over tensors as with "auto"."""
+    global _is_checked
+    name = policy or os.environ.get("SDPA_GRAPH_SHAPE_POLICY")
+    _core._set_shape_policy(_named(name) if name else None)
+    _is_checked = True
 
 
 def shape_policy() -> _core.shape_policy:
-    if _chosen is None:
+    """Of functions over tensors. An error where the environment names none that there is."""
+    check_shape_policy()
+    return _core._shape_policy() or _core.shape_policy.AUTO
+
+
+def check_shape_policy() -> None:
+    """An error where the environment names none that there is: the library would pass over it."""
+    if not _is_checked:
         set_shape_policy(None)
-    assert _chosen is not None
-    return _chosen
-
-
-def _set(policy: _core.shape_policy) -> None:
-    global _chosen
-    _chosen = policy
-    _core._set_policy_of_operators(int(policy))
 
 
 def _named(policy: str) -> _core.shape_policy:

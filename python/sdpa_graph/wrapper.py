@@ -32,6 +32,7 @@ _FORWARDED = (
     "draw_window",
     "print_candidates",
     "set_rewrites",
+    "set_shape_policy",
     "set_workspace_limit",
 )
 _BLOCKED = (

@@ -12,17 +12,11 @@ namespace binding {
 namespace {
 
 namespace functions = sdpa_graph::attention;
-using sdpa_graph::Shape_policy;
 
-// The arguments of a call that are not tensors.
-struct Call_options {
-    functions::Options options;
-    Shape_policy policy;
-};
-
-Call_options options_of(float scale, std::optional<std::int64_t> left_bound, std::optional<std::int64_t> right_bound,
-                        bool is_bottom_right, bool has_alibi, std::optional<float> softcap, float dropout_p,
-                        bool is_deterministic, std::int64_t longest_q, std::int64_t longest_kv, int policy) {
+functions::Options options_of(float scale, std::optional<std::int64_t> left_bound,
+                              std::optional<std::int64_t> right_bound, bool is_bottom_right, bool has_alibi,
+                              std::optional<float> softcap, float dropout_p, bool is_deterministic,
+                              std::int64_t longest_q, std::int64_t longest_kv) {
     functions::Options options;
     options.scale = scale;
     options.left_bound = left_bound;
@@ -34,7 +28,7 @@ Call_options options_of(float scale, std::optional<std::int64_t> left_bound, std
     options.is_deterministic = is_deterministic;
     options.longest_q = longest_q;
     options.longest_kv = longest_kv;
-    return {options, static_cast<Shape_policy>(policy)};
+    return options;
 }
 
 using Target = std::optional<fe::Target>;
@@ -56,41 +50,39 @@ functions::Inputs inputs_of(Tensors const& t) {
             t.maybe("seed")};
 }
 
-// The place of a call with its shape policy, and with its target if it names one.
-sdpa_graph::Place with_choices(sdpa_graph::Place place, Call_options const& call, Target const& target) {
-    place.shape_policy = call.policy;
+sdpa_graph::Place with_target(sdpa_graph::Place place, Target const& target) {
     place.target = target;
     return place;
 }
 
-void forward(py::dict const& tensors, Call_options const& call, py::function const& workspace,
+void forward(py::dict const& tensors, functions::Options const& options, py::function const& workspace,
              Target_name const& name) {
     Target const target = target_named(name);
     run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
         functions::Forward_results results{t.at("o"), t.at("stats")};
-        return functions::forward(inputs_of(t), call.options, results.stats.data != nullptr,
-                                  with_choices(place, call, target), results);
+        return functions::forward(inputs_of(t), options, results.stats.data != nullptr, with_target(place, target),
+                                  results);
     });
 }
 
-void backward(py::dict const& tensors, Call_options const& call, py::function const& workspace,
+void backward(py::dict const& tensors, functions::Options const& options, py::function const& workspace,
               Target_name const& name) {
     Target const target = target_named(name);
     run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
         functions::Backward_results results{t.at("dq"), t.at("dk"), t.at("dv"), t.at("dbias"), t.at("dsink")};
-        return functions::backward(t.at("grad_o"), inputs_of(t), t.at("o"), t.at("stats"), call.options,
-                                   with_choices(place, call, target), results);
+        return functions::backward(t.at("grad_o"), inputs_of(t), t.at("o"), t.at("stats"), options,
+                                   with_target(place, target), results);
     });
 }
 
 }  // namespace
 
 void bind_attention_calls(py::module_& module) {
-    py::class_<Call_options>(module, "_Attention_options",
-                             "The arguments of attention as a function that are no tensors.")
+    py::class_<functions::Options>(module, "_Attention_options",
+                                   "The arguments of attention as a function that are no tensors.")
         .def(py::init(&options_of), py::arg("scale"), py::arg("left_bound"), py::arg("right_bound"),
              py::arg("is_bottom_right"), py::arg("has_alibi"), py::arg("softcap"), py::arg("dropout_p"),
-             py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"), py::arg("policy"));
+             py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"));
     module.def(
         "set_plan_store",
         [](std::string const& folder, bool is_frozen) {
@@ -100,7 +92,6 @@ void bind_attention_calls(py::module_& module) {
         "Plans of the functions over tensors, on GPUs, are read from files of the folder, and written there unless it "
         "is frozen. None if it is empty.");
     module.def("_register_torch_operators", &register_torch_operators);
-    module.def("_set_policy_of_operators", &set_policy_of_operators, py::arg("policy"));
     module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),
                py::arg("target") = py::none());
     module.def("_attention_backward", &backward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),

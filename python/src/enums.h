@@ -22,7 +22,7 @@ inline PyObject* enum_class = nullptr;
 template <class Enum>
 constexpr bool is_bound = std::is_enum_v<Enum> &&
                           (std::is_same_v<Enum, fe::graph::ScalarType> || std::is_same_v<Enum, fe::RewritePolicy_t> ||
-                           std::is_same_v<Enum, fe::Rewrite_t> ||
+                           std::is_same_v<Enum, fe::ShapePolicy_t> || std::is_same_v<Enum, fe::Rewrite_t> ||
                            requires(Enum value) { fe::detail::enum_text(value); });
 
 // The type for a data_type, a torch or NumPy dtype, or None; raises TypeError for anything else.

@@ -39,6 +39,9 @@ std::optional<std::int64_t> workspace_if_built(Graph const& graph, std::int64_t 
 
 void bind_planning(Graph_class& graph) {
     graph
+        .def(
+            "set_shape_policy", [](Graph& graph, fe::ShapePolicy_t policy) { graph.inner.set_shape_policy(policy); },
+            py::arg("policy"), "Whether the plan serves this graph's shapes alone, or all of their class.")
         .def("set_rewrites", &set_rewrites, py::arg("rewrites"),
              "Which rewrites of the graph may stand in for it: a policy, or a list of those to try before the graph as "
              "it is.")

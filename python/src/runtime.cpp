@@ -1,5 +1,6 @@
 #include "bindings.h"
 
+#include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
 #include <cudnn_frontend/stored_plan.h>
 
@@ -100,6 +101,8 @@ void bind_runtime(py::module_& module) {
         "_set_package_folders",
         [](std::vector<std::string> const& folders) { check(fe::runtime::set_package_folders(folders)); },
         py::arg("folders"));
+    module.def("_set_shape_policy", &fe::runtime::set_shape_policy, py::arg("policy"));
+    module.def("_shape_policy", &fe::runtime::shape_policy);
     module.def("create_handle", &create_handle);
     module.def(
         "destroy_handle", [](std::intptr_t handle) { check(fe::runtime::destroy_handle(handle_of(handle))); },

@@ -22,8 +22,6 @@ namespace fe = cudnn_frontend;
 using sdpa_graph::Device_kind;
 using sdpa_graph::Tensor_view;
 
-std::atomic<int> policy_of_operators{static_cast<int>(sdpa_graph::Shape_policy::AUTO)};
-
 using Object = void*;         // a tensor, a library or a guard of PyTorch
 using Value = std::uint64_t;  // an argument or a result, in PyTorch's stable form
 using Kernel = void (*)(Value*, std::uint64_t, std::uint64_t);
@@ -182,8 +180,6 @@ class Guard {
 class Memory_of_call {
    public:
     explicit Memory_of_call(Tensor_view const& like) {
-        place_.shape_policy =
-            static_cast<sdpa_graph::Shape_policy>(policy_of_operators.load(std::memory_order_relaxed));
         place_.allocator.context = this;
         place_.allocator.allocate = [](void* context, char const* name, Tensor_view const& wanted) -> void* {
             return static_cast<Memory_of_call*>(context)->make(name, wanted);
@@ -299,7 +295,5 @@ bool register_torch_operators() {
     static bool const is_registered = torch.load() && implement("CPU") && (torch.guard == nullptr || implement("CUDA"));
     return is_registered;
 }
-
-void set_policy_of_operators(int policy) { policy_of_operators.store(policy, std::memory_order_relaxed); }
 
 }  // namespace binding

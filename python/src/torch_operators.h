@@ -6,7 +6,4 @@ namespace binding {
 // False where PyTorch, which has to be imported, lacks the functions that this needs.
 bool register_torch_operators();
 
-// The shape policy of calls through the operator, which has no argument for it.
-void set_policy_of_operators(int policy);
-
 }  // namespace binding

@@ -57,6 +57,7 @@ constexpr Word kPhrases[] = {
     {"ReductionMode_t::", "reduction_mode."},
     {"ReshapeMode_t::", "reshape_mode."},
     {"RewritePolicy_t::", "rewrite_policy."},
+    {"ShapePolicy_t::", "shape_policy."},
     {"Rewrite_t::", "rewrite."},
     {"TensorReordering_t::", "tensor_reordering."},
 };

@@ -41,14 +41,14 @@ std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
 bool has_wide_bounds(Call const& call) { return calls::wants_classes(*call.place, *call.at(Q)); }
 
 std::int64_t bound_of(Call const& call, std::int64_t length) {
-    return has_wide_bounds(call) ? calls::bound_of_class(length) : near_bound_of(length);
+    return has_wide_bounds(call) ? fe::attention::bound_of_class(length) : near_bound_of(length);
 }
 
 // Slopes of each sequence and a dropout mask have room for the sequences alone.
 std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries) {
     bool const has_slopes_by_sequence = call.has(ALIBI_SLOPES) && call.at(ALIBI_SLOPES)->dim.size() == 2;
     if (!has_wide_bounds(call) || has_slopes_by_sequence || call.return_softmax) return batches;
-    return calls::slots_of_class(batches, queries);
+    return fe::attention::slots_of_class(batches, queries);
 }
 
 // Whether a row of the padded tensor holds all heads.

@@ -3,8 +3,10 @@
 #include "core/guard.h"
 #include "core/threads.h"
 #include "plan/candidate.h"
+#include "plan/shape_class.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -55,8 +57,20 @@ Planner::Planner(std::shared_ptr<Answers const> answers, Candidates candidates, 
       without_engines_(std::move(without_engines)),
       chosen_(chosen) {}
 
+static std::shared_ptr<Planner> planner_of_proposal(Planner::Proposed proposed) {
+    Planner::Answers answers;
+    answers.proposals.push_back(std::move(proposed));
+    return std::make_shared<Planner>(std::make_shared<Planner::Answers const>(std::move(answers)),
+                                     Planner::Candidates());
+}
+
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
     Answers answers;
+    if (wants_class(input.target, input.settings)) {
+        auto proposed = propose_class(input, backends);
+        if (proposed.is_good()) return planner_of_proposal(std::move(proposed).value());
+        answers.remarks.push_back("planned for its exact shape: " + proposed.error().err_msg);
+    }
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
         auto proposal = backend->propose(input);
@@ -64,7 +78,8 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         else answers.refusals.push_back({backend->name(), proposal.error()});
     }
     if (!answers.proposals.empty()) {
-        answers.remarks = add_programs(input, backends, answers.proposals);
+        std::vector<std::string> remarks = add_programs(input, backends, answers.proposals);
+        std::ranges::move(remarks, std::back_inserter(answers.remarks));
     } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
         answers.proposals.push_back(std::move(converted).value());
     } else {

@@ -16,16 +16,10 @@ double bytes_of(View const& view) {
 }  // namespace
 
 double bytes_moved(Joint const& joint) {
-    if (auto const* sum = std::get_if<Sum>(&joint)) {
-        return bytes_of(sum->terms) + bytes_of(sum->result) * (sum->accumulates ? 2.0 : 1.0);
-    }
-    if (auto const* split = std::get_if<SplitLengths>(&joint)) {
-        return bytes_of(split->queries) + bytes_of(split->keys) + bytes_of(split->rows) + bytes_of(split->part_keys);
-    }
-    auto const& merge = std::get<Merge>(joint);
-    auto const of = [](std::optional<View> const& view) { return view ? bytes_of(*view) : 0.0; };
-    return bytes_of(merge.partial_o) + bytes_of(merge.partial_stats) + bytes_of(merge.o) + of(merge.stats) +
-           of(merge.partial_lengths);
+    auto const* sum = std::get_if<Sum>(&joint);
+    double bytes = sum != nullptr && sum->accumulates ? bytes_of(sum->result) : 0.0;
+    for (StepOperand const& operand : operands_of(joint)) bytes += bytes_of(operand.view);
+    return bytes;
 }
 
 std::optional<double> cost_of(Program const& program, Costs const& costs) {

@@ -2,6 +2,7 @@
 
 #include "core/names.h"
 #include "rewrite/bands.h"
+#include "rewrite/classes.h"
 #include "rewrite/converted.h"
 #include "rewrite/deterministic.h"
 #include "rewrite/few_queries.h"
@@ -195,6 +196,7 @@ Result<Program> program_named(nodes::ValidatedGraph const& graph, std::string co
     if (name == "neighborhood_band") return neighborhood_band(graph);
     if (auto const attention = Attention::of(graph)) {
         if (name == "bands") return bands(*attention);
+        if (name == kNameOfClasses) return classes(*attention);
         if (name == "converted") return converted(*attention);
         if (name == "deterministic") return deterministic(*attention);
         if (auto const splits = parameter_of(name, "few_queries")) return few_queries(*attention, *splits);

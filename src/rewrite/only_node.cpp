@@ -2,8 +2,7 @@
 
 namespace cudnn_frontend::rewrite {
 
-View OnlyNode::view(int port) const {
-    nodes::TensorId const id = node().ports[static_cast<std::size_t>(port)];
+View OnlyNode::whole(nodes::TensorId id) const {
     nodes::TensorSpec const& tensor = graph_->tensors[static_cast<std::size_t>(id)];
     return {{Place::Of::Tensor, static_cast<std::size_t>(id), 0},
             tensor.data_type,

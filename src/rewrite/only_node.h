@@ -19,7 +19,8 @@ class OnlyNode {
     // Whether there is memory for it, or a number.
     bool has(int port) const { return tensor(port) != nullptr && !tensor(port)->is_virtual; }
     // The whole tensor of a port that it has.
-    View view(int port) const;
+    View view(int port) const { return whole(node().ports[static_cast<std::size_t>(port)]); }
+    View whole(nodes::TensorId id) const;
 
    protected:
     explicit OnlyNode(nodes::GraphSpec const& graph) : graph_(&graph) {}

@@ -29,25 +29,6 @@ std::vector<StepOperand> operands_of(Attend const& attend) {
     return operands;
 }
 
-std::vector<StepOperand> operands_of(Merge const& merge) {
-    std::vector<StepOperand> operands = {
-        {"partial O", false, merge.partial_o}, {"partial Stats", false, merge.partial_stats}, {"O", true, merge.o}};
-    if (merge.stats) operands.push_back({"Stats", true, *merge.stats});
-    if (merge.partial_lengths) operands.push_back({"partial lengths", false, *merge.partial_lengths});
-    return operands;
-}
-
-std::vector<StepOperand> operands_of(Sum const& sum) {
-    return {{"terms", false, sum.terms}, {"result", true, sum.result}};
-}
-
-std::vector<StepOperand> operands_of(SplitLengths const& split) {
-    return {{"lengths of queries", false, split.queries},
-            {"lengths of keys", false, split.keys},
-            {"lengths of rows", true, split.rows},
-            {"lengths of parts", true, split.part_keys}};
-}
-
 std::string heading_of(Attend const& attend) {
     nodes::Node const& node = attend.graph->spec().nodes.front();
     nodes::Node const defaults = nodes::make_node(node.kind());
@@ -58,19 +39,24 @@ std::string heading_of(Attend const& attend) {
 }
 
 std::string heading_of(Joint const& joint) {
-    if (std::holds_alternative<Merge>(joint)) return "merge";
+    std::string const name = name_of(joint);
     if (auto const* split = std::get_if<SplitLengths>(&joint)) {
-        return "split lengths group=" + std::to_string(split->group) + " chunk=" + std::to_string(split->chunk);
+        return name + " group=" + std::to_string(split->group) + " chunk=" + std::to_string(split->chunk);
+    }
+    if (auto const* tables = std::get_if<SlotTables>(&joint)) {
+        bool const has_heads = tables->slots_of_sequence > 1;
+        return name + (has_heads ? " heads=" + std::to_string(tables->slots_of_sequence) : "");
     }
     auto const* sum = std::get_if<Sum>(&joint);
-    return sum->accumulates ? "add to the result" : sum->terms.dim.front() == 1 ? "copy" : "sum";
+    if (sum != nullptr && sum->accumulates) return "add to the result";
+    return sum != nullptr && sum->terms.dim.front() == 1 ? "copy" : name;
 }
 
 }  // namespace
 
 std::vector<StepOperand> operands_of(Step const& step) {
     if (auto const* attend = std::get_if<Attend>(&step)) return operands_of(*attend);
-    return std::visit([](auto const& joint) { return operands_of(joint); }, std::get<Joint>(step));
+    return operands_of(std::get<Joint>(step));
 }
 
 std::string heading_of(Step const& step) {

@@ -5,13 +5,6 @@
 
 namespace cudnn_frontend::rewrite {
 
-// A tensor that a step reads or writes.
-struct StepOperand {
-    std::string role;  // Q, terms
-    bool is_written;
-    View view;
-};
-
 // An attention's in the order of its ports, those of other steps as they are declared.
 std::vector<StepOperand> operands_of(Step const& step);
 

@@ -1,22 +1,79 @@
 #include "rewrite/program.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace cudnn_frontend::rewrite {
+namespace {
+
+using Operands = std::vector<StepOperand>;
+
+void add(Operands& operands, std::string role, bool is_written, std::optional<View> const& view) {
+    if (view) operands.push_back({std::move(role), is_written, *view});
+}
+
+void add(Operands& operands, SlotSequences const& sequences) {
+    add(operands, "given lengths of queries", false, sequences.given_queries);
+    add(operands, "given lengths of keys", false, sequences.given_keys);
+}
+
+Operands all_of(Merge const& merge) {
+    Operands all{
+        {"partial O", false, merge.partial_o}, {"partial Stats", false, merge.partial_stats}, {"O", true, merge.o}};
+    add(all, "Stats", true, merge.stats);
+    add(all, "partial lengths", false, merge.partial_lengths);
+    return all;
+}
+
+Operands all_of(Sum const& sum) { return {{"terms", false, sum.terms}, {"result", true, sum.result}}; }
+
+Operands all_of(SplitLengths const& split) {
+    return {{"lengths of queries", false, split.queries},
+            {"lengths of keys", false, split.keys},
+            {"lengths of rows", true, split.rows},
+            {"lengths of parts", true, split.part_keys}};
+}
+
+Operands all_of(SlotTables const& tables) {
+    Operands all;
+    add(all, tables.sequences);
+    all.push_back({"lengths of queries", true, tables.queries});
+    all.push_back({"lengths of keys", true, tables.keys});
+    for (SlotTables::Starts const& starts : tables.starts) {
+        all.push_back({"starts", true, starts.result});
+        add(all, "given starts", false, starts.given);
+    }
+    return all;
+}
+
+Operands all_of(ClearPadding const& padding) {
+    Operands all;
+    add(all, padding.sequences);
+    for (ClearPadding::Rows const& rows : padding.tensors) all.push_back({"rows", true, rows.tensor});
+    add(all, "sink", false, padding.sink);
+    return all;
+}
+
+}  // namespace
+
+char const* name_of(Joint const& joint) {
+    constexpr char const* kNames[] = {"merge", "sum", "split lengths", "tables of slots", "clear padding"};
+    static_assert(std::size(kNames) == std::variant_size_v<Joint>);
+    return kNames[joint.index()];
+}
 
 bool has_joints(Program const& program) {
     return std::ranges::any_of(program.steps, [](Step const& step) { return std::holds_alternative<Joint>(step); });
 }
 
+std::vector<StepOperand> operands_of(Joint const& joint) {
+    return std::visit([](auto const& kind) { return all_of(kind); }, joint);
+}
+
 std::vector<Place> places_of(Joint const& joint) {
-    if (auto const* sum = std::get_if<Sum>(&joint)) return {sum->terms.place, sum->result.place};
-    if (auto const* split = std::get_if<SplitLengths>(&joint)) {
-        return {split->queries.place, split->keys.place, split->rows.place, split->part_keys.place};
-    }
-    auto const& merge = std::get<Merge>(joint);
-    std::vector<Place> places{merge.partial_o.place, merge.partial_stats.place, merge.o.place};
-    if (merge.stats) places.push_back(merge.stats->place);
-    if (merge.partial_lengths) places.push_back(merge.partial_lengths->place);
+    std::vector<Place> places;
+    for (StepOperand const& operand : operands_of(joint)) places.push_back(operand.view.place);
     return places;
 }
 

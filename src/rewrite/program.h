@@ -80,8 +80,47 @@ struct SplitLengths {
     std::int64_t group, chunk;
 };
 
+// The sequences that slots hold, and how long they are: as the lengths say that are given, or all rows of the tensors.
+struct SlotSequences {
+    std::optional<View> given_queries, given_keys;  // {batch, 1, 1, 1}
+    std::int64_t batches = 0, queries = 0, keys = 0;
+};
+
+// What attention over packed sequences reads where each slot is a sequence, or one of its heads: the slots' lengths,
+// and where they start in tensors. Slots past the last sequence are empty.
+struct SlotTables {
+    struct Starts {
+        View result;  // {slots + 1, 1, 1, 1}, in elements
+        std::int64_t by_sequence = 0, by_head = 0, heads_together = 1;
+        bool is_of_keys = false;
+        // Of sequences that are packed: {batch + 1, 1, 1, 1}, in units of so many elements.
+        std::optional<View> given = {};
+        std::int64_t unit = 1;
+    };
+
+    SlotSequences sequences;
+    std::int64_t slots_of_sequence = 1;
+    View queries, keys;  // lengths: {slots, 1, 1, 1}
+    std::vector<Starts> starts;
+};
+
+// Zeros in the rows past the length of each sequence; in log-sum-exps minus infinity, or the head's sink.
+struct ClearPadding {
+    struct Rows {
+        View tensor;  // {batch, heads, rows, columns}
+        bool is_of_keys = false, is_log_sums = false;
+    };
+
+    SlotSequences sequences;
+    std::vector<Rows> tensors;
+    std::optional<View> sink = {};  // {1, heads, 1, 1}
+};
+
 // What leads from one attention to the next, and joins partial results.
-using Joint = std::variant<Merge, Sum, SplitLengths>;
+using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding>;
+
+// A joint's own name, in the order of the variant.
+char const* name_of(Joint const& joint);
 
 using Step = std::variant<Attend, Joint>;
 
@@ -93,7 +132,15 @@ struct Program {
 
 bool has_joints(Program const& program);
 
-// The place of each operand, in the order of the struct.
+// An operand of a step.
+struct StepOperand {
+    std::string role;  // Q, terms
+    bool is_written;
+    View view;
+};
+
+// In the order of the struct.
+std::vector<StepOperand> operands_of(Joint const& joint);
 std::vector<Place> places_of(Joint const& joint);
 
 }  // namespace cudnn_frontend::rewrite

@@ -1,6 +1,7 @@
 #include "rewrite/program_builder.h"
 
 #include "core/data_type.h"
+#include "rewrite/known_parts.h"
 #include "rewrite/views.h"
 
 #include <algorithm>
@@ -29,6 +30,15 @@ Draft::Draft(Attention const& attention) : Draft(attention.graph(), attention.no
     if (given.value) bindings_.pop_back();
 }
 
+Draft Draft::without_names(Attention const& attention) {
+    Draft draft(attention);
+    draft.spec_.name.clear();
+    draft.node_.name.clear();
+    for (nodes::TensorSpec& number : draft.spec_.tensors)
+        number.name = attention::operand(attention::Port::Attn_scale).name;
+    return draft;
+}
+
 Draft Draft::of_whole(Attention const& attention) {
     nodes::GraphSpec const& whole = attention.graph();
     Draft draft(whole, attention.node());
@@ -53,17 +63,34 @@ void Draft::place(int port, View const& view) {
 
 nodes::AttentionFields& Draft::fields() { return const_cast<nodes::AttentionFields&>(*nodes::attention_fields(node_)); }
 
-void Draft::connect(int port, View const& view) {
+nodes::TensorId Draft::add(std::string name, std::int64_t uid, View const& view) {
     nodes::TensorSpec tensor;
-    tensor.name = attention::operand(port).name;
-    tensor.uid = port + 1;
+    tensor.name = std::move(name);
+    tensor.uid = uid;
     tensor.data_type = view.type;
     tensor.dim = view.dim;
     tensor.stride = view.stride;
     tensor.alignment = view.alignment;
-    node_.ports[static_cast<std::size_t>(port)] = static_cast<nodes::TensorId>(spec_.tensors.size());
     spec_.tensors.push_back(std::move(tensor));
-    bindings_.push_back({port + 1, view.place});
+    bindings_.push_back({uid, view.place});
+    return static_cast<nodes::TensorId>(spec_.tensors.size() - 1);
+}
+
+void Draft::connect(int port, View const& view) {
+    node_.ports[static_cast<std::size_t>(port)] = add(attention::operand(port).name, port + 1, view);
+}
+
+void Draft::connect_packed(int port, View const& view, View const& starts) {
+    nodes::TensorId const offsets = starts_at(starts);
+    connect(port, view);
+    spec_.tensors.back().ragged_offset = offsets;
+}
+
+nodes::TensorId Draft::starts_at(View const& starts) {
+    std::int64_t const uid = attention::Port::kPorts + 1 + static_cast<std::int64_t>(starts.place.index);
+    auto const known = std::ranges::find(spec_.tensors, std::optional(uid), &nodes::TensorSpec::uid);
+    if (known != spec_.tensors.end()) return static_cast<nodes::TensorId>(known - spec_.tensors.begin());
+    return add("starts " + std::to_string(starts.place.index), uid, starts);
 }
 
 View ProgramBuilder::repeat_once(View const& view) { return repeat(view, 0, 1); }
@@ -82,15 +109,14 @@ error_t ProgramBuilder::attend(Draft draft, Lane lane) {
         program_.steps.push_back(Attend{known->graph, std::move(draft.bindings_), lane});
         return {};
     }
-    nodes::Validation validation = nodes::validate(draft.spec_);
-    if (!validation.graph) {
-        error_t error = validation.report.to_error();
+    auto graph = validated_part(draft.spec_);
+    if (graph.is_bad()) {
+        error_t error = graph.error();
         error.err_msg = "a part of " + program_.name + " is not valid: " + error.err_msg;
         return error;
     }
-    auto graph = std::make_shared<nodes::ValidatedGraph const>(std::move(*validation.graph));
-    known_.push_back({std::move(draft.spec_), graph});
-    program_.steps.push_back(Attend{std::move(graph), std::move(draft.bindings_), lane});
+    known_.push_back({std::move(draft.spec_), graph.value()});
+    program_.steps.push_back(Attend{std::move(graph).value(), std::move(draft.bindings_), lane});
     return {};
 }
 

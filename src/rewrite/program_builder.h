@@ -12,6 +12,8 @@ class Draft {
     explicit Draft(Attention const& attention);
     // Another one for a graph of the user's.
     Draft(nodes::GraphHead const& head, nodes::Node node);
+    // The same without the names of the graph and the node.
+    static Draft without_names(Attention const& attention);
     // The user's attention with all of its tensors, each in its place.
     static Draft of_whole(Attention const& attention);
 
@@ -21,11 +23,17 @@ class Draft {
         return std::get<Fields>(node_.fields);
     }
     void connect(int port, View const& view);
+    // A tensor whose sequences start where `starts` says.
+    void connect_packed(int port, View const& view, View const& starts);
     // Moves a tensor of such a draft to another place, where it may have another type and other strides.
     void place(int port, View const& view);
 
    private:
     friend class ProgramBuilder;
+
+    // The tensor of the graph that lies there; a new one if there is none.
+    nodes::TensorId starts_at(View const& starts);
+    nodes::TensorId add(std::string name, std::int64_t uid, View const& view);
 
     nodes::GraphSpec spec_;  // without the node
     nodes::Node node_;
@@ -43,6 +51,7 @@ class ProgramBuilder {
     error_t attend(Draft draft, Lane lane = Lane::Main);
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
+    void join(Joint step) { program_.steps.push_back(std::move(step)); }
     void split_lengths(SplitLengths step) { program_.steps.push_back(Joint(std::move(step))); }
     void copy(View const& from, View const& to) { sum({repeat_once(from), to}); }
     void add(View const& term, View const& to) { sum({repeat_once(term), to, true}); }

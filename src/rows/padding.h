@@ -5,7 +5,8 @@
 
 namespace cudnn_frontend::rows {
 
-// Zeros there, in results of graphs of packed sequences, which write the rows of sequences alone.
+// Zeros there, in results of graphs of packed sequences, which write the rows of sequences alone. In log-sum-exps these
+// bits of FLOAT.
 struct Padding {
     static constexpr char const* kName = "padding";
     static constexpr int kMostTensors = 3;
@@ -15,6 +16,8 @@ struct Padding {
         Access access;
         long long rows, heads, width;
         bool is_of_keys;
+        int element_bytes;
+        bool is_log_sums;
 
         long long threads() const { return rows * heads * ((width + kTogether - 1) / kTogether); }
     };
@@ -22,7 +25,7 @@ struct Padding {
     Sequences sequences;
     Tensor tensors[kMostTensors];
     int tensor_count;
-    int element_bytes;
+    unsigned const* sink;  // the log-sum-exp of each head; null for minus infinity
 
     long long threads() const {
         long long all = 0;
@@ -32,10 +35,10 @@ struct Padding {
 };
 
 template <class Bits>
-void clear_part(Padding::Tensor const& tensor, Row const& row, long long head, long long part) {
+void fill_part(Padding::Tensor const& tensor, Row const& row, long long head, long long part, Bits bits) {
     Bits* const elements = tensor.access.pointer<Bits>(row, head);
     long long const first = part * Padding::kTogether, end = first + Padding::kTogether;
-    for (long long column = first; column < end && column < tensor.width; ++column) elements[column] = 0;
+    for (long long column = first; column < end && column < tensor.width; ++column) elements[column] = bits;
 }
 
 inline void work_on(Padding const& t, long long thread) {
@@ -46,11 +49,15 @@ inline void work_on(Padding const& t, long long thread) {
     long long const part = thread % parts, head = thread / parts % tensor.heads, row = thread / parts / tensor.heads;
     Row const found = tensor.is_of_keys ? find_key(t.sequences, row) : find_query(t.sequences, row);
     if (found.is_inside) return;
-    switch (t.element_bytes) {
-        case 1: return clear_part<unsigned char>(tensor, found, head, part);
-        case 2: return clear_part<unsigned short>(tensor, found, head, part);
-        case 4: return clear_part<unsigned>(tensor, found, head, part);
-        default: return clear_part<unsigned long long>(tensor, found, head, part);
+    constexpr unsigned kMinusInfinity = 0xff800000u;
+    switch (tensor.element_bytes) {
+        case 1: return fill_part<unsigned char>(tensor, found, head, part, 0);
+        case 2: return fill_part<unsigned short>(tensor, found, head, part, 0);
+        case 4: {
+            unsigned const log_sum = t.sink == nullptr ? kMinusInfinity : t.sink[head];
+            return fill_part<unsigned>(tensor, found, head, part, tensor.is_log_sums ? log_sum : 0);
+        }
+        default: return fill_part<unsigned long long>(tensor, found, head, part, 0);
     }
 }
 

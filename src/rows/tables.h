@@ -14,6 +14,10 @@ struct Offsets {
     long long by_sequence, by_row, by_head;  // distances: of padded sequences, of rows of packed ones, of heads
     long long heads_together;                // slots that share a head
     bool is_of_keys;
+    // Null, or where the sequences start, and the last one ends, in units of so many elements.
+    void const* given;
+    long long unit;
+    bool is_given_in_64_bits;
 };
 
 // A page of the caller's is this many pages of the graph, of which the caller's next one starts `step` further.
@@ -48,10 +52,17 @@ inline int page_of(Tables const& t, long long n, long long column) {
     return static_cast<int>(page * pages.step + column % pages.parts);
 }
 
+inline long long given_start(Offsets const& offsets, long long sequence) {
+    long long const units = offsets.is_given_in_64_bits ? static_cast<long long const*>(offsets.given)[sequence]
+                                                        : static_cast<int const*>(offsets.given)[sequence];
+    return units * offsets.unit;
+}
+
 inline long long start_of(Tables const& t, Offsets const& offsets, long long slot) {
     long long const sequence = slot / t.slots_of_sequence, head = slot % t.slots_of_sequence;
     bool const is_empty = sequence >= t.sequences.batches;
     long long const row = is_empty ? t.sequences.batches : sequence;
+    if (offsets.given != nullptr) return given_start(offsets, row);
     int const* const totals = offsets.is_of_keys ? t.sequences.totals_k : t.sequences.totals_q;
     long long const start = totals == nullptr ? row * offsets.by_sequence : totals[row] * offsets.by_row;
     return is_empty ? start : start + head / offsets.heads_together * offsets.by_head;

@@ -100,10 +100,10 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
     GpuStream const gpu;
     Rig rig = rig_of(gpu);
     CaseGroup const& group = groups[batch.group];
-    rig.joins_parts = group.rewrite.has_value();
+    rig.joins_parts = group.rewriting.has_value();
     for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
         AttentionCase const& c = group.cases[i];
-        if (group.rewrite) rig.prepare = [&](Graph& graph) { ask_for(*group.rewrite, c, graph); };
+        if (group.rewriting) rig.prepare = [&](Graph& graph) { ask_for(*group.rewriting, c, graph); };
         Outcome outcome;
         outcome.forward.faults = gpu.status().get_message();
         if (gpu.status().is_good()) outcome = check_case(c, rig);

@@ -44,7 +44,7 @@ struct Row {
     std::vector<std::string> failures;            // all of them
     std::map<std::string, std::string> refusals;  // a case for each kind
 
-    // A case has two passes, of which a rewrite belongs to one.
+    // A case has two passes, of which a rewrite belongs to one; a class may have both.
     int programs() const { return forward.passed + backward.passed; }
     bool has_few_programs() const { return is_rewritten && programs() * 10 < cases * 9; }
 };
@@ -75,7 +75,7 @@ class Table {
    public:
     void add(CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
         Row& row = rows_[group.name];
-        row.is_rewritten = group.rewrite.has_value();
+        row.is_rewritten = group.rewriting.has_value();
         ++row.cases;
         add(row, row.forward, "forward", c, outcome.forward);
         add(row, row.backward, "backward", c, outcome.backward);

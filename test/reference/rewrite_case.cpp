@@ -88,9 +88,49 @@ AttentionCase slices_case(std::uint64_t index) {
     return c;
 }
 
-void ask_for(cudnn_frontend::Rewrite_t rewrite, AttentionCase const& c, cudnn_frontend::graph::Graph& graph) {
+// Heads lie outside of the rows where a class can do with that.
+AttentionCase class_case(std::uint64_t index) {
+    Random random(kSeed + index);
+    constexpr Layout kRows[] = {Layout::BSHD, Layout::SBHD, Layout::Packed};
+    constexpr Layout kRagged[] = {Layout::Ragged, Layout::RaggedGaps, Layout::RaggedPacked};
+    AttentionCase c = plain_case(index, random);
+    c.type = c.result_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
+    c.s_q = random.chance(0.2) ? random.between(1, 8) : random.between(1, 70);
+    c.s_kv = random.chance(0.4) ? c.s_q : random.between(1, 70);
+    if (random.chance(0.5)) add_lengths(c, random);
+    if (c.len_q && random.chance(0.4)) {
+        c.input_layout = random.pick(kRagged), c.output_layout = Layout::Ragged;
+        c.offset_type = random.chance(0.5) ? DataType_t::INT32 : DataType_t::INT64;
+        c.offsets_in_rows = random.chance(0.3);
+        if (random.chance(0.5)) c.keys_layout = random.pick(kRows);
+        if (random.chance(0.3)) c.stats_layout = Layout::BHSD;
+    } else if (random.chance(0.4)) {
+        c.input_layout = random.chance(0.7) ? Layout::BHSD : Layout::WideGaps;
+        c.output_layout = random.chance(0.7) ? Layout::BHSD : Layout::WideGaps;
+        c.h_k = c.h_v = c.h_q = random.between(1, 4);
+    } else {
+        c.input_layout = random.pick(kRows), c.output_layout = random.pick(kRows);
+        if (random.chance(0.5)) c.stats_layout = Layout::BHSD;
+        c.alibi = random.chance(0.2);
+        if (random.chance(0.2)) c.sink = DataType_t::FLOAT, c.d_sink = random.chance(0.7);
+    }
+    if (random.chance(0.5)) {
+        c.right = 0;
+        if (random.chance(0.5)) c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+        if (random.chance(0.4)) c.left = static_cast<int>(random.between(1, 60));
+    }
+    return c;
+}
+
+void ask_for(Rewriting const& rewriting, AttentionCase const& c, cudnn_frontend::graph::Graph& graph) {
+    using cudnn_frontend::Rewrite_t;
+    if (auto const* policy = std::get_if<cudnn_frontend::ShapePolicy_t>(&rewriting)) {
+        graph.set_shape_policy(*policy);
+        return;
+    }
+    auto const rewrite = std::get<Rewrite_t>(rewriting);
     graph.set_rewrites({rewrite});
-    if (rewrite == cudnn_frontend::Rewrite_t::SLICES && c.seed % 2 == 0) graph.deselect_engines({"slices(2)"});
+    if (rewrite == Rewrite_t::SLICES && c.seed % 2 == 0) graph.deselect_engines({"slices(2)"});
 }
 
 }  // namespace sdpa_test

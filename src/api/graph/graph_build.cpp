@@ -19,13 +19,14 @@ namespace cudnn_frontend::graph {
 namespace {
 
 using api::Description;
-using api::Found;
 using api::guarded_in;
 using api::KnownGraphs;
 using api::missing_stage;
 using core::guarded;
 using core::guarded_or;
 using plan::CheckedGraph;
+using plan::Found;
+using plan::KnownPlans;
 using plan::Plan;
 using plan::Planner;
 
@@ -142,7 +143,7 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
 // If no plan can be built, the data kept about the graph may be the cause, so it is dropped.
 error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
     error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
-    if (failure.is_bad()) KnownGraphs::of_process().forget(*impl.planned);
+    if (failure.is_bad()) KnownPlans::of_process().forget(impl.planned->graph);
     return failure;
 }
 
@@ -196,7 +197,8 @@ error_t Graph::build_operation_graph(Target const& target) {
         auto const& graph = checked.value().object;
         if (graph->graph.spec().nodes.empty()) return nothing_to_build();
         if (isLoggingEnabled()) log_advice(graph->graph);
-        auto const proposed = KnownGraphs::of_process().propose(graph, target, impl().settings, api::backends());
+        auto const proposed =
+            KnownPlans::of_process().propose(api::graph_of(graph), target, impl().settings, api::backends());
         if (proposed.is_bad()) return proposed.error();
         is_known = proposed.value().is_known;
         impl().take(proposed.value().object, graph, target);

@@ -46,6 +46,10 @@ Graph& Graph::set_workspace_limit(std::int64_t const bytes) {
     });
     return *this;
 }
+Graph& Graph::set_shape_policy(ShapePolicy_t const policy) {
+    Impl::completes(impl_, [&] { impl().settings.shape_policy = policy; });
+    return *this;
+}
 Graph& Graph::set_rewrites(RewritePolicy_t const policy) {
     Impl::completes(impl_, [&] { impl().settings.rewrites = {policy, {}}; });
     return *this;

@@ -4,6 +4,7 @@
 #include "api/graph/known_graphs.h"
 #include "core/guard.h"
 #include "core/process/process_settings.h"
+#include "rewrite/known_parts.h"
 
 #include <cudnn_frontend/runtime.h>
 
@@ -14,6 +15,8 @@ namespace cudnn_frontend::runtime {
 static void keep_at_most(std::size_t most) {
     static_cast<void>(core::guarded([&]() -> error_t {
         api::KnownGraphs::of_process().keep_at_most(most);
+        plan::KnownPlans::of_process().keep_at_most(most);
+        rewrite::keep_parts_at_most(most);
         for (plan::Backend const* const backend : api::backends()) backend->keep_at_most(most);
         return {};
     }));
@@ -32,6 +35,12 @@ void set_ignores_limits(bool is_on) { core::process::ignores_limits.set(is_on); 
 
 bool checks_indices() { return core::process::checks_indices.get(); }
 void set_checks_indices(bool is_on) { core::process::checks_indices.set(is_on); }
+
+std::optional<ShapePolicy_t> shape_policy() { return core::process::shape_policy.get(); }
+void set_shape_policy(std::optional<ShapePolicy_t> policy) {
+    if (policy) core::process::shape_policy.set(policy);
+    else core::process::shape_policy.reset();
+}
 
 error_t set_package_folders(std::vector<std::string> const& folders) {
     return core::guarded([&]() -> error_t {

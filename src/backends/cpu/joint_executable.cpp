@@ -2,6 +2,8 @@
 
 #include "core/data_type.h"
 #include "cpu/memory/tensor.h"
+#include "rewrite/slot_works.h"
+#include "rows/host_worker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -153,12 +155,40 @@ class SplitLengthsExecutable final : public plan::Executable {
     rewrite::SplitLengths split_;
 };
 
+// Tables of slots, or rows past the lengths: work on rows.
+template <class Joint>
+class RowsExecutable final : public plan::Executable {
+   public:
+    explicit RowsExecutable(Joint joint) : joint_(std::move(joint)) {}
+
+    std::int64_t workspace_size() const override { return 0; }
+
+    // The same for all types of elements.
+    error_t launch(plan::Launch const& launch) const override {
+        return rows::HostWorker(DataType_t::HALF, 1).run(work_on_rows(rewrite::work_of(joint_, launch.pointers)));
+    }
+
+    Result<std::string> serialize() const override { return std::string(); }
+
+   private:
+    static rows::Work work_on_rows(rows::Tables const& tables) { return rows::Forward_start{{tables, {}}}; }
+    static rows::Work work_on_rows(rows::Padding const& padding) { return padding; }
+
+    Joint joint_;
+};
+
 }  // namespace
 
 std::shared_ptr<plan::Executable const> join(rewrite::Joint const& joint) {
     if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) return std::make_shared<SumExecutable>(*sum);
     if (auto const* split = std::get_if<rewrite::SplitLengths>(&joint)) {
         return std::make_shared<SplitLengthsExecutable>(*split);
+    }
+    if (auto const* tables = std::get_if<rewrite::SlotTables>(&joint)) {
+        return std::make_shared<RowsExecutable<rewrite::SlotTables>>(*tables);
+    }
+    if (auto const* padding = std::get_if<rewrite::ClearPadding>(&joint)) {
+        return std::make_shared<RowsExecutable<rewrite::ClearPadding>>(*padding);
     }
     return std::make_shared<MergeExecutable>(std::get<rewrite::Merge>(joint));
 }

@@ -43,6 +43,12 @@ std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
 std::string chosen_nvrtc() { return read("SDPA_GRAPH_NVRTC_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
+std::optional<ShapePolicy_t> shape_policy() {
+    std::string const value = read("SDPA_GRAPH_SHAPE_POLICY");
+    if (value == "exact") return ShapePolicy_t::EXACT;
+    if (value == "classes") return ShapePolicy_t::CLASSES;
+    return value == "auto" ? std::optional(ShapePolicy_t::AUTO) : std::nullopt;
+}
 std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }
 std::string plan_store() { return read("SDPA_GRAPH_PLAN_STORE"); }
 bool is_plan_store_frozen() { return is_on("SDPA_GRAPH_PLAN_STORE_FROZEN"); }

@@ -2,7 +2,10 @@
 // core/process/process_settings.h reads those that a program can override.
 #pragma once
 
+#include <cudnn_frontend/types.h>
+
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,9 @@ bool ignores_limits();
 // SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU first check lengths, offsets, page tables and FP8 factors; 0 counts
 // as not set.
 bool checks_indices();
+
+// SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; nothing where it is something else.
+std::optional<ShapePolicy_t> shape_policy();
 
 // SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it
 // is not set or not a number.

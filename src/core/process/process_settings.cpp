@@ -10,6 +10,7 @@ namespace cudnn_frontend::core::process {
 constinit Setting<std::size_t> kept_graphs(environment::kept_graphs);
 constinit Setting<bool> ignores_limits(environment::ignores_limits);
 constinit Setting<bool> checks_indices(environment::checks_indices);
+constinit Setting<std::optional<ShapePolicy_t>> shape_policy(environment::shape_policy);
 
 namespace {
 

@@ -1,8 +1,11 @@
 // The settings of <cudnn_frontend/process.h>, for every layer.
 #pragma once
 
+#include <cudnn_frontend/types.h>
+
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,7 @@ class Setting {
         said_ = value;
         is_said_ = true;
     }
+    void reset() { is_said_ = false; }
 
    private:
     T (*of_environment_)();
@@ -37,6 +41,7 @@ class Setting {
 extern Setting<std::size_t> kept_graphs;
 extern Setting<bool> ignores_limits;
 extern Setting<bool> checks_indices;
+extern Setting<std::optional<ShapePolicy_t>> shape_policy;
 
 // The folders of runtime::set_package_folders(); none until it is called.
 std::vector<std::string> package_folders();

@@ -1,6 +1,6 @@
 #include "functions/attention/shapes.h"
 
-#include "calls/classes.h"
+#include "attention/shape_classes.h"
 #include "calls/plan.h"
 #include "core/dims.h"
 
@@ -11,13 +11,8 @@ namespace sdpa_graph::attention {
 namespace {
 
 using enum Argument;
+namespace classes = fe::attention;
 using fe::core::saturating_multiply;
-
-// Few queries are a case of their own for engines and for rewrites.
-std::int64_t bound_of_queries(std::int64_t queries) {
-    constexpr std::int64_t kFew = 32;
-    return queries <= kFew ? calls::power_of_two_from(queries) : calls::bound_of_class(queries);
-}
 
 // The sizes of a graph in slots.
 struct Slots {
@@ -34,16 +29,16 @@ std::int64_t least_queries(Call const& call, Sizes const& n, Form const& form) {
 }
 
 Slots slots_of(Call const& call, Sizes const& n, Form const& form) {
-    std::int64_t const count = saturating_multiply(n.batches, form.has_slots_of_heads ? n.heads : 1);
+    std::int64_t const heads = form.has_slots_of_heads ? n.heads : 1;
     std::int64_t const least = std::max(n.queries, least_queries(call, n, form));
     if (form.is_class) {
-        std::int64_t const queries = bound_of_queries(least);
+        std::int64_t const queries = classes::bound_of_queries(least);
         std::int64_t const grown =
-            queries < calls::bound_of_class(1) ? queries : saturating_multiply(queries, form.growth);
-        return {form, calls::slots_of_class(count, queries), grown,
-                saturating_multiply(calls::bound_of_class(n.keys), form.growth)};
+            queries < classes::bound_of_class(1) ? queries : saturating_multiply(queries, form.growth);
+        return {form, saturating_multiply(classes::slots_of_class(n.batches, queries), heads), grown,
+                saturating_multiply(classes::bound_of_class(n.keys), form.growth)};
     }
-    return {form, count, least, std::max<std::int64_t>(n.keys, 1)};
+    return {form, saturating_multiply(n.batches, heads), least, std::max<std::int64_t>(n.keys, 1)};
 }
 
 Layout layout_as_given(Tensor_view const& view) {

@@ -58,7 +58,9 @@ rows::Padding::Tensor rows_of(Run const& run, Argument argument) {
     bool const is_packed = run.call.is_packed(argument), has_keys = is_of_keys(argument);
     rows::Access const access{run.call.at(argument)->data, at.by_sequence, is_packed ? at.by_row : 0,
                               is_packed ? 0 : at.by_row, at.by_head};
-    return {access, has_keys ? run.sizes.total_kv : run.sizes.total_q, at.heads, at.width, has_keys};
+    int const element_bytes = static_cast<int>(fe::core::size_of(run.call.at(argument)->type));
+    return {access, has_keys ? run.sizes.total_kv : run.sizes.total_q, at.heads, at.width, has_keys, element_bytes,
+            false};
 }
 
 bool may_have_padding(Call const& call, Argument argument) {
@@ -86,7 +88,6 @@ rows::Work write_tables(Run const& run) {
 rows::Work clear_padding(Run const& run) {
     rows::Padding work{};
     work.sequences = sequences_of(run);
-    work.element_bytes = static_cast<int>(fe::core::size_of(run.call.at(Q)->type));
     for (Argument const argument : results_of(run.call)) {
         if (may_have_padding(run.call, argument)) work.tensors[work.tensor_count++] = rows_of(run, argument);
     }

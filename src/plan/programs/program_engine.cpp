@@ -1,5 +1,7 @@
 #include "plan/programs/program_engine.h"
 
+#include "plan/known_plans.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -8,19 +10,13 @@ namespace {
 
 using rewrite::Attend;
 using rewrite::Joint;
+using GraphPointer = std::shared_ptr<nodes::ValidatedGraph const>;
 
 template <class Item>
 void add_missing(std::vector<Item>& all, std::vector<Item> const& more) {
     for (Item const item : more) {
         if (std::ranges::find(all, item) == all.end()) all.push_back(item);
     }
-}
-
-// The attentions of a program are not rewritten again.
-Settings settings_of_parts(Settings settings) {
-    settings.rewrites = rewrite::no_rewrites();
-    settings.filters = {};
-    return settings;
 }
 
 error_t no_joint(error_t const& refusals, Target const& target) {
@@ -50,9 +46,8 @@ std::vector<BehaviorNote_t> notes_of_joints(Backends const& backends, Target con
 
 // In messages.
 std::string name_of(rewrite::Step const& step) {
-    if (std::holds_alternative<Attend>(step)) return "attention";
-    constexpr char const* kJoints[] = {"merge", "sum", "split lengths"};
-    return kJoints[std::get<Joint>(step).index()];
+    if (auto const* joint = std::get_if<Joint>(&step)) return rewrite::name_of(*joint);
+    return "attention";
 }
 
 // Returns where runs have the pointer to a tensor of the graph as given. They have none to a virtual tensor.
@@ -113,11 +108,13 @@ class ProgramEngine::Assembly {
    private:
     // Steps that attend alike share a plan, which the first of them builds.
     error_t add_attend(Attend const& attend) {
-        auto const graph = std::ranges::find(graphs_, attend.graph.get());
+        auto const graph = std::ranges::find(graphs_, attend.graph);
         auto const index = static_cast<std::size_t>(graph - graphs_.begin());
         Planner& planner = *engine_.planners_[index];
         if (index == attends_.size()) {
-            SDPA_GRAPH_TRY(planner.build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {}));
+            error_t const failure = planner.build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {});
+            if (failure.is_bad()) KnownPlans::of_process().forget(*attend.graph);
+            SDPA_GRAPH_TRY(failure);
             attends_.push_back({planner.plan()->info(), planner.plan()->executable()});
         }
         auto executable = attends_[index].executable->twin();
@@ -165,7 +162,7 @@ class ProgramEngine::Assembly {
     }
 
     ProgramEngine const& engine_;
-    std::vector<nodes::ValidatedGraph const*> graphs_;
+    std::vector<GraphPointer> graphs_;
     std::vector<std::int64_t> scratch_at_;
     std::int64_t own_workspaces_at_ = 0;
     LaneWorkspaces workspaces_;
@@ -196,12 +193,12 @@ ProgramEngine::ProgramEngine(ProgramEngine const& other, Planners planners)
       planners_(std::move(planners)),
       info_(describe(first_engines())) {}
 
-std::vector<nodes::ValidatedGraph const*> ProgramEngine::graphs_of(rewrite::Program const& program) {
-    std::vector<nodes::ValidatedGraph const*> graphs;
+std::vector<GraphPointer> ProgramEngine::graphs_of(rewrite::Program const& program) {
+    std::vector<GraphPointer> graphs;
     for (rewrite::Step const& step : program.steps) {
         auto const* attend = std::get_if<Attend>(&step);
-        if (attend == nullptr || std::ranges::find(graphs, attend->graph.get()) != graphs.end()) continue;
-        graphs.push_back(attend->graph.get());
+        if (attend == nullptr || std::ranges::find(graphs, attend->graph) != graphs.end()) continue;
+        graphs.push_back(attend->graph);
     }
     return graphs;
 }
@@ -211,10 +208,8 @@ Result<std::shared_ptr<ProgramEngine>> ProgramEngine::propose(rewrite::Program p
                                                               std::vector<HeurMode_t> const& modes) {
     Planners planners;
     Settings const settings = settings_of_parts(whole.settings);
-    for (nodes::ValidatedGraph const* const graph : graphs_of(program)) {
-        auto proposed = Planner::propose({*graph, whole.target, settings}, backends);
-        if (proposed.is_bad()) return proposed.error();
-        auto planner = proposed.value()->with_candidates(modes);
+    for (GraphPointer const& graph : graphs_of(program)) {
+        auto planner = KnownPlans::of_process().plan_part(graph, whole.target, settings, backends, modes);
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(planner.value()->check_support({}));
         planners.push_back(std::move(planner).value());
@@ -304,7 +299,7 @@ std::int64_t ProgramEngine::workspace_of(std::vector<EngineInfo> const& attends)
     for (rewrite::Step const& step : program_->steps) {
         auto const* attend = std::get_if<Attend>(&step);
         if (attend == nullptr) continue;
-        auto const index = std::ranges::find(graphs, attend->graph.get()) - graphs.begin();
+        auto const index = std::ranges::find(graphs, attend->graph) - graphs.begin();
         own.add(attend->lane, attends[static_cast<std::size_t>(index)].workspace_bytes);
     }
     return std::accumulate(program_->scratch.begin(), program_->scratch.end(), own.total());

@@ -40,7 +40,7 @@ class ProgramEngine final : public Engine {
     EngineInfo describe(std::vector<EngineInfo> const& attends) const;
     std::int64_t workspace_of(std::vector<EngineInfo> const& attends) const;
     // The graphs that steps attend to, in the order in which the steps first name them.
-    static std::vector<nodes::ValidatedGraph const*> graphs_of(rewrite::Program const& program);
+    static std::vector<std::shared_ptr<nodes::ValidatedGraph const>> graphs_of(rewrite::Program const& program);
 
     class Assembly;
 

@@ -31,9 +31,18 @@ struct Settings {
     bool dynamic_shapes = false;
     bool override_shapes = false;
     std::shared_ptr<KernelCache> kernel_cache;
+    std::optional<ShapePolicy_t> shape_policy;  // else the process's
     rewrite::Wishes rewrites;
     bool slices_for_workspace = false;  // rather than exceed the filter's limit
 };
+
+// The attentions of a program are neither rewritten nor put into a class again.
+inline Settings settings_of_parts(Settings settings) {
+    settings.rewrites = rewrite::no_rewrites();
+    settings.shape_policy = ShapePolicy_t::EXACT;
+    settings.filters = {};
+    return settings;
+}
 
 // How many of a device's multiprocessors plans are made for.
 inline int multiprocessors_of(int device, Settings const& settings) {

@@ -1,9 +1,7 @@
 // The cases of the GPU suite: groups of options at shapes that tensor cores support.
 #pragma once
 
-#include "support/attention_case.h"
-
-#include <cudnn_frontend/types.h>
+#include "reference/rewrite_case.h"
 
 #include <optional>
 #include <string>
@@ -16,8 +14,8 @@ struct CaseGroup {
     std::vector<AttentionCase> cases;
     std::string limit = {};  // of the support table: it refuses the last cases on compute capability 9.0. Other
                              // architectures have the support matrix (support_matrix_file.h)
-    std::string backward_limit = {};                        // one that refuses their backward pass alone there
-    std::optional<cudnn_frontend::Rewrite_t> rewrite = {};  // their graphs ask for it; none: they are not rewritten
+    std::string backward_limit = {};          // one that refuses their backward pass alone there
+    std::optional<Rewriting> rewriting = {};  // their graphs ask for it; none: they are not rewritten
 };
 
 std::vector<CaseGroup> gpu_case_groups();

@@ -42,9 +42,10 @@ AttentionCase for_tensor_cores(AttentionCase c, Random& random) {
 }  // namespace
 
 std::vector<CaseGroup> rewritten_gpu_groups(CaseRange const& range) {
-    CaseGroup queries{.name = "rewritten for few queries", .cases = {}, .rewrite = Rewrite_t::FEW_QUERIES};
-    CaseGroup bands{.name = "rewritten as bands", .cases = {}, .rewrite = Rewrite_t::BANDS};
-    CaseGroup slices{.name = "rewritten as slices", .cases = {}, .rewrite = Rewrite_t::SLICES};
+    CaseGroup queries{.name = "rewritten for few queries", .cases = {}, .rewriting = Rewrite_t::FEW_QUERIES};
+    CaseGroup bands{.name = "rewritten as bands", .cases = {}, .rewriting = Rewrite_t::BANDS};
+    CaseGroup slices{.name = "rewritten as slices", .cases = {}, .rewriting = Rewrite_t::SLICES};
+    CaseGroup classes{.name = "rewritten as classes", .cases = {}, .rewriting = cudnn_frontend::ShapePolicy_t::CLASSES};
     for (std::uint64_t i = range.first + range.first % 2; i < range.end; i += 2) {
         Random random(90000 + i);
         std::uint64_t const number = i / 2;
@@ -53,8 +54,10 @@ std::vector<CaseGroup> rewritten_gpu_groups(CaseRange const& range) {
         lengthen(bands.cases.back(), random.between(1, 6));
         slices.cases.push_back(for_tensor_cores(slices_case(number), random));
         lengthen(slices.cases.back(), random.between(1, 8));
+        classes.cases.push_back(for_tensor_cores(class_case(number), random));
+        lengthen(classes.cases.back(), random.between(1, 6));
     }
-    return {std::move(queries), std::move(bands), std::move(slices)};
+    return {std::move(queries), std::move(bands), std::move(slices), std::move(classes)};
 }
 
 }  // namespace sdpa_test

@@ -52,15 +52,16 @@ class CountingBackend final : public plan::Backend {
 // A look-up for a graph that is described anew.
 struct Lookup {
     KnownGraphs& graphs;
+    plan::KnownPlans& plans;
     plan::Backends backends;
 
-    api::Found<plan::CheckedGraph const> check(SmallGraph const& small) const {
+    plan::Found<plan::CheckedGraph const> check(SmallGraph const& small) const {
         auto found = graphs.check(api::Description(*detail::Graph_access::parts(small.graph)));
         REQUIRE(found.error().get_message() == "");
         return found.value();
     }
     bool is_known(plan::Settings const& settings = {}) const {
-        auto const found = graphs.propose(check(small_graph()).object, Target::cpu(), settings, backends);
+        auto const found = plans.propose(api::graph_of(check(small_graph()).object), Target::cpu(), settings, backends);
         REQUIRE(found.error().get_message() == "");
         return found.value().is_known;
     }
@@ -93,7 +94,8 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     Kept const kept(64);
     CountingBackend backend;
     KnownGraphs graphs;
-    Lookup const lookup{graphs, {&backend}};
+    plan::KnownPlans plans;
+    Lookup const lookup{graphs, plans, {&backend}};
     auto const first = lookup.check(small_graph());
     CHECK_FALSE(first.is_known);
     auto const again = lookup.check(small_graph());
@@ -108,6 +110,7 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     std::function<void(plan::Settings&)> const changes[] = {
         [](plan::Settings& changed) { changed.rewrites.policy = RewritePolicy_t::OFF; },
         [](plan::Settings& changed) { changed.slices_for_workspace = true; },
+        [](plan::Settings& changed) { changed.shape_policy = ShapePolicy_t::CLASSES; },
     };
     for (auto const& change : changes) {
         plan::Settings changed;
@@ -119,14 +122,14 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     CHECK_FALSE(lookup.is_known());
     backend.tells = "a device";
     CountingBackend other;
-    CHECK_FALSE(Lookup{graphs, {&other}}.is_known());
+    CHECK_FALSE(Lookup{graphs, plans, {&other}}.is_known());
     CHECK(lookup.is_known());
-    CHECK(backend.proposals == 4);
+    CHECK(backend.proposals == 5);
     backend.wants_each = true;
     CHECK_FALSE(lookup.is_known());
-    CHECK(backend.proposals == 5);
+    CHECK(backend.proposals == 6);
     backend.wants_each = false;
-    graphs.forget(*first.object);
+    plans.forget(first.object->graph);
     CHECK_FALSE(lookup.is_known());
     CHECK(lookup.check(small_graph()).is_known);
 }
@@ -134,7 +137,8 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
 TEST_CASE("a graph of which anything differs is another one, names and the sign of zero too") {
     Kept const kept(64);
     KnownGraphs graphs;
-    Lookup const lookup{graphs, {}};
+    plan::KnownPlans plans;
+    Lookup const lookup{graphs, plans, {}};
     auto const with_scale = [](float scale) {
         return small_graph(test::SDPA_attributes().set_name("attention").set_attn_scale(scale));
     };
@@ -161,7 +165,7 @@ TEST_CASE("a graph of which anything differs is another one, names and the sign 
 
 TEST_CASE("as many graphs are kept as the process says, at once and none for 0") {
     KnownGraphs& graphs = KnownGraphs::of_process();
-    Lookup const lookup{graphs, {}};
+    Lookup const lookup{graphs, plan::KnownPlans::of_process(), {}};
     auto const is_known = [&](std::int64_t queries) {
         return lookup.check(small_graph(test::SDPA_attributes(), queries)).is_known;
     };

@@ -3,6 +3,7 @@
 #include "support/catch.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 using namespace cudnn_frontend::rows;
@@ -16,6 +17,7 @@ class Elements {
     Elements(long long count, int bytes) : memory_(static_cast<std::size_t>(count * bytes), 0xff), bytes_(bytes) {}
 
     void* data() { return memory_.data(); }
+    int bytes() const { return bytes_; }
     bool is_zero(long long element) const { return are_all(element, 0); }
     bool is_untouched(long long element) const { return are_all(element, 0xff); }
 
@@ -38,7 +40,7 @@ struct Packed_tensor {
     explicit Packed_tensor(int bytes) : elements(kRows * kByRow, bytes) {}
 
     Padding::Tensor tensor(bool is_of_keys) {
-        return {{elements.data(), 0, kByRow, 0, kByHead}, kRows, kHeads, kWidth, is_of_keys};
+        return {{elements.data(), 0, kByRow, 0, kByHead}, kRows, kHeads, kWidth, is_of_keys, elements.bytes(), false};
     }
     bool has_zeros_in(std::vector<long long> const& rows) const {
         for (long long i = 0; i < kRows * kByRow; ++i) {
@@ -62,7 +64,6 @@ TEST_CASE("rows of packed tensors that belong to no sequence become 0, for each 
         padding.sequences.totals_k = totals_k;
         padding.sequences.batches = 3;
         padding.sequences.queries = padding.sequences.keys = 10;
-        padding.element_bytes = bytes;
         padding.tensors[0] = of_q.tensor(false);
         padding.tensors[1] = of_k.tensor(true);
         padding.tensor_count = 2;
@@ -79,7 +80,6 @@ TEST_CASE("rows of packed sequences behind the longest length become 0") {
     padding.sequences.totals_q = totals;
     padding.sequences.batches = 2;
     padding.sequences.queries = 4;
-    padding.element_bytes = 2;
     padding.tensors[0] = of_q.tensor(false);
     padding.tensor_count = 1;
     run(padding);
@@ -94,8 +94,7 @@ TEST_CASE("rows of padded tensors behind the lengths become 0") {
     padding.sequences.used_k = used;
     padding.sequences.batches = 3;
     padding.sequences.keys = kRows;
-    padding.element_bytes = 2;
-    padding.tensors[0] = {{elements.data(), kRows * kWidth, 0, kWidth, kWidth}, 3 * kRows, 1, kWidth, true};
+    padding.tensors[0] = {{elements.data(), kRows * kWidth, 0, kWidth, kWidth}, 3 * kRows, 1, kWidth, true, 2, false};
     padding.tensor_count = 1;
     run(padding);
     for (long long i = 0; i < 3 * kRows * kWidth; ++i) {
@@ -112,9 +111,27 @@ TEST_CASE("tensors without padding are left alone") {
     padding.sequences.totals_q = totals;
     padding.sequences.batches = 1;
     padding.sequences.queries = 12;
-    padding.element_bytes = 2;
     padding.tensors[0] = of_q.tensor(false);
     padding.tensor_count = 1;
     run(padding);
     CHECK(of_q.has_zeros_in({}));
+}
+
+TEST_CASE("log-sum-exps behind the lengths become minus infinity, or the sink of the head") {
+    int const used[] = {1, 2};
+    float const sinks[] = {0.5f, -3.0f};
+    for (bool const has_sink : {false, true}) {
+        std::vector<float> sums(8, 7.0f);  // {2 sequences, 2 heads, 2 rows}
+        Padding padding{};
+        padding.sequences.used_q = used;
+        padding.sequences.batches = padding.sequences.queries = 2;
+        padding.tensors[0] = {{sums.data(), 4, 0, 1, 2}, 4, 2, 1, false, 4, true};
+        padding.tensor_count = 1;
+        padding.sink = has_sink ? reinterpret_cast<unsigned const*>(sinks) : nullptr;
+        run(padding);
+        for (int i = 0; i < 8; ++i) {
+            float const outside = has_sink ? sinks[i / 2 % 2] : -std::numeric_limits<float>::infinity();
+            CHECK(sums[static_cast<std::size_t>(i)] == (i < 4 && i % 2 == 1 ? outside : 7.0f));
+        }
+    }
 }

@@ -1,6 +1,7 @@
 #include "kernels/joints/joint_kernels.h"
 
 #include "cuda/cuda_graph.h"
+#include "kernels/joints/slot_kernels.h"
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -58,6 +59,8 @@ Result<KernelPointer> make_kernel(rewrite::Joint const& joint, cuda::DeviceFacts
                                           operand(split->part_keys), split->group,         split->chunk};
         return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
     }
+    if (auto const* tables = std::get_if<rewrite::SlotTables>(&joint)) return slot_kernel(*tables, facts, stored);
+    if (auto const* padding = std::get_if<rewrite::ClearPadding>(&joint)) return slot_kernel(*padding, facts, stored);
     auto const& merge = std::get<rewrite::Merge>(joint);
     MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o)};
     if (merge.stats) problem.stats = operand(*merge.stats);

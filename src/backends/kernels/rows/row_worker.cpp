@@ -8,14 +8,6 @@
 namespace cudnn_frontend::kernels {
 namespace {
 
-constexpr long long kThreads = 128;
-
-error_t too_many(char const* kernel, long long threads) {
-    return {error_code_t::GRAPH_NOT_SUPPORTED, std::string(kernel) + ": found " + std::to_string(threads) +
-                                                   " elements; expected at most those of 2^31 blocks of " +
-                                                   std::to_string(kThreads) + " threads; split the call"};
-}
-
 // The functions of each kind of work, in the order of the variant.
 template <class... Parts>
 std::vector<std::string> functions(std::variant<Parts...> const*) {
@@ -39,6 +31,14 @@ Result<std::shared_ptr<Code const>> code_of(DataType_t type, int ordinal) {
 
 }  // namespace
 
+Result<unsigned> blocks_of_rows(long long threads) {
+    long long const blocks = (threads + kThreadsOfRows - 1) / kThreadsOfRows;
+    if (blocks <= std::numeric_limits<int>::max()) return static_cast<unsigned>(blocks);
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED, "work on rows: found " + std::to_string(threads) +
+                                                          " threads; expected at most those of 2^31 blocks of " +
+                                                          std::to_string(kThreadsOfRows) + "; split the call");
+}
+
 CodeName name_of_rows(DataType_t type, int compute_capability) {
     return {"rows",
             functions(static_cast<rows::Work const*>(nullptr)),
@@ -55,12 +55,11 @@ Result<RowWorker> RowWorker::make(DataType_t type, int ordinal, CUstream stream)
 error_t RowWorker::run(rows::Work const& work) const {
     return std::visit(
         [&](auto const& part) -> error_t {
-            long long const blocks = (part.threads() + kThreads - 1) / kThreads;
-            if (blocks == 0) return {};
-            if (blocks > std::numeric_limits<int>::max()) return too_many(part.kName, part.threads());
+            auto const blocks = blocks_of_rows(part.threads());
+            if (blocks.is_bad() || blocks.value() == 0) return blocks.error();
             auto const function = code_->function(work.index());
             if (function.is_bad()) return function.error();
-            return cuda::launch({function.value(), static_cast<unsigned>(blocks), kThreads, 0, &part}, stream_);
+            return cuda::launch({function.value(), blocks.value(), kThreadsOfRows, 0, &part}, stream_);
         },
         work);
 }

@@ -21,6 +21,10 @@ class RowWorker final : public rows::Worker {
     CUstream stream_;
 };
 
+inline constexpr unsigned kThreadsOfRows = 128;  // of a block
+// The blocks for so many threads.
+Result<unsigned> blocks_of_rows(long long threads);
+
 // The code of all kernels of such elements.
 CodeName name_of_rows(DataType_t type, int compute_capability);
 

@@ -1,10 +1,10 @@
 // How sizes of classes of shapes are rounded.
-#include "calls/classes.h"
+#include "attention/shape_classes.h"
 #include "support/catch.h"
 
 #include <utility>
 
-using namespace sdpa_graph::calls;
+using namespace cudnn_frontend::attention;
 
 TEST_CASE("numbers of slots are powers of two") {
     for (auto const& [count, wanted] : {std::pair{0, 1}, {1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {1000, 1024}}) {

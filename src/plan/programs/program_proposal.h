@@ -1,0 +1,51 @@
+// Programs as a proposal for a graph.
+#pragma once
+
+#include "plan/planner.h"
+#include "plan/programs/program_engine.h"
+
+#include <memory>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+// A graph with nothing left of what planning it refers to.
+struct KeptInput {
+    explicit KeptInput(PlanningInput const& input)
+        : graph(input.graph), target(input.target), settings(input.settings) {}
+    PlanningInput input() const { return {graph, target, settings}; }
+
+    nodes::ValidatedGraph graph;
+    Target target;
+    Settings settings;
+};
+
+// Its engines are programs. They have no numbers, so that those of the graph's own engines stay what they are.
+class ProgramProposal final : public Proposal {
+   public:
+    ProgramProposal(std::shared_ptr<PackLayout const> layout, std::shared_ptr<KeptInput const> input,
+                    Backends const& backends, std::vector<rewrite::Program> programs)
+        : Proposal(std::move(layout), {}),
+          input_(std::move(input)),
+          backends_(backends),
+          programs_(std::move(programs)) {}
+
+    Result<Engines> engines(std::vector<HeurMode_t> const& modes) const override;
+
+   private:
+    // Under a limit of workspace: the engine that needs the least for the same program, where that is another.
+    std::shared_ptr<Engine> least_of(ProgramEngine const& engine) const;
+
+    std::shared_ptr<KeptInput const> input_;
+    Backends const& backends_;
+    std::vector<rewrite::Program> programs_;
+};
+
+// In place of the graph as it is.
+Planner::Proposed propose_alone(rewrite::Program program, PackLayout layout, PlanningInput const& input,
+                                Backends const& backends);
+
+// Returns why no backend makes joints here, and no error where one does.
+error_t obstacle_to_joints(Target const& target, Backends const& backends);
+
+}  // namespace cudnn_frontend::plan

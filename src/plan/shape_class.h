@@ -1,0 +1,14 @@
+// Graphs that are planned for their class of shapes.
+#pragma once
+
+#include "plan/planner.h"
+
+namespace cudnn_frontend::plan {
+
+// Whether the graph's setting, or else the process's, asks for classes on that target.
+bool wants_class(Target const& target, Settings const& settings);
+
+// Proposes the program of the graph's class. An error says why the graph cannot be in a class, or no engine takes it.
+Result<Planner::Proposed> propose_class(PlanningInput const& input, Backends const& backends);
+
+}  // namespace cudnn_frontend::plan

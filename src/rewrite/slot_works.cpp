@@ -1,0 +1,86 @@
+#include "rewrite/slot_works.h"
+
+#include "core/data_type.h"
+
+namespace cudnn_frontend::rewrite {
+namespace {
+
+// The pointers of a joint, one after the other.
+class Operands {
+   public:
+    explicit Operands(std::span<void* const> pointers) : pointers_(pointers) {}
+
+    template <class Element>
+    Element* next() {
+        return static_cast<Element*>(pointers_[at_++]);
+    }
+    template <class Element>
+    Element* next_if(bool is_there) {
+        return is_there ? next<Element>() : nullptr;
+    }
+
+   private:
+    std::span<void* const> pointers_;
+    std::size_t at_ = 0;
+};
+
+rows::Sequences sequences_of(SlotSequences const& sequences, Operands& operands) {
+    rows::Sequences all{};
+    all.used_q = operands.next_if<int const>(sequences.given_queries.has_value());
+    all.used_k = operands.next_if<int const>(sequences.given_keys.has_value());
+    all.batches = sequences.batches;
+    all.queries = sequences.queries;
+    all.keys = sequences.keys;
+    all.left = all.right = -1;
+    return all;
+}
+
+rows::Offsets offsets_of(SlotTables::Starts const& starts, Operands& operands) {
+    rows::Offsets offsets{};
+    offsets.result = operands.next<long long>();
+    offsets.by_sequence = starts.by_sequence;
+    offsets.by_head = starts.by_head;
+    offsets.heads_together = starts.heads_together;
+    offsets.is_of_keys = starts.is_of_keys;
+    offsets.given = operands.next_if<void const>(starts.given.has_value());
+    offsets.unit = starts.unit;
+    offsets.is_given_in_64_bits = starts.given && starts.given->type == DataType_t::INT64;
+    return offsets;
+}
+
+rows::Padding::Tensor rows_of(ClearPadding::Rows const& rows, Operands& operands) {
+    View const& view = rows.tensor;
+    rows::Access const access{operands.next<void>(), view.stride[0], 0, view.stride[2], view.stride[1]};
+    int const element_bytes = static_cast<int>(core::size_of(view.type));
+    return {access,        view.dim[0] * view.dim[2], view.dim[1], view.dim[3], rows.is_of_keys,
+            element_bytes, rows.is_log_sums};
+}
+
+}  // namespace
+
+rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers) {
+    Operands operands(pointers);
+    rows::Tables work{};
+    work.sequences = sequences_of(tables.sequences, operands);
+    work.slots = tables.queries.dim[0];
+    work.slots_of_sequence = tables.slots_of_sequence;
+    work.lengths_q = operands.next<int>();
+    work.lengths_k = operands.next<int>();
+    for (SlotTables::Starts const& starts : tables.starts) {
+        work.offsets[work.offset_count++] = offsets_of(starts, operands);
+    }
+    return work;
+}
+
+rows::Padding work_of(ClearPadding const& padding, std::span<void* const> pointers) {
+    Operands operands(pointers);
+    rows::Padding work{};
+    work.sequences = sequences_of(padding.sequences, operands);
+    for (ClearPadding::Rows const& rows : padding.tensors) {
+        work.tensors[work.tensor_count++] = rows_of(rows, operands);
+    }
+    work.sink = operands.next_if<unsigned const>(padding.sink.has_value());
+    return work;
+}
+
+}  // namespace cudnn_frontend::rewrite

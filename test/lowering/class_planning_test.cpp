@@ -1,0 +1,89 @@
+// Graphs planned by real cuDNN for their class of shapes, for an H100 on machines without a GPU.
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+#include "support/program_graphs.h"
+
+#include <cudnn_frontend/stored_plan.h>
+
+#include <chrono>
+
+using namespace cudnn_frontend;
+using test::Graph;
+using test::ProgramGraph;
+
+namespace {
+
+// Forward or backward of heads that lie outside of the rows.
+ProgramGraph attention(bool is_backward, std::int64_t batches, std::int64_t length) {
+    ProgramGraph all(DataType_t::BFLOAT16);
+    ProgramGraph::Sizes const rows = {batches, 4, length, 64}, of_stats = {batches, 4, length, 1};
+    auto const q = all.input("Q", rows), k = all.input("K", rows), v = all.input("V", rows);
+    if (is_backward) {
+        auto const o = all.input("O", rows), d_o = all.input("dO", rows), stats = all.input("Stats", of_stats);
+        stats->set_data_type(DataType_t::FLOAT);
+        auto const options = graph::SDPA_backward_attributes().set_name("attention").set_causal_mask(true);
+        for (auto const& gradient : all.graph.sdpa_backward(q, k, v, o, d_o, stats, options))
+            all.output(gradient, rows);
+        return all;
+    }
+    auto const options = graph::SDPA_attributes().set_name("attention").set_causal_mask(true).set_generate_stats(true);
+    auto const results = all.graph.sdpa(q, k, v, options);
+    all.output(results[0], rows), all.output(results[1], of_stats);
+    results[1]->set_data_type(DataType_t::FLOAT);
+    return all;
+}
+
+std::string built(Graph& graph, Target const& target) {
+    graph.set_shape_policy(ShapePolicy_t::CLASSES);
+    REQUIRE(graph.build(target).get_message() == "");
+    std::string name;
+    REQUIRE(graph.get_plan_name(name).get_message() == "");
+    return name;
+}
+
+}  // namespace
+
+TEST_CASE("each class is planned by the same engine, of which later shapes only need the program", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    using Clock = std::chrono::steady_clock;
+    Target const target = Target::offline("h100");
+    for (bool const is_backward : {false, true}) {
+        auto const build = [&](std::int64_t batches, std::int64_t length) {
+            ProgramGraph all = attention(is_backward, batches, length);
+            auto const begin = Clock::now();
+            std::string const name = built(all.graph, target);
+            return std::pair(name, Clock::now() - begin);
+        };
+        auto const [name, first] = build(3, 200);
+        CHECK(name.starts_with("program classes: eng"));
+        for (auto const& [batches, length] : {std::pair(1, 130), {2, 256}, {4, 199}}) {
+            auto const [later_name, later] = build(batches, length);
+            CHECK(later_name == name);
+            CHECK(later * 4 < first);  // it compiles nothing
+        }
+    }
+}
+
+TEST_CASE("a stored plan of a class has the code of its tables, and is loaded for a graph of its shape", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = attention(false, 3, 100);
+    std::string const name = built(all.graph, Target::offline("h100"));
+    std::vector<std::uint8_t> bytes;
+    REQUIRE(all.graph.serialize(bytes).get_message() == "");
+    CHECK(std::string(bytes.begin(), bytes.end()).find("rows X=half sm_90") != std::string::npos);
+    Graph loaded;
+    loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named("h100")));
+    REQUIRE(loaded.deserialize(nullptr, bytes).get_message() == "");
+    std::string loaded_name;
+    REQUIRE(loaded.get_plan_name(loaded_name).get_message() == "");
+    CHECK(loaded_name == name);
+    CHECK(loaded.get_workspace_size() == all.graph.get_workspace_size());
+}
+
+TEST_CASE("a limit of workspace that a class exceeds says so", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = attention(true, 3, 100);
+    all.graph.set_shape_policy(ShapePolicy_t::CLASSES).deselect_workspace_greater_than(1024);
+    std::string const error = all.graph.build(Target::offline("h100")).get_message();
+    CHECK(error.find("the filters let no engine pass:\n  program classes: eng") != error.npos);
+}
