@@ -180,3 +180,36 @@ def test_exact_shapes_have_plans_of_their_own():
     for tokens in range(10, 20):
         scaled_dot_product_attention(*[made((1, 2, tokens, 16), "bshd", "cpu") for _ in range(3)], scale=0.39)
     assert built() - before == 10
+
+
+RECORDED = """
+import gc, torch
+from sdpa_graph.torch import scaled_dot_product_attention as attend
+
+def made(tokens):
+    return [torch.randn(2, tokens, 4, 64, device="cuda", dtype=torch.half).transpose(1, 2) for _ in range(3)]
+
+torch.manual_seed(0)
+recorded = made(300)
+expected = attend(*recorded, is_causal=True).clone()
+torch.cuda.synchronize()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    output = attend(*recorded, is_causal=True)
+for tokens in (40, 100, 600, 1100, 2100):  # other classes; two plans are kept
+    attend(*made(tokens), is_causal=True)
+gc.collect()
+output.zero_()
+graph.replay()
+torch.cuda.synchronize()
+print((output - expected).abs().max().item())
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("policy", ["auto", "classes", "exact"])
+def test_a_recorded_call_outlives_its_plan(policy):
+    environment = {**os.environ, "SDPA_GRAPH_KEPT_GRAPHS": "2", "SDPA_GRAPH_SHAPE_POLICY": policy}
+    called = subprocess.run([sys.executable, "-c", RECORDED], env=environment, capture_output=True, text=True)
+    assert called.stderr == "" and float(called.stdout) == 0
