@@ -332,7 +332,7 @@ class SDPA_GRAPH_API Graph {
         return tune(handle, Variant_pack::of(pack), workspace);
     }
     // Loads everything that the first execute() would load.
-    error_t warmup(cudnnHandle_t handle) const;
+    error_t warmup(cudnnHandle_t handle);
 
     // Adds the plan to an empty CUDA graph; update binds such a graph to the memory of another pack.
     template <class Map>

@@ -15,8 +15,8 @@ def set_shape_policy(policy: str | None) -> None:
     a GPU, where a plan takes long to make. None resets it to SDPA_GRAPH_SHAPE_POLICY; without that graphs are planned
     for their exact shapes, and functions over tensors as with "auto"."""
     global _is_checked
-    name = policy or os.environ.get("SDPA_GRAPH_SHAPE_POLICY")
-    _core._set_shape_policy(_named(name) if name else None)
+    name = os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or None if policy is None else policy
+    _core._set_shape_policy(_named(name) if name is not None else None)
     _is_checked = True
 
 

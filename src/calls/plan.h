@@ -2,8 +2,8 @@
 #pragma once
 
 #include "calls/lease.h"
-#include "calls/plan_store.h"
 #include "core/last_used.h"
+#include "core/process/plan_store.h"
 #include "core/result.h"
 #include "core/short_list.h"
 
@@ -11,6 +11,7 @@
 #include <cudnn_frontend/process.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,14 +67,13 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         return known_plans().find(hash_of(shapes), [&](Plan const& plan) { return plan.shapes_ == shapes; });
     }
 
-    // Loads what the first run would load, so that this may be recorded.
-    cudnn_frontend::error_t warm_up(cudnn_frontend::Target const& target) const {
-        return graph_.warmup(target.handle());
-    }
+    // The first run loads kernels, which may fail while a CUDA graph is recorded.
+    bool has_run() const { return has_run_.load(std::memory_order_relaxed); }
     std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }
     // A CUDA graph that records the run refers to the plan, which therefore stays as long as the process.
     cudnn_frontend::error_t run(Lease const& lease, Pack const& pack, void* workspace) const {
         if (lease.is_recorded) stay();
+        has_run_.store(true, std::memory_order_relaxed);
         return graph_.execute(lease.target.handle(), pack.entries(), workspace);
     }
 
@@ -84,17 +84,16 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         return known;
     }
 
-    // From the plan store, or built.
+    // The graph of a class is a class already. What it compiles may be in the plan store.
     cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
         describe(shapes_, graph_);
-        graph_.set_shape_policy(cudnn_frontend::ShapePolicy_t::EXACT);  // of a class it is one already
-        auto const stored = StoredPlan::of(graph_, target, shapes_.device);
-        bool const is_loaded = stored && stored->load(graph_, target);
+        graph_.set_shape_policy(cudnn_frontend::ShapePolicy_t::EXACT);
+        auto const& counts = cudnn_frontend::core::process::engine_counts_of_thread();
+        auto const before = counts;
+        cudnn_frontend::error_t failure = graph_.build(target);
+        bool const is_loaded = counts.loaded > before.loaded && counts.compiled == before.compiled;
         count_plan(is_loaded ? PlanSource::LOADED : PlanSource::BUILT);
-        if (is_loaded) return {};
-        SDPA_GRAPH_TRY(graph_.build(target));
-        if (stored) stored->store(graph_);
-        return {};
+        return failure;
     }
 
     explicit Plan(Shapes const& shapes) : shapes_(shapes) {}
@@ -120,6 +119,7 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
 
     Shapes shapes_;
     cudnn_frontend::graph::Graph graph_;
+    mutable std::atomic<bool> has_run_ = false;
 };
 
 }  // namespace sdpa_graph::calls

@@ -143,7 +143,7 @@ error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
     });
 }
 
-error_t Graph::warmup(cudnnHandle_t handle) const {
+error_t Graph::warmup(cudnnHandle_t handle) {
     return guarded_in(impl_, [&]() -> error_t {
         auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
         return plan.is_bad() ? plan.error() : plan.value()->warm_up(handle);

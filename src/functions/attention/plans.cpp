@@ -50,7 +50,6 @@ void prepare(Shapes const& shapes) {
     notes().requested.add(shapes);
     bool const is_waiting = calls::do_later(shapes.device, [shapes](fe::Target const& target) {
         auto const made = Plan::find(shapes, target);
-        if (made.is_good()) static_cast<void>(made.value()->warm_up(target));
         if (made.is_bad() && is_refusal(made.error())) notes().refused.add(shapes);
         notes().requested.remove(shapes);
     });
@@ -106,13 +105,13 @@ class Chooser {
 
     // Until the class has a plan, a larger one; once the shape has come back often, its exact plan, which is faster.
     std::optional<Chosen> find_other(Chosen const& own) const {
+        if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
         if (own.plan == nullptr) {
             auto larger = find_larger();
-            if (larger && !is_recorded_) prepare(own.shapes);
+            if (larger) prepare(own.shapes);
             return larger;
         }
-        // A recorded call runs the plan of the calls before it.
-        if (call_.has_packed() || is_recorded_) return std::nullopt;
+        if (call_.has_packed()) return std::nullopt;
         Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
         if (!comes_back(hash_of(shapes)) || notes().refused.has(shapes)) return std::nullopt;
         auto plan = Plan::find_known(shapes);
@@ -123,7 +122,7 @@ class Chooser {
         return Chosen{exact_, shapes, std::move(plan)};
     }
 
-    // A class whose plan is there and has room for the call.
+    // A class whose plan is there and has room for the call. One that is recorded has run before.
     std::optional<Chosen> find_larger() const {
         constexpr std::int64_t kMostGrowth = 8;
         for (std::int64_t growth = 2; growth <= kMostGrowth; growth *= 2) {
@@ -131,7 +130,7 @@ class Chooser {
             form.growth = growth;
             Chosen larger{form, shapes_of(call_, sizes_, form, target_), nullptr};
             larger.plan = Plan::find_known(larger.shapes);
-            if (larger.plan != nullptr) return larger;
+            if (larger.plan != nullptr && (larger.plan->has_run() || !is_recorded_)) return larger;
         }
         return std::nullopt;
     }

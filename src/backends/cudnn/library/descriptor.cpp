@@ -5,10 +5,42 @@
 
 namespace cudnn_frontend::cudnn {
 
+static thread_local DescriptorRecording* recording = nullptr;
+
+DescriptorRecording::DescriptorRecording() { recording = this; }
+DescriptorRecording::~DescriptorRecording() { recording = nullptr; }
+
+void DescriptorRecording::make(cudnnBackendDescriptor_t descriptor, cudnnBackendDescriptorType_t type) {
+    made_.push_back(descriptor);
+    add(type);
+}
+
+void DescriptorRecording::set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t attribute,
+                              cudnnBackendAttributeType_t type, std::int64_t count, void const* values,
+                              std::size_t element_bytes) {
+    add(number_of(descriptor));
+    add(attribute), add(type), add(count);
+    if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
+        auto const* const parts = static_cast<cudnnBackendDescriptor_t const*>(values);
+        for (std::int64_t i = 0; i < count; ++i) add(number_of(parts[i]));
+    } else {
+        bytes_.append(static_cast<char const*>(values), static_cast<std::size_t>(count) * element_bytes);
+    }
+}
+
+// From the last one on: the address of one that is gone may be used again.
+std::int64_t DescriptorRecording::number_of(cudnnBackendDescriptor_t descriptor) const {
+    auto const found = std::find(made_.rbegin(), made_.rend(), descriptor);
+    return made_.rend() - found;
+}
+
 Descriptor::Descriptor(Api const& api, cudnnBackendDescriptorType_t type, std::string subject)
     : api_(&api), subject_(std::move(subject)) {
     cudnnStatus_t const status = api.create_descriptor(type, &descriptor_);
-    if (status == CUDNN_STATUS_SUCCESS) return;
+    if (status == CUDNN_STATUS_SUCCESS) {
+        if (recording != nullptr) recording->make(descriptor_, type);
+        return;
+    }
     descriptor_ = nullptr;
     error_ = backend_error(api, status, "creating the backend descriptor of " + subject_);
 }
@@ -29,8 +61,9 @@ Descriptor::~Descriptor() {
 }
 
 Descriptor& Descriptor::set_raw(cudnnBackendAttributeName_t attribute, cudnnBackendAttributeType_t type,
-                                std::int64_t count, void const* values) {
+                                std::int64_t count, void const* values, std::size_t element_bytes) {
     if (error_.is_bad()) return *this;
+    if (recording != nullptr) recording->set(descriptor_, attribute, type, count, values, element_bytes);
     cudnnStatus_t const status = api_->set_attribute(descriptor_, attribute, type, count, values);
     if (status != CUDNN_STATUS_SUCCESS) {
         error_ = backend_error(*api_, status, "setting " + attribute_name(attribute) + " of " + subject_);

@@ -72,18 +72,20 @@ class Descriptor {
 
     template <class T>
     Descriptor& set(cudnnBackendAttributeName_t attribute, T const& value) {
-        return set_raw(attribute, AttributeType<T>::value, 1, &value);
+        return set_raw(attribute, AttributeType<T>::value, 1, &value, sizeof value);
     }
     template <class T>
     Descriptor& set_list(cudnnBackendAttributeName_t attribute, std::span<T const> values) {
-        return set_raw(attribute, AttributeType<T>::value, static_cast<std::int64_t>(values.size()), values.data());
+        return set_raw(attribute, AttributeType<T>::value, static_cast<std::int64_t>(values.size()), values.data(),
+                       sizeof(T));
     }
     Descriptor& set_text(cudnnBackendAttributeName_t attribute, std::string_view text) {
         return set_list(attribute, std::span<char const>(text.data(), text.size()));
     }
     // Sets addresses of memory. With set() they would count as descriptors: these are void* too.
     Descriptor& set_addresses(cudnnBackendAttributeName_t attribute, std::span<void* const> addresses) {
-        return set_raw(attribute, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(addresses.size()), addresses.data());
+        return set_raw(attribute, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(addresses.size()), addresses.data(),
+                       sizeof(void*));
     }
     Descriptor& set(cudnnBackendAttributeName_t attribute, Descriptor const& part) {
         return set(attribute, part.get());
@@ -120,7 +122,7 @@ class Descriptor {
 
    private:
     Descriptor& set_raw(cudnnBackendAttributeName_t attribute, cudnnBackendAttributeType_t type, std::int64_t count,
-                        void const* values);
+                        void const* values, std::size_t element_bytes);
     error_t get_raw(cudnnBackendAttributeName_t attribute, cudnnBackendAttributeType_t type, std::int64_t capacity,
                     std::int64_t* count, void* values) const;
 
@@ -128,6 +130,34 @@ class Descriptor {
     cudnnBackendDescriptor_t descriptor_ = nullptr;
     std::string subject_;
     error_t error_;
+};
+
+// While it lives, keeps all descriptors that this thread makes and sets, as bytes: equal ones mean that the backend was
+// told the same. A descriptor that is set on another one counts as its number in the order of their making. One at a
+// time.
+class DescriptorRecording {
+   public:
+    DescriptorRecording();
+    ~DescriptorRecording();
+    DescriptorRecording(DescriptorRecording const&) = delete;
+    DescriptorRecording& operator=(DescriptorRecording const&) = delete;
+
+    std::string take() { return std::move(bytes_); }
+
+   private:
+    friend class Descriptor;
+
+    void make(cudnnBackendDescriptor_t descriptor, cudnnBackendDescriptorType_t type);
+    void set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t attribute,
+             cudnnBackendAttributeType_t type, std::int64_t count, void const* values, std::size_t element_bytes);
+    std::int64_t number_of(cudnnBackendDescriptor_t descriptor) const;
+    template <class T>
+    void add(T value) {
+        bytes_.append(reinterpret_cast<char const*>(&value), sizeof value);
+    }
+
+    std::string bytes_;
+    std::vector<cudnnBackendDescriptor_t> made_;
 };
 
 }  // namespace cudnn_frontend::cudnn

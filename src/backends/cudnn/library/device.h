@@ -35,6 +35,9 @@ class Device {
 // The value of a member, without quotes; empty if there is none.
 std::string_view device_member(std::string_view device, std::string_view name);
 
+// The members that a compiled plan depends on, with their values.
+std::string members_of_kernels(std::string_view device);
+
 // Adds the width of the memory bus, which cuDNN leaves out up to 9.19 and requires from 9.28 on.
 std::string with_bus_width(std::string device, int bits);
 

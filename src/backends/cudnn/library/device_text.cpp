@@ -72,6 +72,15 @@ std::string_view device_member(std::string_view device, std::string_view name) {
     return value_of(members_of(device), name);
 }
 
+std::string members_of_kernels(std::string_view device) {
+    auto const members = members_of(device);
+    std::string text;
+    for (std::string_view const name : kOfKernels) {
+        text += std::string(name) + " " + or_none(value_of(members, name)) + "\n";
+    }
+    return text;
+}
+
 std::string with_bus_width(std::string device, int bits) {
     if (!device_member(device, "memoryBusWidth").empty()) return device;
     auto const at = device.find("\"l2CacheSize\"");  // the member that follows it in newer releases

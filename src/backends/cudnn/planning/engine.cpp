@@ -39,7 +39,9 @@ Engine::Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> e
                                        work_->context->device.api->get_version())) {}
 
 Result<std::shared_ptr<plan::Executable const>> Engine::build() {
-    auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get());
+    // A kernel cache keeps kernels in its own way.
+    auto const entry = work_->kernel_cache ? std::nullopt : work_->graph->entry_of(engine_->config());
+    auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get(), entry);
     if (compiled.is_bad()) return compiled.error();
     return std::shared_ptr<plan::Executable const>(
         std::make_shared<Executable>(work_->context, std::move(compiled).value()));

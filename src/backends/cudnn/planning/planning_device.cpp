@@ -1,5 +1,6 @@
 #include "cudnn/planning/planning_device.h"
 
+#include "core/text.h"
 #include "cuda/device_facts.h"
 #include "cuda/driver.h"
 #include "cudnn/library/device.h"
@@ -7,6 +8,8 @@
 #include "cudnn/offline/null_driver.h"
 
 #include "cudnn/offline/devices.h"
+
+#include <cudnn_frontend/version.h>
 
 #include <charconv>
 
@@ -85,6 +88,19 @@ Result<cuda::DeviceFacts> facts_of(Device const& device) {
     if (facts.multiprocessors > 0) return facts;
     return error_t(error_code_t::INVALID_VALUE,
                    "the description of " + device.name() + " has no multiProcessorCount, which kernels are sized by");
+}
+
+std::string environment_of(PlanningDevice const& device) {
+    std::string driver = "planned offline";
+    if (device.is_live) {
+        auto const names = cuda::names_of(device.device->ordinal());
+        if (names.is_bad()) return {};
+        driver = core::text("driver for CUDA ", names.value().driver_major);
+    }
+    return core::text("sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
+                      SDPA_GRAPH_VERSION_PATCH, ", cuDNN ", device.api->get_version(), ", ", driver, ", ",
+                      device.device->name(), ", ", device_member(device.device->json(), "multiProcessorCount"),
+                      " multiprocessors");
 }
 
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties) {

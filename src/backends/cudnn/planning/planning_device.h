@@ -27,6 +27,10 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 // The facts for which kernels are compiled, and by which they are compared.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
 
+// What stored plans depend on besides the graph and the device: the versions of the library, of cuDNN and of the
+// driver. Empty if the driver does not say its own.
+std::string environment_of(PlanningDevice const& device);
+
 // A text that distinguishes the device of a target from others. cuDNN is called only where there are several GPUs.
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties);
 

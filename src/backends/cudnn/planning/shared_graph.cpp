@@ -1,6 +1,8 @@
 #include "cudnn/planning/shared_graph.h"
 
+#include "core/process/plan_store.h"
 #include "core/process/process_settings.h"
+#include "core/text.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/lowered_graph.h"
 
@@ -8,17 +10,34 @@
 
 namespace cudnn_frontend::cudnn {
 
-Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(Device const* device, Descriptor const* kernel_cache) {
+Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(Device const* device, Descriptor const* kernel_cache,
+                                                                std::optional<plan::StoreEntry> const& entry) {
     std::lock_guard const lock(mutex_);
-    if (!is_tried_) {
-        is_tried_ = true;
+    if (!is_tried_ && entry) plan_ = load(*device, *entry);
+    if (!is_tried_ && !plan_) {
         keep_compiler_open();
+        ++core::process::engine_counts_of_thread().compiled;
         auto plan = EnginePlan::build(std::move(unused_), device, kernel_cache);
         failure_ = plan.error();
         if (plan.is_good()) plan_ = std::move(plan).value();
+        auto const text = plan_ && entry ? plan_->serialize() : Result<std::string>(failure_);
+        if (text.is_good()) entry->write(text.value());
     }
+    is_tried_ = true;
     if (!plan_) return failure_;
     return plan_;
+}
+
+std::shared_ptr<EnginePlan const> SharedEngine::load(Device const& device, plan::StoreEntry const& entry) const {
+    auto const text = entry.read();
+    if (!text) return nullptr;
+    auto plan = EnginePlan::load(unused_.descriptor.api(), config_.choice, *text, nullptr, &device);
+    if (plan.is_bad()) {
+        entry.report(plan.error().err_msg);
+        return nullptr;
+    }
+    ++core::process::engine_counts_of_thread().loaded;
+    return std::move(plan).value();
 }
 
 bool same_plans(GraphKey const& a, GraphKey const& b) {
@@ -34,12 +53,15 @@ Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& dev
 }
 
 Result<std::shared_ptr<SharedGraph>> SharedGraph::lower(GraphKey key) {
+    std::optional<DescriptorRecording> recording;
+    if (!core::process::plan_store().folder.empty()) recording.emplace();
     auto lowered =
         cudnn::lower(key.op_graph, *key.device.api,
                      {.dynamic_shapes = key.dynamic_shapes, .unfuses_multiplication = key.unfuses_multiplication});
     if (lowered.is_bad()) return lowered.error();
     auto graph = std::make_shared<SharedGraph>();
     graph->lowered_ = std::move(lowered).value();
+    if (recording) graph->content_ = recording->take();
     graph->key_ = std::move(key);
     auto tables = tables_for(graph->key_.device, graph->bindings());
     if (tables.is_bad()) return tables.error();
@@ -54,6 +76,14 @@ std::shared_ptr<SharedEngine> SharedGraph::find_or_make(BackendConfig config) co
         if (known != answer.engines.end()) return *known;
     }
     return std::make_shared<SharedEngine>(std::move(config));
+}
+
+std::optional<plan::StoreEntry> SharedGraph::entry_of(EngineConfig const& config) const {
+    if (content_.empty() || key_.dynamic_shapes) return std::nullopt;
+    auto const environment = environment_of(key_.device);
+    if (environment.empty()) return std::nullopt;
+    return plan::StoreEntry::of(environment, core::text(members_of_kernels(device()->json()), config.name, "\n",
+                                                        key_.sm_count, "\n", content_));
 }
 
 std::shared_ptr<SharedEngine> SharedGraph::engine(BackendConfig config) {

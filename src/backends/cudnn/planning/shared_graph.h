@@ -10,9 +10,11 @@
 #include "cudnn/library/lowered_graph.h"
 #include "cudnn/passes/legal_graph.h"
 #include "cudnn/planning/planning_device.h"
+#include "plan/storage/store_entry.h"
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,10 +37,13 @@ class SharedEngine {
     explicit SharedEngine(BackendConfig config) : config_(config.value), unused_(std::move(config)) {}
 
     EngineConfig const& config() const { return config_; }
-    // Compiles on the first call; later calls give the same answer.
-    Result<std::shared_ptr<EnginePlan const>> compile(Device const* device, Descriptor const* kernel_cache);
+    // Compiles on the first call, or reads the plan from its entry in the store; later calls give the same answer.
+    Result<std::shared_ptr<EnginePlan const>> compile(Device const* device, Descriptor const* kernel_cache,
+                                                      std::optional<plan::StoreEntry> const& entry);
 
    private:
+    std::shared_ptr<EnginePlan const> load(Device const& device, plan::StoreEntry const& entry) const;
+
     EngineConfig config_;
     std::mutex mutex_;
     BackendConfig unused_;  // until compiled
@@ -73,6 +78,9 @@ class SharedGraph {
     std::int64_t engine_count() const { return lowered_.engine_count; }
     Device const* device() const { return key_.device.device.get(); }
     std::shared_ptr<DeviceTables const> const& tables() const { return tables_; }
+    // The plan of an engine in the process's store. Nothing if there is no store, or was none when the graph was
+    // lowered.
+    std::optional<plan::StoreEntry> entry_of(EngineConfig const& config) const;
 
     // The engines that the heuristics name in these modes. Each mode is queried once as long as one of the list names
     // an engine. An engine that several modes name is one and the same.
@@ -92,6 +100,7 @@ class SharedGraph {
 
     GraphKey key_;
     LoweredGraph lowered_;
+    std::string content_;  // all that cuDNN was told of it, for a process with a plan store
     std::shared_ptr<DeviceTables const> tables_;
     std::mutex mutex_;
     std::vector<Answer> answers_;

@@ -1,5 +1,7 @@
 #include "kernels/launch/code.h"
 
+#include "plan/storage/store_entry.h"
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -20,6 +22,16 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
     std::string const file = name.source + ".cu";
     auto const source = std::ranges::find(kDeviceSources, file, &cuda::SourceFile::name);
     return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
+}
+
+// From the process's plan store, or compiled.
+Result<std::string> find_cubin(CodeName const& name) {
+    auto const entry = plan::StoreEntry::of("kernels of this library", name.text());
+    if (auto stored = entry ? entry->read() : std::nullopt) return *std::move(stored);
+    auto compiled = compile(name);
+    if (compiled.is_bad()) return compiled.error();
+    if (entry) entry->write(compiled.value().cubin);
+    return std::move(compiled.value().cubin);
 }
 
 // The process's compiled code. Never emptied: there are few types, and a program's devices are of few kinds.
@@ -74,9 +86,9 @@ Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
     Slot& slot = slot_of(name);
     std::lock_guard const lock(slot.mutex);
     if (slot.code) return slot.code;
-    auto compiled = compile(name);
-    if (compiled.is_bad()) return compiled.error();
-    slot.code = std::make_shared<Code const>(name, std::move(compiled.value().cubin));
+    auto cubin = find_cubin(name);
+    if (cubin.is_bad()) return cubin.error();
+    slot.code = std::make_shared<Code const>(name, std::move(cubin).value());
     return slot.code;
 }
 

@@ -1,4 +1,4 @@
-#include "calls/plan_folder.h"
+#include "plan/storage/plan_folder.h"
 
 #include "core/hash.h"
 #include "core/text.h"
@@ -9,20 +9,14 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <string_view>
 
-namespace sdpa_graph::calls {
+namespace cudnn_frontend::plan {
 
-namespace fe = cudnn_frontend;
 namespace fs = std::filesystem;
-using fe::core::hash_of_bytes;
-using fe::core::text;
+using core::hash_of_bytes;
+using core::text;
 
 namespace {
-
-std::string_view view_of(std::vector<std::uint8_t> const& bytes) {
-    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
 
 // The first bytes of a file. The key and the plan follow.
 struct Header {
@@ -30,8 +24,8 @@ struct Header {
     std::uint64_t key_bytes = 0, plan_bytes = 0, hash_of_plan = 0;
 };
 
-fe::error_t miss(fs::path const& file, std::string const& why) {
-    return {fe::error_code_t::INVALID_VALUE, text("plan store: '", file.string(), "' ", why)};
+error_t miss(fs::path const& file, std::string const& why) {
+    return {error_code_t::INVALID_VALUE, text("plan store: '", file.string(), "' ", why)};
 }
 
 bool read_bytes(std::ifstream& file, void* to, std::uint64_t count) {
@@ -66,7 +60,7 @@ fs::path PlanFolder::file_of(std::string const& key) const {
     return folder_ / name.data();
 }
 
-fe::Result<std::vector<std::uint8_t>> PlanFolder::read(std::string const& key) const {
+Result<std::string> PlanFolder::read(std::string const& key) const {
     fs::path const path = file_of(key);
     std::error_code failure;
     std::uint64_t const size = fs::file_size(path, failure);
@@ -80,23 +74,23 @@ fe::Result<std::vector<std::uint8_t>> PlanFolder::read(std::string const& key) c
                            sizeof header + header.key_bytes + header.plan_bytes == size;
     if (!has_sizes) return miss(path, "has another size than it says");
     std::string found(header.key_bytes, '\0');
-    std::vector<std::uint8_t> plan(header.plan_bytes);
+    std::string plan(header.plan_bytes, '\0');
     if (!read_bytes(file, found.data(), found.size()) || !read_bytes(file, plan.data(), plan.size()))
         return miss(path, "ends early");
     if (found != key) return miss(path, "is the plan of another graph or environment");
-    if (hash_of_bytes(view_of(plan)) != header.hash_of_plan) return miss(path, "is damaged");
+    if (hash_of_bytes(plan) != header.hash_of_plan) return miss(path, "is damaged");
     return plan;
 }
 
-fe::error_t PlanFolder::write(std::string const& key, std::vector<std::uint8_t> const& bytes) const {
+error_t PlanFolder::write(std::string const& key, std::string_view bytes) const {
     fs::path const path = file_of(key), unfinished = unused_name(path);
     std::error_code failure;
     fs::create_directories(folder_, failure);
     Header header;
     header.key_bytes = key.size();
     header.plan_bytes = bytes.size();
-    header.hash_of_plan = hash_of_bytes(view_of(bytes));
-    bool const is_written = !failure && write_all(unfinished, header, key, view_of(bytes));
+    header.hash_of_plan = hash_of_bytes(bytes);
+    bool const is_written = !failure && write_all(unfinished, header, key, bytes);
     if (is_written) fs::rename(unfinished, path, failure);
     if (is_written && !failure) return {};
     std::error_code ignored;
@@ -104,4 +98,4 @@ fe::error_t PlanFolder::write(std::string const& key, std::vector<std::uint8_t> 
     return miss(path, "could not be written");
 }
 
-}  // namespace sdpa_graph::calls
+}  // namespace cudnn_frontend::plan

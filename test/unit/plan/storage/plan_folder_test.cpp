@@ -1,5 +1,5 @@
 // Plans in files, whole and damaged.
-#include "calls/plan_folder.h"
+#include "plan/storage/plan_folder.h"
 #include "support/catch.h"
 
 #include <sdpa_graph/plan_store.h>
@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-using sdpa_graph::calls::PlanFolder;
+using cudnn_frontend::plan::PlanFolder;
 namespace fs = std::filesystem;
-using Bytes = std::vector<std::uint8_t>;
+using Bytes = std::string;
 
 namespace {
 
@@ -33,8 +33,8 @@ class Folder {
 };
 
 Bytes plan(std::uint8_t first, std::size_t count = 1000) {
-    Bytes bytes(count);
-    for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::uint8_t>(first + i * 7);
+    Bytes bytes(count, '\0');
+    for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>(first + i * 7);
     return bytes;
 }
 

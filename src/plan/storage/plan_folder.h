@@ -1,14 +1,13 @@
-// Plans in the files of one folder.
+// Compiled plans and kernels in the files of one folder.
 #pragma once
 
 #include "core/result.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
+#include <string_view>
 
-namespace sdpa_graph::calls {
+namespace cudnn_frontend::plan {
 
 // Safe from many threads and processes: a file is written under another name, and renamed once it is whole.
 class PlanFolder {
@@ -16,9 +15,9 @@ class PlanFolder {
     explicit PlanFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
     // The bytes that were written under exactly this key. The error says why there are none.
-    cudnn_frontend::Result<std::vector<std::uint8_t>> read(std::string const& key) const;
+    Result<std::string> read(std::string const& key) const;
     // Replaces what was there. What was there stays if that fails.
-    cudnn_frontend::error_t write(std::string const& key, std::vector<std::uint8_t> const& bytes) const;
+    error_t write(std::string const& key, std::string_view bytes) const;
 
     std::filesystem::path file_of(std::string const& key) const;
 
@@ -26,4 +25,4 @@ class PlanFolder {
     std::filesystem::path folder_;
 };
 
-}  // namespace sdpa_graph::calls
+}  // namespace cudnn_frontend::plan

@@ -1,0 +1,42 @@
+#include "core/process/plan_store.h"
+
+#include "core/process/environment.h"
+
+#include <mutex>
+#include <optional>
+
+namespace cudnn_frontend::core::process {
+namespace {
+
+struct Chosen {
+    std::mutex mutex;
+    std::optional<PlanStore> store;
+};
+
+// Never destroyed: static objects of programs may still plan.
+Chosen& chosen() {
+    static Chosen& chosen = *new Chosen();
+    return chosen;
+}
+
+}  // namespace
+
+PlanStore plan_store() {
+    Chosen& of_process = chosen();
+    std::lock_guard const lock(of_process.mutex);
+    if (!of_process.store) of_process.store = PlanStore{environment::plan_store(), environment::is_plan_store_frozen()};
+    return *of_process.store;
+}
+
+void set_plan_store(PlanStore const& store) {
+    Chosen& of_process = chosen();
+    std::lock_guard const lock(of_process.mutex);
+    of_process.store = store;
+}
+
+EngineCounts& engine_counts_of_thread() {
+    thread_local EngineCounts counts;
+    return counts;
+}
+
+}  // namespace cudnn_frontend::core::process

@@ -1,0 +1,24 @@
+// The plan store of the process, and how its threads came by what they ran.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cudnn_frontend::core::process {
+
+struct PlanStore {
+    std::string folder;  // empty: no store
+    bool is_frozen = false;
+};
+
+// The program's, else the environment's at the time when it was first needed.
+PlanStore plan_store();
+void set_plan_store(PlanStore const& store);
+
+// The engines that this thread compiled, and those that it read from the store.
+struct EngineCounts {
+    std::int64_t compiled = 0, loaded = 0;
+};
+EngineCounts& engine_counts_of_thread();
+
+}  // namespace cudnn_frontend::core::process

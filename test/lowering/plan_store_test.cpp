@@ -1,0 +1,142 @@
+// Plans of real cuDNN in the plan store, made for an H200 on machines without a GPU.
+#include "core/process/plan_store.h"
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+#include "support/program_graphs.h"
+
+#include <cudnn_frontend/process.h>
+#include <cudnn_frontend/runtime.h>
+#include <sdpa_graph/plan_store.h>
+
+#include <unistd.h>
+#include <filesystem>
+#include <fstream>
+
+using namespace cudnn_frontend;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A store that is gone at the end.
+class Store {
+   public:
+    Store() : path_(fs::temp_directory_path() / ("sdpa_store_" + std::to_string(getpid()))) {
+        fs::remove_all(path_);
+        sdpa_graph::set_plan_store({path_.string(), false});
+    }
+    ~Store() {
+        sdpa_graph::set_plan_store({});
+        runtime::forget_graphs();
+        fs::remove_all(path_);
+    }
+
+    void freeze() const { sdpa_graph::set_plan_store({path_.string(), true}); }
+    std::vector<fs::path> files() const {
+        std::vector<fs::path> all;
+        if (!fs::exists(path_)) return all;
+        for (auto const& entry : fs::recursive_directory_iterator(path_)) {
+            if (entry.path().extension() == ".plan") all.push_back(entry.path());
+        }
+        return all;
+    }
+
+   private:
+    fs::path path_;
+};
+
+struct Built {
+    std::string name, json;
+    std::int64_t compiled, loaded;
+};
+
+// As a process that never built a graph.
+Built build(test::ProgramGraph all, char const* device = "h200", char const* graph_name = "") {
+    runtime::forget_graphs();
+    auto const before = core::process::engine_counts_of_thread();
+    all.graph.set_name(graph_name);
+    REQUIRE(all.graph.build(Target::offline(device)).get_message() == "");
+    auto const after = core::process::engine_counts_of_thread();
+    Built built{{}, {}, after.compiled - before.compiled, after.loaded - before.loaded};
+    std::vector<std::uint8_t> bytes;
+    REQUIRE(all.graph.get_plan_name(built.name).is_good());
+    REQUIRE(all.graph.serialize(bytes).get_message() == "");
+    built.json.assign(bytes.begin(), bytes.end());
+    return built;
+}
+
+test::ProgramGraph graph_of(std::int64_t length) { return test::backward_graph(64, 64, false, length); }
+
+}  // namespace
+
+TEST_CASE("a plan that was compiled before is read, whatever the names of its graph, and is the same", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    Built const first = build(graph_of(256));
+    CHECK(first.compiled == 1);
+    CHECK(first.loaded == 0);
+    CHECK(store.files().size() == 1);
+    Built const again = build(graph_of(256), "h200", "another");
+    CHECK(again.compiled == 0);
+    CHECK(again.loaded == 1);
+    CHECK(again.name == first.name);
+    CHECK(build(graph_of(256)).json == first.json);
+    CHECK(store.files().size() == 1);
+}
+
+TEST_CASE("anything that a plan depends on makes another entry of the store", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    CHECK(build(graph_of(256)).compiled == 1);
+    CHECK(build(graph_of(257)).compiled == 1);
+    CHECK(build(test::backward_graph(128, 128, false, 256)).compiled == 1);
+    CHECK(build(test::backward_graph(64, 64, true, 256)).compiled == 1);
+    CHECK(build(graph_of(256), "h100").compiled == 1);
+    CHECK(store.files().size() == 5);
+}
+
+TEST_CASE("files that are damaged, cut off or exchanged are misses, and are replaced", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    Built const first = build(graph_of(256));
+    fs::path const file = store.files().front();
+    CHECK(build(graph_of(512)).compiled == 1);
+    auto const files = store.files();
+    fs::path const other = files[0] == file ? files[1] : files[0];
+    for (int damage = 0; damage < 3; ++damage) {
+        if (damage == 0) fs::resize_file(file, fs::file_size(file) / 2);
+        if (damage == 1) fs::copy_file(other, file, fs::copy_options::overwrite_existing);
+        if (damage == 2) {
+            std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+            bytes.seekp(static_cast<std::streamoff>(fs::file_size(file) - 100));
+            bytes.put('\x7f');
+        }
+        Built const built = build(graph_of(256));
+        CHECK(built.compiled == 1);
+        CHECK(built.json == first.json);
+        CHECK(build(graph_of(256)).loaded == 1);
+    }
+}
+
+TEST_CASE("a frozen store is read and not written", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    CHECK(build(graph_of(256)).compiled == 1);
+    store.freeze();
+    CHECK(build(graph_of(512)).compiled == 1);
+    CHECK(store.files().size() == 1);
+    CHECK(build(graph_of(256)).loaded == 1);
+}
+
+TEST_CASE("all shapes of a class need one entry of the store, and one of the kernels' code", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    for (std::int64_t const length : {200, 210, 256}) {
+        test::ProgramGraph all = graph_of(length);
+        all.graph.set_shape_policy(ShapePolicy_t::CLASSES);
+        Built const built = build(std::move(all));
+        CHECK(built.name.starts_with("program classes: eng"));
+        CHECK(built.compiled == (length == 200 ? 1 : 0));
+        CHECK(built.loaded == (length == 200 ? 0 : 1));
+    }
+    CHECK(store.files().size() <= 2);
+}
