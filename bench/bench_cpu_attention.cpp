@@ -65,7 +65,7 @@ struct Case {
     }
 };
 
-enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV };
+enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV };
 
 fe::graph::Tensor_attributes attributes(Case const& test, Uid uid) {
     return fe::graph::Tensor_attributes()
@@ -77,7 +77,7 @@ fe::graph::Tensor_attributes attributes(Case const& test, Uid uid) {
 
 fe::graph::Tensor_attributes stats_attributes(Case const& test) {
     return fe::graph::Tensor_attributes()
-        .set_uid(kStats)
+        .set_uid(Uid::Stats)
         .set_dim({1, kHeads, test.length, 1})
         .set_stride({kHeads * test.length, test.length, 1, 1})
         .set_data_type(fe::DataType_t::FLOAT);
@@ -93,27 +93,27 @@ fe::graph::Graph typed_graph(Case const& test) {
 
 fe::graph::Graph forward_graph(Case const& test, int threads) {
     fe::graph::Graph graph = typed_graph(test);
-    auto const q = graph.tensor(attributes(test, kQ)), k = graph.tensor(attributes(test, kK));
-    auto const v = graph.tensor(attributes(test, kV));
+    auto const q = graph.tensor(attributes(test, Uid::Q)), k = graph.tensor(attributes(test, Uid::K));
+    auto const v = graph.tensor(attributes(test, Uid::V));
     auto const options =
         fe::graph::SDPA_attributes().set_generate_stats(true).set_attn_scale(0.125f).set_causal_mask(test.causal);
     auto const [o, stats] = graph.sdpa(q, k, v, options);
-    o->set_output(true).set_uid(kO);
-    stats->set_output(true).set_uid(kStats).set_data_type(fe::DataType_t::FLOAT);
+    o->set_output(true).set_uid(Uid::O);
+    stats->set_output(true).set_uid(Uid::Stats).set_data_type(fe::DataType_t::FLOAT);
     require(graph.build(fe::Target::cpu(threads)));
     return graph;
 }
 
 fe::graph::Graph backward_graph(Case const& test, int threads) {
     fe::graph::Graph graph = typed_graph(test);
-    auto const q = graph.tensor(attributes(test, kQ)), k = graph.tensor(attributes(test, kK));
-    auto const v = graph.tensor(attributes(test, kV)), o = graph.tensor(attributes(test, kO));
-    auto const d_o = graph.tensor(attributes(test, kDO)), stats = graph.tensor(stats_attributes(test));
+    auto const q = graph.tensor(attributes(test, Uid::Q)), k = graph.tensor(attributes(test, Uid::K));
+    auto const v = graph.tensor(attributes(test, Uid::V)), o = graph.tensor(attributes(test, Uid::O));
+    auto const d_o = graph.tensor(attributes(test, Uid::DO)), stats = graph.tensor(stats_attributes(test));
     auto const options = fe::graph::SDPA_backward_attributes().set_attn_scale(0.125f).set_causal_mask(test.causal);
     auto const [d_q, d_k, d_v] = graph.sdpa_backward(q, k, v, o, d_o, stats, options);
-    d_q->set_output(true).set_uid(kDQ);
-    d_k->set_output(true).set_uid(kDK);
-    d_v->set_output(true).set_uid(kDV);
+    d_q->set_output(true).set_uid(Uid::DQ);
+    d_k->set_output(true).set_uid(Uid::DK);
+    d_v->set_output(true).set_uid(Uid::DV);
     require(graph.build(fe::Target::cpu(threads)));
     return graph;
 }
@@ -125,7 +125,7 @@ class Tensors {
         auto const count = static_cast<std::size_t>(kHeads * test.length * kWidth);
         std::mt19937 random(7);
         std::normal_distribution<float> normal;
-        for (std::int64_t uid = kQ; uid <= kDV; ++uid) {
+        for (std::int64_t uid = Uid::Q; uid <= Uid::DV; ++uid) {
             auto& memory = memory_[uid];
             memory.resize(count * (test.type == fe::DataType_t::FLOAT ? 4 : 2));
             for (std::size_t i = 0; i < count; ++i) {

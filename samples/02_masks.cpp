@@ -22,7 +22,7 @@ samples::Layout const kLayoutV = samples::bhsd(1, 1, kKeys, kKeys);  // one head
 samples::Layout const kLayoutO = samples::bhsd(1, kHeads, kQueries, kKeys);
 samples::Layout const kLength = samples::bhsd(1, 1, 1, 1);
 
-enum Uid : Index { kQ, kK, kV, kO, kSeqLenQ, kSeqLenKv, kBias };
+enum Uid : Index { Q, K, V, O, SeqLenQ, SeqLenKv, Bias };
 
 struct Inputs {
     samples::Tensor seq_len_q, seq_len_kv, bias;
@@ -70,14 +70,15 @@ void build(fe::graph::Graph& graph, Mask const& mask, fe::Target const& target) 
     auto const tensor = [&](char const* name, samples::Layout const& layout, Uid uid) {
         return graph.tensor(samples::describe(name, layout).set_uid(uid));
     };
-    Inputs const inputs{tensor("seq_len_q", kLength, kSeqLenQ), tensor("seq_len_kv", kLength, kSeqLenKv),
-                        tensor("bias", samples::bhsd(1, 1, kQueries, kKeys), kBias)};
+    Inputs const inputs{tensor("seq_len_q", kLength, Uid::SeqLenQ), tensor("seq_len_kv", kLength, Uid::SeqLenKv),
+                        tensor("bias", samples::bhsd(1, 1, kQueries, kKeys), Uid::Bias)};
     for (auto const& lengths : {inputs.seq_len_q, inputs.seq_len_kv}) lengths->set_data_type(fe::DataType_t::INT32);
     Options options;
     options.set_name("attention").set_attn_scale(kScale).set_generate_stats(false);
     mask.set(options, inputs);
-    auto O = graph.sdpa(tensor("Q", kLayoutQ, kQ), tensor("K", kLayoutK, kK), tensor("V", kLayoutV, kV), options)[0];
-    O->set_output(true).set_uid(kO);
+    auto O = graph.sdpa(tensor("Q", kLayoutQ, Uid::Q), tensor("K", kLayoutK, Uid::K), tensor("V", kLayoutV, Uid::V),
+                        options)[0];
+    O->set_output(true).set_uid(Uid::O);
     samples::require(graph.build(target));
 }
 
@@ -102,8 +103,8 @@ int main(int argc, char** argv) {
         bias.push_back(Half(same_text(n / kKeys, n % kKeys) ? 0.0f : -std::numeric_limits<float>::infinity()));
     std::int32_t length_q = kLengthQ, length_kv = kLengthKv;
     // Entries that a graph does not need are ignored, so one map serves all masks.
-    samples::Uid_pack pack{{kQ, q.data()}, {kK, k.data()}, {kV, v.data()}, {kBias, bias.data()}};
-    pack.insert({{kSeqLenQ, &length_q}, {kSeqLenKv, &length_kv}});
+    samples::Uid_pack pack{{Uid::Q, q.data()}, {Uid::K, k.data()}, {Uid::V, v.data()}, {Uid::Bias, bias.data()}};
+    pack.insert({{Uid::SeqLenQ, &length_q}, {Uid::SeqLenKv, &length_kv}});
 
     std::vector<samples::Picture> pictures;
     std::vector<double> got, want;
@@ -112,7 +113,7 @@ int main(int argc, char** argv) {
         fe::graph::Graph graph;
         build(graph, mask, target);
         Halves p(kLayoutO.volume());
-        pack[kO] = p.data();
+        pack[Uid::O] = p.data();
         samples::run(target, graph, pack);
         auto const reference = expected(mask, q, k, v).o;
         for (std::size_t n = 0; n < p.size(); ++n)

@@ -14,7 +14,7 @@ constexpr float kScale = 0.35f;
 samples::Layout const kLayout = samples::bhsd(kBatch, kHeads, kRows, kDepth);
 samples::Layout const kStatsLayout = samples::bhsd(kBatch, kHeads, kRows, 1);
 
-enum Uid : Index { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV };
+enum Uid : Index { Q = 1, K, V, O, Stats, DO, DQ, DK, DV };
 
 samples::Tensor input(fe::graph::Graph& graph, char const* name, samples::Layout const& layout, Uid uid) {
     return graph.tensor(samples::describe(name, layout).set_uid(uid));
@@ -24,24 +24,24 @@ void build_forward(fe::graph::Graph& graph, fe::Target const& target) {
     samples::set_types(graph, fe::DataType_t::HALF);
     auto options = fe::graph::SDPA_attributes().set_name("forward").set_attn_scale(kScale).set_causal_mask(true);
     options.set_generate_stats(true);  // backward needs the log-sum-exp of each row
-    auto [O, Stats] = graph.sdpa(input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK),
-                                 input(graph, "V", kLayout, kV), options);
-    O->set_output(true).set_uid(kO);
-    Stats->set_output(true).set_uid(kStats).set_data_type(fe::DataType_t::FLOAT);
+    auto [O, Stats] = graph.sdpa(input(graph, "Q", kLayout, Uid::Q), input(graph, "K", kLayout, Uid::K),
+                                 input(graph, "V", kLayout, Uid::V), options);
+    O->set_output(true).set_uid(Uid::O);
+    Stats->set_output(true).set_uid(Uid::Stats).set_data_type(fe::DataType_t::FLOAT);
     samples::require(graph.build(target));
 }
 
 void build_backward(fe::graph::Graph& graph, fe::Target const& target) {
     samples::set_types(graph, fe::DataType_t::HALF);
-    auto const stats = input(graph, "Stats", kStatsLayout, kStats);
+    auto const stats = input(graph, "Stats", kStatsLayout, Uid::Stats);
     stats->set_data_type(fe::DataType_t::FLOAT);
     auto [dQ, dK, dV] = graph.sdpa_backward(
-        input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK), input(graph, "V", kLayout, kV),
-        input(graph, "O", kLayout, kO), input(graph, "dO", kLayout, kDO), stats,
+        input(graph, "Q", kLayout, Uid::Q), input(graph, "K", kLayout, Uid::K), input(graph, "V", kLayout, Uid::V),
+        input(graph, "O", kLayout, Uid::O), input(graph, "dO", kLayout, Uid::DO), stats,
         fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale).set_causal_mask(true));
-    dQ->set_output(true).set_uid(kDQ);
-    dK->set_output(true).set_uid(kDK);
-    dV->set_output(true).set_uid(kDV);
+    dQ->set_output(true).set_uid(Uid::DQ);
+    dK->set_output(true).set_uid(Uid::DK);
+    dV->set_output(true).set_uid(Uid::DV);
     samples::require(graph.build(target));
 }
 
@@ -59,8 +59,9 @@ struct Model {
         build_backward(backward, target);
     }
     samples::Uid_pack pack() {  // one map serves both graphs: each uses its own uids
-        return {{kQ, q.data()},   {kK, k.data()},   {kV, v.data()},   {kO, o.data()},  {kStats, stats.data()},
-                {kDO, dO.data()}, {kDQ, dQ.data()}, {kDK, dK.data()}, {kDV, dV.data()}};
+        return {{Uid::Q, q.data()},   {Uid::K, k.data()},         {Uid::V, v.data()},
+                {Uid::O, o.data()},   {Uid::Stats, stats.data()}, {Uid::DO, dO.data()},
+                {Uid::DQ, dQ.data()}, {Uid::DK, dK.data()},       {Uid::DV, dV.data()}};
     }
     double loss() {
         samples::run(target, forward, pack());

@@ -22,7 +22,7 @@ using Halves = std::vector<Half>;
 
 constexpr std::int64_t kOffsetsOfRun = 32 * kHeads;  // a GPU's generator consumes this many for one batch entry
 
-enum Uid : Index { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kSeed, kOffset, kDump, kMask, kMaskScale };
+enum Uid : Index { Q, K, V, O, Stats, DO, DQ, DK, DV, Seed, Offset, Dump, Mask, MaskScale };
 
 struct Data {
     std::size_t q_size = kLayoutQ.volume(), k_size = kLayoutK.volume();
@@ -34,10 +34,11 @@ struct Data {
     float mask_scale = 1.0f / (1.0f - kProbability);
 
     samples::Uid_pack pack() {
-        return {{kQ, q.data()},         {kK, k.data()},           {kV, v.data()},     {kO, o.data()},
-                {kStats, stats.data()}, {kDO, dO.data()},         {kDQ, dQ.data()},   {kDK, dK.data()},
-                {kDV, dV.data()},       {kSeed, &seed},           {kOffset, &offset}, {kDump, dump.data()},
-                {kMask, mask.data()},   {kMaskScale, &mask_scale}};
+        return {{Uid::Q, q.data()},       {Uid::K, k.data()},           {Uid::V, v.data()},
+                {Uid::O, o.data()},       {Uid::Stats, stats.data()},   {Uid::DO, dO.data()},
+                {Uid::DQ, dQ.data()},     {Uid::DK, dK.data()},         {Uid::DV, dV.data()},
+                {Uid::Seed, &seed},       {Uid::Offset, &offset},       {Uid::Dump, dump.data()},
+                {Uid::Mask, mask.data()}, {Uid::MaskScale, &mask_scale}};
     }
 };
 
@@ -50,9 +51,9 @@ struct Program : fe::graph::Graph {
     // The options of generated dropout; the dump receives 1 where a probability was kept.
     template <class Options>
     Options with_generator(Options options) {
-        options.set_dropout(kProbability, input("seed", kScalar, kSeed, fe::DataType_t::INT64),
-                            input("offset", kScalar, kOffset, fe::DataType_t::INT64));
-        return options.set_rng_dump(input("dump", kLayoutMask, kDump, kFloat));
+        options.set_dropout(kProbability, input("seed", kScalar, Uid::Seed, fe::DataType_t::INT64),
+                            input("offset", kScalar, Uid::Offset, fe::DataType_t::INT64));
+        return options.set_rng_dump(input("dump", kLayoutMask, Uid::Dump, kFloat));
     }
 };
 
@@ -61,22 +62,23 @@ void build_forward(Program& graph, fe::Target const& target, bool generated) {
     if (generated) {
         options = graph.with_generator(options);
     } else {
-        options.set_dropout(graph.input("mask", kLayoutMask, kMask), graph.input("scale", kScalar, kMaskScale, kFloat));
+        options.set_dropout(graph.input("mask", kLayoutMask, Uid::Mask),
+                            graph.input("scale", kScalar, Uid::MaskScale, kFloat));
     }
-    auto [O, Stats] = graph.sdpa(graph.input("Q", kLayoutQ, kQ), graph.input("K", kLayoutK, kK),
-                                 graph.input("V", kLayoutK, kV), options);
-    O->set_output(true).set_uid(kO);
-    Stats->set_output(true).set_uid(kStats).set_data_type(kFloat);
+    auto [O, Stats] = graph.sdpa(graph.input("Q", kLayoutQ, Uid::Q), graph.input("K", kLayoutK, Uid::K),
+                                 graph.input("V", kLayoutK, Uid::V), options);
+    O->set_output(true).set_uid(Uid::O);
+    Stats->set_output(true).set_uid(Uid::Stats).set_data_type(kFloat);
     samples::require(graph.build(target));
 }
 
 void build_backward(Program& graph, fe::Target const& target) {
     auto gradients = graph.sdpa_backward(
-        graph.input("Q", kLayoutQ, kQ), graph.input("K", kLayoutK, kK), graph.input("V", kLayoutK, kV),
-        graph.input("O", kLayoutQ, kO), graph.input("dO", kLayoutQ, kDO),
-        graph.input("Stats", kLayoutRow, kStats, kFloat),
+        graph.input("Q", kLayoutQ, Uid::Q), graph.input("K", kLayoutK, Uid::K), graph.input("V", kLayoutK, Uid::V),
+        graph.input("O", kLayoutQ, Uid::O), graph.input("dO", kLayoutQ, Uid::DO),
+        graph.input("Stats", kLayoutRow, Uid::Stats, kFloat),
         graph.with_generator(fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale)));
-    for (int n = 0; n < 3; ++n) gradients[static_cast<std::size_t>(n)]->set_output(true).set_uid(kDQ + n);
+    for (int n = 0; n < 3; ++n) gradients[static_cast<std::size_t>(n)]->set_output(true).set_uid(Uid::DQ + n);
     samples::require(graph.build(target));
 }
 

@@ -10,18 +10,18 @@ namespace {
 constexpr Index kHeads = 2, kRows = 48, kDepth = 16;
 samples::Layout const kLayout = samples::bhsd(1, kHeads, kRows, kDepth);
 
-enum Uid : Index { kQ = 10, kK, kV, kO };  // set by hand: a program that reads the text knows tensors only by uid
+enum Uid : Index { Q = 10, K, V, O };  // set by hand: a program that reads the text knows tensors only by uid
 
 void describe_attention(fe::graph::Graph& graph) {
     graph.set_name("saved attention");
     samples::set_types(graph, fe::DataType_t::HALF);
-    auto Q = graph.tensor(samples::describe("Q", kLayout).set_uid(kQ));
-    auto K = graph.tensor(samples::describe("K", kLayout).set_uid(kK));
-    auto V = graph.tensor(samples::describe("V", kLayout).set_uid(kV));
+    auto Q = graph.tensor(samples::describe("Q", kLayout).set_uid(Uid::Q));
+    auto K = graph.tensor(samples::describe("K", kLayout).set_uid(Uid::K));
+    auto V = graph.tensor(samples::describe("V", kLayout).set_uid(Uid::V));
     auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(0.25f).set_generate_stats(false);
     options.set_causal_mask(true).set_sliding_window_length(16);
     auto O = graph.sdpa(Q, K, V, options)[0];
-    O->set_output(true).set_uid(kO);
+    O->set_output(true).set_uid(Uid::O);
 }
 
 std::vector<double> numbers(fe::graph::Graph& graph, fe::Target const& target) {
@@ -30,7 +30,8 @@ std::vector<double> numbers(fe::graph::Graph& graph, fe::Target const& target) {
     auto v = samples::random<fe::float16>(kLayout.volume(), 3);
     std::vector<fe::float16> o(kLayout.volume());
     samples::require(graph.build(target));
-    samples::run(target, graph, samples::Uid_pack{{kQ, q.data()}, {kK, k.data()}, {kV, v.data()}, {kO, o.data()}});
+    samples::run(target, graph,
+                 samples::Uid_pack{{Uid::Q, q.data()}, {Uid::K, k.data()}, {Uid::V, v.data()}, {Uid::O, o.data()}});
     return dense(view(kLayout, o));
 }
 

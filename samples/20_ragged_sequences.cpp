@@ -14,7 +14,7 @@ constexpr float kScale = 0.25f;
 std::vector<Index> const kLengths = {5, 0, 17, 9};  // one of them is empty
 constexpr Index kBatch = 4, kLongest = 17, kTokens = 5 + 0 + 17 + 9;
 
-enum Uid : Index { kQ, kK, kV, kO, kLength, kOffset };
+enum Uid : Index { Q, K, V, O, Length, Offset };
 
 // Tokens, heads, elements: the row of a token holds all heads. The batch's stride is ignored here.
 samples::Layout const kPacked = {{kBatch, kHeads, kLongest, kDepth},
@@ -26,15 +26,15 @@ void describe(fe::graph::Graph& graph) {
         auto const layout = samples::bhsd(count, 1, 1, 1);
         return graph.tensor(samples::describe(name, layout).set_uid(uid).set_data_type(fe::DataType_t::INT32));
     };
-    auto const length = integers("lengths", kBatch, kLength), offset = integers("offsets", kBatch + 1, kOffset);
+    auto const length = integers("lengths", kBatch, Uid::Length), offset = integers("offsets", kBatch + 1, Uid::Offset);
     auto const packed = [&](char const* name, Uid uid) {
         return graph.tensor(samples::describe(name, kPacked).set_uid(uid).set_ragged_offset(offset));
     };
     fe::graph::SDPA_attributes options;
     options.set_name("attention").set_attn_scale(kScale).set_causal_mask(true).set_generate_stats(false);
     options.set_padding_mask(true).set_seq_len_q(length).set_seq_len_kv(length);
-    auto const O = graph.sdpa(packed("Q", kQ), packed("K", kK), packed("V", kV), options)[0];
-    O->set_output(true).set_uid(kO).set_dim(kPacked.dim).set_stride(kPacked.stride).set_ragged_offset(offset);
+    auto const O = graph.sdpa(packed("Q", Uid::Q), packed("K", Uid::K), packed("V", Uid::V), options)[0];
+    O->set_output(true).set_uid(Uid::O).set_dim(kPacked.dim).set_stride(kPacked.stride).set_ragged_offset(offset);
 }
 
 // One sequence by itself.
@@ -60,9 +60,12 @@ int main(int argc, char** argv) {
     fe::graph::Graph graph;
     describe(graph);
     samples::require(graph.build(target));
-    samples::Uid_pack const pack = {
-        {kQ, q.data()},           {kK, k.data()}, {kV, v.data()}, {kO, o.data()}, {kLength, lengths.data()},
-        {kOffset, offsets.data()}};
+    samples::Uid_pack const pack = {{Uid::Q, q.data()},
+                                    {Uid::K, k.data()},
+                                    {Uid::V, v.data()},
+                                    {Uid::O, o.data()},
+                                    {Uid::Length, lengths.data()},
+                                    {Uid::Offset, offsets.data()}};
     samples::run(target, graph, pack);
 
     samples::Checks checks;

@@ -18,7 +18,7 @@ constexpr Index kPrompt[kBatch] = {13, 30};
 constexpr Index kSteps = 40;
 constexpr float kScale = 0.125f;
 
-enum Uid : Index { kQ, kK, kV, kO, kLengthQ, kLengthKv, kTable };
+enum Uid : Index { Q, K, V, O, LengthQ, LengthKv, Table };
 
 samples::Layout const kQueries = samples::bhsd(kBatch, kQueryHeads, 1, kDepth);
 samples::Layout const kContainer =
@@ -58,15 +58,15 @@ void describe(fe::graph::Graph& graph) {
     auto const half = [&graph](char const* name, samples::Layout const& layout, Uid uid) {
         return graph.tensor(samples::describe(name, layout).set_uid(uid));
     };
-    auto const table = integers("page table", kMostPages, kTable);  // one for K and V: their pages grow together
+    auto const table = integers("page table", kMostPages, Uid::Table);  // one for K and V: their pages grow together
     fe::graph::SDPA_attributes options;
     options.set_name("decode").set_attn_scale(kScale).set_generate_stats(false).set_padding_mask(true);
-    options.set_seq_len_q(integers("queries", 1, kLengthQ)).set_seq_len_kv(integers("keys", 1, kLengthKv));
+    options.set_seq_len_q(integers("queries", 1, Uid::LengthQ)).set_seq_len_kv(integers("keys", 1, Uid::LengthKv));
     options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
     options.set_paged_attention_max_seq_len_kv(int(kMostKeys));
-    auto const O = graph.sdpa(half("Q", kQueries, kQ), half("K cache", kContainer, kK), half("V cache", kContainer, kV),
-                              options)[0];
-    O->set_output(true).set_uid(kO).set_dim(kQueries.dim).set_stride(kQueries.stride);
+    auto const O = graph.sdpa(half("Q", kQueries, Uid::Q), half("K cache", kContainer, Uid::K),
+                              half("V cache", kContainer, Uid::V), options)[0];
+    O->set_output(true).set_uid(Uid::O).set_dim(kQueries.dim).set_stride(kQueries.stride);
 }
 
 // The same without pages: each sequence's rows one after the other.
@@ -109,13 +109,14 @@ int main(int argc, char** argv) {
 
     Halves q, o(kQueries.volume());
     std::vector<std::int32_t> one(kBatch, 1);
-    samples::Uid_pack pack = {{kK, cache.keys.data()}, {kV, cache.values.data()},    {kO, o.data()},
-                              {kLengthQ, one.data()},  {kTable, cache.table.data()}, {kLengthKv, cache.lengths.data()}};
+    samples::Uid_pack pack = {
+        {Uid::K, cache.keys.data()}, {Uid::V, cache.values.data()},    {Uid::O, o.data()},
+        {Uid::LengthQ, one.data()},  {Uid::Table, cache.table.data()}, {Uid::LengthKv, cache.lengths.data()}};
     samples::Checks checks;
     for (Index step = 0; step < kSteps; ++step) {
         for (Index b = 0; b < kBatch; ++b) add_token(b);
         q = samples::random<Half>(kQueries.volume(), ++seed);
-        pack[kQ] = q.data();
+        pack[Uid::Q] = q.data();
         samples::run(target, graph, pack);
         if (step % 13 != 0) continue;
         std::printf("  step %2d: %d and %d keys in %d pages\n", int(step), cache.lengths[0], cache.lengths[1],

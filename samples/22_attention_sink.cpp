@@ -18,7 +18,7 @@ constexpr float kScale = 0.35f;
 samples::Layout const kLayout = samples::bhsd(1, kHeads, kRows, kDepth);
 samples::Layout const kStatsLayout = samples::bhsd(1, kHeads, kRows, 1), kSinkLayout = samples::bhsd(1, kHeads, 1, 1);
 
-enum Uid : Index { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kSink, kDSink };
+enum Uid : Index { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, Sink, DSink };
 
 samples::Tensor tensor(fe::graph::Graph& graph, char const* name, samples::Layout const& layout, Uid uid,
                        fe::DataType_t type = fe::DataType_t::HALF) {
@@ -29,28 +29,28 @@ void build_forward(fe::graph::Graph& graph, fe::Target const& target) {
     samples::set_types(graph, fe::DataType_t::HALF);
     fe::graph::SDPA_attributes options;
     options.set_name("forward").set_attn_scale(kScale).set_causal_mask(true).set_generate_stats(true);
-    options.set_sink_token(tensor(graph, "sink", kSinkLayout, kSink, fe::DataType_t::FLOAT));
-    auto [O, Stats] = graph.sdpa(tensor(graph, "Q", kLayout, kQ), tensor(graph, "K", kLayout, kK),
-                                 tensor(graph, "V", kLayout, kV), options);
-    O->set_output(true).set_uid(kO);
-    Stats->set_output(true).set_uid(kStats);
+    options.set_sink_token(tensor(graph, "sink", kSinkLayout, Uid::Sink, fe::DataType_t::FLOAT));
+    auto [O, Stats] = graph.sdpa(tensor(graph, "Q", kLayout, Uid::Q), tensor(graph, "K", kLayout, Uid::K),
+                                 tensor(graph, "V", kLayout, Uid::V), options);
+    O->set_output(true).set_uid(Uid::O);
+    Stats->set_output(true).set_uid(Uid::Stats);
     samples::require(graph.build(target));
 }
 
 void build_backward(fe::graph::Graph& graph, fe::Target const& target) {
     samples::set_types(graph, fe::DataType_t::HALF);
-    auto const gradient = tensor(graph, "dSink", kSinkLayout, kDSink, fe::DataType_t::FLOAT);
+    auto const gradient = tensor(graph, "dSink", kSinkLayout, Uid::DSink, fe::DataType_t::FLOAT);
     fe::graph::SDPA_backward_attributes options;
     options.set_name("backward").set_attn_scale(kScale).set_causal_mask(true).set_dsink_token(gradient);
-    options.set_sink_token(tensor(graph, "sink", kSinkLayout, kSink, fe::DataType_t::FLOAT));
-    auto const stats = tensor(graph, "Stats", kStatsLayout, kStats, fe::DataType_t::FLOAT);
-    auto [dQ, dK, dV] = graph.sdpa_backward(tensor(graph, "Q", kLayout, kQ), tensor(graph, "K", kLayout, kK),
-                                            tensor(graph, "V", kLayout, kV), tensor(graph, "O", kLayout, kO),
-                                            tensor(graph, "dO", kLayout, kDO), stats, options);
+    options.set_sink_token(tensor(graph, "sink", kSinkLayout, Uid::Sink, fe::DataType_t::FLOAT));
+    auto const stats = tensor(graph, "Stats", kStatsLayout, Uid::Stats, fe::DataType_t::FLOAT);
+    auto [dQ, dK, dV] = graph.sdpa_backward(tensor(graph, "Q", kLayout, Uid::Q), tensor(graph, "K", kLayout, Uid::K),
+                                            tensor(graph, "V", kLayout, Uid::V), tensor(graph, "O", kLayout, Uid::O),
+                                            tensor(graph, "dO", kLayout, Uid::DO), stats, options);
     gradient->set_output(true);
-    dQ->set_output(true).set_uid(kDQ);
-    dK->set_output(true).set_uid(kDK);
-    dV->set_output(true).set_uid(kDV);
+    dQ->set_output(true).set_uid(Uid::DQ);
+    dK->set_output(true).set_uid(Uid::DK);
+    dV->set_output(true).set_uid(Uid::DV);
     samples::require(graph.build(target));
 }
 
@@ -63,9 +63,9 @@ struct Model {
     Floats stats = Floats(kStatsLayout.volume()), sink = {-2.0f, 0.0f, 1.0f, 3.0f}, dSink = Floats(kHeads);
 
     samples::Uid_pack pack() {
-        return {{kQ, q.data()},         {kK, k.data()},       {kV, v.data()},        {kO, o.data()},
-                {kStats, stats.data()}, {kDO, o.data()},      {kDQ, dQ.data()},      {kDK, dK.data()},
-                {kDV, dV.data()},       {kSink, sink.data()}, {kDSink, dSink.data()}};
+        return {{Uid::Q, q.data()},         {Uid::K, k.data()},       {Uid::V, v.data()},        {Uid::O, o.data()},
+                {Uid::Stats, stats.data()}, {Uid::DO, o.data()},      {Uid::DQ, dQ.data()},      {Uid::DK, dK.data()},
+                {Uid::DV, dV.data()},       {Uid::Sink, sink.data()}, {Uid::DSink, dSink.data()}};
     }
     // The sink's share of a head's probabilities.
     double weight(std::size_t head) const {

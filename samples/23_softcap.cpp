@@ -17,7 +17,7 @@ constexpr float kScale = 1.5f, kCap = 2.0f;
 samples::Layout const kLayout = samples::bhsd(1, kHeads, kRows, kDepth);
 samples::Layout const kStatsLayout = samples::bhsd(1, kHeads, kRows, 1);
 
-enum Uid : Index { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV };
+enum Uid : Index { Q = 1, K, V, O, Stats, DO, DQ, DK, DV };
 
 samples::Tensor input(fe::graph::Graph& graph, char const* name, samples::Layout const& layout, Uid uid) {
     return graph.tensor(samples::describe(name, layout).set_uid(uid));
@@ -27,25 +27,25 @@ void describe_forward(fe::graph::Graph& graph) {
     samples::set_types(graph, fe::DataType_t::HALF);
     auto options = fe::graph::SDPA_attributes().set_name("forward").set_attn_scale(kScale).set_causal_mask(true);
     options.set_score_mod(ready::softcap(kCap).forward).set_generate_stats(true);
-    auto [O, Stats] = graph.sdpa(input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK),
-                                 input(graph, "V", kLayout, kV), options);
-    O->set_output(true).set_uid(kO);
-    Stats->set_output(true).set_uid(kStats).set_data_type(fe::DataType_t::FLOAT);
+    auto [O, Stats] = graph.sdpa(input(graph, "Q", kLayout, Uid::Q), input(graph, "K", kLayout, Uid::K),
+                                 input(graph, "V", kLayout, Uid::V), options);
+    O->set_output(true).set_uid(Uid::O);
+    Stats->set_output(true).set_uid(Uid::Stats).set_data_type(fe::DataType_t::FLOAT);
 }
 
 void describe_backward(fe::graph::Graph& graph) {
     samples::set_types(graph, fe::DataType_t::HALF);
-    auto const stats = input(graph, "Stats", kStatsLayout, kStats);
+    auto const stats = input(graph, "Stats", kStatsLayout, Uid::Stats);
     stats->set_data_type(fe::DataType_t::FLOAT);
     auto const cap = ready::softcap(kCap);  // its backward uses a tensor that its forward made in the same graph
     auto options = fe::graph::SDPA_backward_attributes().set_name("backward").set_attn_scale(kScale);
     options.set_causal_mask(true).set_score_mod(cap.forward).set_score_mod_bprop(cap.backward);
-    auto [dQ, dK, dV] = graph.sdpa_backward(input(graph, "Q", kLayout, kQ), input(graph, "K", kLayout, kK),
-                                            input(graph, "V", kLayout, kV), input(graph, "O", kLayout, kO),
-                                            input(graph, "dO", kLayout, kDO), stats, options);
-    dQ->set_output(true).set_uid(kDQ);
-    dK->set_output(true).set_uid(kDK);
-    dV->set_output(true).set_uid(kDV);
+    auto [dQ, dK, dV] = graph.sdpa_backward(input(graph, "Q", kLayout, Uid::Q), input(graph, "K", kLayout, Uid::K),
+                                            input(graph, "V", kLayout, Uid::V), input(graph, "O", kLayout, Uid::O),
+                                            input(graph, "dO", kLayout, Uid::DO), stats, options);
+    dQ->set_output(true).set_uid(Uid::DQ);
+    dK->set_output(true).set_uid(Uid::DK);
+    dV->set_output(true).set_uid(Uid::DV);
 }
 
 double capped_causal(double score, Index, Index, Index i, Index j) {
@@ -89,9 +89,9 @@ int main(int argc, char** argv) {
     Halves q = samples::random<Half>(size, 1), k = samples::random<Half>(size, 2), v = samples::random<Half>(size, 3);
     Halves dO = samples::random<Half>(size, 4), o(size), dQ(size), dK(size), dV(size);
     std::vector<float> stats(kStatsLayout.volume());
-    samples::Uid_pack const pack = {{kQ, q.data()},   {kK, k.data()},   {kV, v.data()},
-                                    {kO, o.data()},   {kDO, dO.data()}, {kStats, stats.data()},
-                                    {kDQ, dQ.data()}, {kDK, dK.data()}, {kDV, dV.data()}};
+    samples::Uid_pack const pack = {{Uid::Q, q.data()},   {Uid::K, k.data()},   {Uid::V, v.data()},
+                                    {Uid::O, o.data()},   {Uid::DO, dO.data()}, {Uid::Stats, stats.data()},
+                                    {Uid::DQ, dQ.data()}, {Uid::DK, dK.data()}, {Uid::DV, dV.data()}};
     fe::graph::Graph forward, backward;
     describe_forward(forward);
     describe_backward(backward);

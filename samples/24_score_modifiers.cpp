@@ -20,7 +20,7 @@ constexpr float kScale = 0.25f;
 samples::Layout const kLayout = samples::bhsd(1, kHeads, kRows, kDepth);
 std::vector<std::int32_t> const kDocuments = {0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2};
 
-enum Uid : Index { kQ, kK, kV, kO, kOfQueries, kOfKeys };
+enum Uid : Index { Q, K, V, O, OfQueries, OfKeys };
 
 Tensor integers(fe::graph::Graph& graph, char const* name, samples::Layout const& layout, Uid uid) {
     return graph.tensor(samples::describe(name, layout).set_uid(uid).set_data_type(fe::DataType_t::INT32));
@@ -48,14 +48,15 @@ void describe(fe::graph::Graph& graph) {
     auto const input = [&graph](char const* name, Uid uid) {
         return graph.tensor(samples::describe(name, kLayout).set_uid(uid));
     };
-    auto const documents = ready::document_mask(integers(graph, "documents", samples::bhsd(1, 1, kRows, 1), kOfQueries),
-                                                integers(graph, "of keys", samples::bhsd(1, 1, 1, kRows), kOfKeys));
+    auto const documents =
+        ready::document_mask(integers(graph, "documents", samples::bhsd(1, 1, kRows, 1), Uid::OfQueries),
+                             integers(graph, "of keys", samples::bhsd(1, 1, 1, kRows), Uid::OfKeys));
     auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(kScale).set_causal_mask(true);
     options.set_generate_stats(false);
     options.set_score_mod(
         [documents](std::shared_ptr<fe::graph::Graph> g, Tensor scores) { return documents(g, fade(g, scores)); });
-    auto const O = graph.sdpa(input("Q", kQ), input("K", kK), input("V", kV), options)[0];
-    O->set_output(true).set_uid(kO);
+    auto const O = graph.sdpa(input("Q", Uid::Q), input("K", Uid::K), input("V", Uid::V), options)[0];
+    O->set_output(true).set_uid(Uid::O);
 }
 
 double expected_score(double score, Index, Index, Index i, Index j) {
@@ -82,12 +83,12 @@ int main(int argc, char** argv) {
     Halves q = samples::random<Half>(size, 1), k = samples::random<Half>(size, 2), v = samples::random<Half>(size, 3);
     Halves o(size);
     std::vector<std::int32_t> documents = kDocuments;
-    samples::Uid_pack const pack = {{kQ, q.data()},
-                                    {kK, k.data()},
-                                    {kV, v.data()},
-                                    {kO, o.data()},
-                                    {kOfQueries, documents.data()},
-                                    {kOfKeys, documents.data()}};
+    samples::Uid_pack const pack = {{Uid::Q, q.data()},
+                                    {Uid::K, k.data()},
+                                    {Uid::V, v.data()},
+                                    {Uid::O, o.data()},
+                                    {Uid::OfQueries, documents.data()},
+                                    {Uid::OfKeys, documents.data()}};
     fe::graph::Graph graph;
     describe(graph);
     samples::require(graph.build(target));

@@ -16,21 +16,7 @@ samples::Layout const kOfQueries = samples::bshd(1, kHeads, kRows, kDepth);
 samples::Layout const kOfKeys = samples::bshd(1, kKeyHeads, kRows, kDepth);
 samples::Layout const kOfStats = samples::bhsd(1, kHeads, kRows, 1);
 
-enum Uid : Index {
-    kQ = 1,
-    kK,
-    kV,
-    kO,
-    kStats,
-    kDescaleQ,
-    kDescaleK,
-    kDescaleV,
-    kDescaleS,
-    kScaleS,
-    kScaleO,
-    kAmaxS,
-    kAmaxO
-};
+enum Uid : Index { Q = 1, K, V, O, Stats, DescaleQ, DescaleK, DescaleV, DescaleS, ScaleS, ScaleO, AmaxS, AmaxO };
 
 void build(fe::graph::Graph& graph, fe::Target const& target) {
     samples::set_types(graph, kType);
@@ -40,14 +26,14 @@ void build(fe::graph::Graph& graph, fe::Target const& target) {
     auto const factor = [&](char const* name, Uid uid) { return samples::one_float(graph, name, uid); };
     fe::graph::SDPA_fp8_attributes options;
     options.set_name("attention").set_attn_scale(kScale).set_causal_mask(true).set_generate_stats(true);
-    auto [O, Stats, Amax_S, Amax_O] =
-        graph.sdpa_fp8(tensor("Q", kOfQueries, kQ), tensor("K", kOfKeys, kK), tensor("V", kOfKeys, kV),
-                       factor("descale_q", kDescaleQ), factor("descale_k", kDescaleK), factor("descale_v", kDescaleV),
-                       factor("descale_s", kDescaleS), factor("scale_s", kScaleS), factor("scale_o", kScaleO), options);
-    O->set_output(true).set_uid(kO).set_dim(kOfQueries.dim).set_stride(kOfQueries.stride).set_data_type(kType);
-    Stats->set_output(true).set_uid(kStats);
-    Amax_S->set_output(true).set_uid(kAmaxS);
-    Amax_O->set_output(true).set_uid(kAmaxO);
+    auto [O, Stats, Amax_S, Amax_O] = graph.sdpa_fp8(
+        tensor("Q", kOfQueries, Uid::Q), tensor("K", kOfKeys, Uid::K), tensor("V", kOfKeys, Uid::V),
+        factor("descale_q", Uid::DescaleQ), factor("descale_k", Uid::DescaleK), factor("descale_v", Uid::DescaleV),
+        factor("descale_s", Uid::DescaleS), factor("scale_s", Uid::ScaleS), factor("scale_o", Uid::ScaleO), options);
+    O->set_output(true).set_uid(Uid::O).set_dim(kOfQueries.dim).set_stride(kOfQueries.stride).set_data_type(kType);
+    Stats->set_output(true).set_uid(Uid::Stats);
+    Amax_S->set_output(true).set_uid(Uid::AmaxS);
+    Amax_O->set_output(true).set_uid(Uid::AmaxO);
     samples::require(graph.build(target));
 }
 
@@ -69,19 +55,19 @@ struct Step {
 
     void run(fe::Target const& target, fe::graph::Graph const& graph, fe::Fp8_scale of_s, fe::Fp8_scale of_o) {
         samples::run(target, graph,
-                     samples::Uid_pack{{kQ, q.data.data()},
-                                       {kK, k.data.data()},
-                                       {kV, v.data.data()},
-                                       {kO, o.data()},
-                                       {kStats, stats.data()},
-                                       {kDescaleQ, &q.factor.descale},
-                                       {kDescaleK, &k.factor.descale},
-                                       {kDescaleV, &v.factor.descale},
-                                       {kDescaleS, &of_s.descale},
-                                       {kScaleS, &of_s.scale},
-                                       {kScaleO, &of_o.scale},
-                                       {kAmaxS, &amax_s},
-                                       {kAmaxO, &amax_o}});
+                     samples::Uid_pack{{Uid::Q, q.data.data()},
+                                       {Uid::K, k.data.data()},
+                                       {Uid::V, v.data.data()},
+                                       {Uid::O, o.data()},
+                                       {Uid::Stats, stats.data()},
+                                       {Uid::DescaleQ, &q.factor.descale},
+                                       {Uid::DescaleK, &k.factor.descale},
+                                       {Uid::DescaleV, &v.factor.descale},
+                                       {Uid::DescaleS, &of_s.descale},
+                                       {Uid::ScaleS, &of_s.scale},
+                                       {Uid::ScaleO, &of_o.scale},
+                                       {Uid::AmaxS, &amax_s},
+                                       {Uid::AmaxO, &amax_o}});
     }
 
     // By the definition, from the elements of the 8-bit tensors.

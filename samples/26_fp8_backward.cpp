@@ -17,9 +17,9 @@ constexpr Index kHeads = 2, kRows = 64, kDepth = 128;  // Hopper's backward need
 constexpr float kScale = 0.088388f;
 samples::Layout const kLayout = samples::bshd(1, kHeads, kRows, kDepth), kOfStats = samples::bhsd(1, kHeads, kRows, 1);
 
-enum Uid : Index { kQ = 1, kK, kV, kO, kDO, kStats, kDQ, kDK, kDV, kFactors, kAmaxes = kFactors + 20 };
-enum Factor { kQd, kKd, kVd, kOd, kDOd, kSd, kDPd, kSs, kOs, kDQs, kDKs, kDVs, kDPs };
-enum Amax { kOfS, kOfO, kOfDQ, kOfDK, kOfDV, kOfDP };
+enum Uid : Index { Q = 1, K, V, O, DO, Stats, DQ, DK, DV, Factors, Amaxes = Factors + 20 };
+enum Factor { Qd, Kd, Vd, Od, DOd, Sd, DPd, Ss, Os, DQs, DKs, DVs, DPs };
+enum Amax { OfS, OfO, OfDQ, OfDK, OfDV, OfDP };
 
 struct Builder {
     fe::graph::Graph& graph;
@@ -28,10 +28,10 @@ struct Builder {
         return graph.tensor(samples::describe(name, kLayout).set_uid(uid).set_data_type(type));
     }
     samples::Tensor stats() {
-        auto const described = samples::describe("Stats", kOfStats).set_uid(kStats);
+        auto const described = samples::describe("Stats", kOfStats).set_uid(Uid::Stats);
         return graph.tensor(fe::graph::Tensor_attributes(described).set_data_type(fe::DataType_t::FLOAT));
     }
-    samples::Tensor factor(Factor which) { return samples::one_float(graph, "factor", kFactors + which); }
+    samples::Tensor factor(Factor which) { return samples::one_float(graph, "factor", Uid::Factors + which); }
     void output(samples::Tensor const& tensor, Index uid, fe::DataType_t type) {
         tensor->set_output(true).set_uid(uid).set_data_type(type);
         if (type != fe::DataType_t::FLOAT) tensor->set_dim(kLayout.dim).set_stride(kLayout.stride);
@@ -44,12 +44,13 @@ void build_forward(fe::graph::Graph& graph, fe::Target const& target) {
     fe::graph::SDPA_fp8_attributes options;
     options.set_name("forward").set_attn_scale(kScale).set_causal_mask(true).set_generate_stats(true);
     auto [O, Stats, Amax_S, Amax_O] =
-        graph.sdpa_fp8(at.tensor("Q", kQ), at.tensor("K", kK), at.tensor("V", kV), at.factor(kQd), at.factor(kKd),
-                       at.factor(kVd), at.factor(kSd), at.factor(kSs), at.factor(kOs), options);
-    at.output(O, kO, fe::DataType_t::FP8_E4M3);
-    at.output(Stats, kStats, fe::DataType_t::FLOAT);
-    at.output(Amax_S, kAmaxes + kOfS, fe::DataType_t::FLOAT);
-    at.output(Amax_O, kAmaxes + kOfO, fe::DataType_t::FLOAT);
+        graph.sdpa_fp8(at.tensor("Q", Uid::Q), at.tensor("K", Uid::K), at.tensor("V", Uid::V), at.factor(Factor::Qd),
+                       at.factor(Factor::Kd), at.factor(Factor::Vd), at.factor(Factor::Sd), at.factor(Factor::Ss),
+                       at.factor(Factor::Os), options);
+    at.output(O, Uid::O, fe::DataType_t::FP8_E4M3);
+    at.output(Stats, Uid::Stats, fe::DataType_t::FLOAT);
+    at.output(Amax_S, Uid::Amaxes + Amax::OfS, fe::DataType_t::FLOAT);
+    at.output(Amax_O, Uid::Amaxes + Amax::OfO, fe::DataType_t::FLOAT);
     samples::require(graph.build(target));
 }
 
@@ -59,12 +60,14 @@ void build_backward(fe::graph::Graph& graph, fe::Target const& target) {
     fe::graph::SDPA_fp8_backward_attributes options;
     options.set_name("backward").set_attn_scale(kScale).set_causal_mask(true);
     auto const outputs = graph.sdpa_fp8_backward(
-        at.tensor("Q", kQ), at.tensor("K", kK), at.tensor("V", kV), at.tensor("O", kO),
-        at.tensor("dO", kDO, fe::DataType_t::FP8_E5M2), at.stats(), at.factor(kQd), at.factor(kKd), at.factor(kVd),
-        at.factor(kOd), at.factor(kDOd), at.factor(kSd), at.factor(kDPd), at.factor(kSs), at.factor(kDQs),
-        at.factor(kDKs), at.factor(kDVs), at.factor(kDPs), options);
-    for (Index i = 0; i < 3; ++i) at.output(outputs[std::size_t(i)], kDQ + i, fe::DataType_t::FP8_E5M2);
-    for (Index i = 3; i < 7; ++i) at.output(outputs[std::size_t(i)], kAmaxes + kOfDQ + i - 3, fe::DataType_t::FLOAT);
+        at.tensor("Q", Uid::Q), at.tensor("K", Uid::K), at.tensor("V", Uid::V), at.tensor("O", Uid::O),
+        at.tensor("dO", Uid::DO, fe::DataType_t::FP8_E5M2), at.stats(), at.factor(Factor::Qd), at.factor(Factor::Kd),
+        at.factor(Factor::Vd), at.factor(Factor::Od), at.factor(Factor::DOd), at.factor(Factor::Sd),
+        at.factor(Factor::DPd), at.factor(Factor::Ss), at.factor(Factor::DQs), at.factor(Factor::DKs),
+        at.factor(Factor::DVs), at.factor(Factor::DPs), options);
+    for (Index i = 0; i < 3; ++i) at.output(outputs[std::size_t(i)], Uid::DQ + i, fe::DataType_t::FP8_E5M2);
+    for (Index i = 3; i < 7; ++i)
+        at.output(outputs[std::size_t(i)], Uid::Amaxes + Amax::OfDQ + i - 3, fe::DataType_t::FLOAT);
     samples::require(graph.build(target));
 }
 
@@ -134,17 +137,17 @@ int main(int argc, char** argv) {
                                       dO.factor.descale, s.descale,        of[3].descale,    s.scale,
                                       out.scale,         of[0].scale,      of[1].scale,      of[2].scale,
                                       of[3].scale};
-        samples::Uid_pack pack{{kQ, q.data.data()}, {kK, k.data.data()},   {kV, v.data.data()},
-                               {kO, o.data()},      {kDO, dO.data.data()}, {kStats, stats.data()}};
-        for (std::size_t i = 0; i < 3; ++i) pack[kDQ + Index(i)] = gradients[i].data();
-        for (std::size_t i = 0; i < factors.size(); ++i) pack[kFactors + Index(i)] = &factors[i];
-        for (std::size_t i = 0; i < amax.size(); ++i) pack[kAmaxes + Index(i)] = &amax[i];
+        samples::Uid_pack pack{{Uid::Q, q.data.data()}, {Uid::K, k.data.data()},   {Uid::V, v.data.data()},
+                               {Uid::O, o.data()},      {Uid::DO, dO.data.data()}, {Uid::Stats, stats.data()}};
+        for (std::size_t i = 0; i < 3; ++i) pack[Uid::DQ + Index(i)] = gradients[i].data();
+        for (std::size_t i = 0; i < factors.size(); ++i) pack[Uid::Factors + Index(i)] = &factors[i];
+        for (std::size_t i = 0; i < amax.size(); ++i) pack[Uid::Amaxes + Index(i)] = &amax[i];
         samples::run(target, forward, pack);
         samples::run(target, backward, pack);
-        of_o.record(amax[kOfO]);
-        for (std::size_t i = 0; i < 4; ++i) histories[i].record(amax[kOfDQ + i]);
+        of_o.record(amax[Amax::OfO]);
+        for (std::size_t i = 0; i < 4; ++i) histories[i].record(amax[Amax::OfDQ + i]);
         std::printf("  step %d: scale_dQ %g, scale_dP %g; Amax_dQ %.3f, Amax_dP %.4f\n", step, double(of[0].scale),
-                    double(of[3].scale), double(amax[kOfDQ]), double(amax[kOfDP]));
+                    double(of[3].scale), double(amax[Amax::OfDQ]), double(amax[Amax::OfDP]));
         if (step == 0) continue;  // its scales were guesses
         // P, dS, O and the results are each off by up to half a step of their types.
         checks.compare("dQ", samples::rescaled(gradients[0], of[0].scale), want.dQ, 0.2);

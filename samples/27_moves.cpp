@@ -13,7 +13,7 @@ namespace {
 constexpr Index kBatch = 2, kRows = 33, kHeads = 4, kDepth = 16, kWidth = kHeads * kDepth;
 constexpr float kScale = 0.25f;
 
-enum Uid : Index { kProjected, kResult };
+enum Uid : Index { Projected, Result };
 
 fe::graph::Tensor_attributes rows(char const* name, Index width, Uid uid) {
     return fe::graph::Tensor_attributes()
@@ -37,7 +37,7 @@ Tensor heads(fe::graph::Graph& graph, Tensor const& projected, Index which) {
 
 void describe(fe::graph::Graph& graph) {
     samples::set_types(graph, fe::DataType_t::HALF);
-    auto const projected = graph.tensor(rows("projected", 3 * kWidth, kProjected));
+    auto const projected = graph.tensor(rows("projected", 3 * kWidth, Uid::Projected));
     auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(kScale).set_causal_mask(true);
     Tensor const o = graph.sdpa(heads(graph, projected, 0), heads(graph, projected, 1), heads(graph, projected, 2),
                                 options.set_generate_stats(false))[0];
@@ -45,7 +45,7 @@ void describe(fe::graph::Graph& graph) {
     // LOGICAL: the heads of a row are joined in order, whatever O's strides.
     auto const joined =
         fe::graph::Reshape_attributes().set_dim({kBatch, kRows, kWidth}).set_reshape_mode(fe::ReshapeMode_t::LOGICAL);
-    graph.reshape(graph.transpose(o, exchange_rows_and_heads()), joined)->set_output(true).set_uid(kResult);
+    graph.reshape(graph.transpose(o, exchange_rows_and_heads()), joined)->set_output(true).set_uid(Uid::Result);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     samples::require(graph.build(target));
     auto projected = samples::random<fe::float16>(static_cast<std::size_t>(kBatch * kRows * 3 * kWidth), 1);
     std::vector<fe::float16> result(static_cast<std::size_t>(kBatch * kRows * kWidth));
-    samples::run(target, graph, samples::Uid_pack{{kProjected, projected.data()}, {kResult, result.data()}});
+    samples::run(target, graph, samples::Uid_pack{{Uid::Projected, projected.data()}, {Uid::Result, result.data()}});
 
     // The same elements, addressed by strides.
     samples::Layout const part{{kBatch, kHeads, kRows, kDepth}, {kRows * 3 * kWidth, kDepth, 3 * kWidth, 1}};

@@ -16,7 +16,7 @@ constexpr Index kRows = 18, kColumns = 48, kPixels = kRows * kColumns, kWindow =
 constexpr Index kPatch = 9, kWidth = kPatch + 1, kCenter = kPatch / 2;
 constexpr float kSharpness = 2.0f;  // how fast weights fall with the distance of patches
 
-enum Uid : Index { kQueries, kKeys, kValues, kResult };
+enum Uid : Index { Queries, Keys, Values, Result };
 
 float& pixel(std::vector<float>& picture, Index row, Index column) {
     return picture[static_cast<std::size_t>(row * kColumns + column)];
@@ -91,9 +91,9 @@ void describe(fe::graph::Graph& graph) {
                              .set_name("denoise")
                              .set_kernel_size({kWindow, kWindow})
                              .set_attn_scale(kSharpness);
-    auto const O = graph.neighborhood_attention(tokens("queries", kQueries), tokens("keys", kKeys),
-                                                tokens("values", kValues), windows)[0];
-    O->set_output(true).set_uid(kResult);
+    auto const O = graph.neighborhood_attention(tokens("queries", Uid::Queries), tokens("keys", Uid::Keys),
+                                                tokens("values", Uid::Values), windows)[0];
+    O->set_output(true).set_uid(Uid::Result);
 }
 
 // The same in double, over all pairs of pixels.
@@ -128,8 +128,10 @@ int main(int argc, char** argv) {
     fe::graph::Graph graph;
     describe(graph);
     samples::require(graph.build(target));
-    samples::run(target, graph,
-                 samples::Uid_pack{{kQueries, q.data()}, {kKeys, k.data()}, {kValues, v.data()}, {kResult, o.data()}});
+    samples::run(
+        target, graph,
+        samples::Uid_pack{
+            {Uid::Queries, q.data()}, {Uid::Keys, k.data()}, {Uid::Values, v.data()}, {Uid::Result, o.data()}});
     std::vector<float> result;
     for (std::size_t i = 0; i < clean.size(); ++i) result.push_back(o[i * kWidth + kCenter]);
 

@@ -8,7 +8,7 @@ namespace samples {
 class GpuProblem {
    public:
     using Type = fe::bfloat16;
-    enum Uid : Index { kQ = 1, kK, kV, kO };
+    enum Uid : Index { Q = 1, K, V, O };
 
     explicit GpuProblem(unsigned seed) : GpuProblem(seed, layout_q().volume(), layout_kv().volume()) {}
 
@@ -18,12 +18,15 @@ class GpuProblem {
             return graph.tensor(samples::describe(name, layout).set_uid(uid));
         };
         auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(kScale).set_causal_mask(true);
-        auto const q = input("Q", layout_q(), kQ), k = input("K", layout_kv(), kK), v = input("V", layout_kv(), kV);
+        auto const q = input("Q", layout_q(), Uid::Q), k = input("K", layout_kv(), Uid::K),
+                   v = input("V", layout_kv(), Uid::V);
         auto const o = graph.sdpa(q, k, v, options.set_generate_stats(false))[0];
-        o->set_output(true).set_uid(kO).set_dim(layout_q().dim).set_stride(layout_q().stride);
+        o->set_output(true).set_uid(Uid::O).set_dim(layout_q().dim).set_stride(layout_q().stride);
     }
 
-    Uid_pack pack() const { return {{kQ, q_.data()}, {kK, k_.data()}, {kV, v_.data()}, {kO, o_.data()}}; }
+    Uid_pack pack() const {
+        return {{Uid::Q, q_.data()}, {Uid::K, k_.data()}, {Uid::V, v_.data()}, {Uid::O, o_.data()}};
+    }
 
     // O's elements; clears O for the next run.
     std::vector<double> take_result() {

@@ -250,16 +250,16 @@ void fill_integers(Memory const& memory) {
     }
     for (std::int64_t i = 0; i < kOptionSizes.b * kOptionSizes.s_q / kPageSize; ++i) push(pages, i);
     for (std::int64_t i = 0; i < kOptionSizes.b * kOptionSizes.s_q; ++i) push(documents, i / kDocumentSize);
-    for (Uid const of : {kDocumentsOfQueries, kDocumentsOfKeys}) fill(memory.tensors[of], documents);
-    fill(memory.tensors[kLengths], lengths);
-    fill(memory.tensors[kStarts], starts);
-    fill(memory.tensors[kKeyStarts], key_starts);
-    fill(memory.tensors[kRowStarts], row_starts);
-    fill(memory.tensors[kOnes], std::vector<std::int32_t>(kOptionSizes.b, 1));
-    fill(memory.tensors[kPages], pages);
-    fill(memory.tensors[kSeed], std::vector<std::int64_t>{1});
-    fill(memory.tensors[kPosition], std::vector<std::int64_t>{0});
-    for (Uid const factor : {kFactor, kMaskScale, kMaskScaleInverse})
+    for (Uid const of : {Uid::DocumentsOfQueries, Uid::DocumentsOfKeys}) fill(memory.tensors[of], documents);
+    fill(memory.tensors[Uid::Lengths], lengths);
+    fill(memory.tensors[Uid::Starts], starts);
+    fill(memory.tensors[Uid::KeyStarts], key_starts);
+    fill(memory.tensors[Uid::RowStarts], row_starts);
+    fill(memory.tensors[Uid::Ones], std::vector<std::int32_t>(kOptionSizes.b, 1));
+    fill(memory.tensors[Uid::Pages], pages);
+    fill(memory.tensors[Uid::Seed], std::vector<std::int64_t>{1});
+    fill(memory.tensors[Uid::Position], std::vector<std::int64_t>{0});
+    for (Uid const factor : {Uid::Factor, Uid::MaskScale, Uid::MaskScaleInverse})
         fill(memory.tensors[factor], std::vector<float>{1});
 }
 

@@ -32,7 +32,7 @@ struct Gpu {
     cudnnHandle_t handle = nullptr;
 };
 
-enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kQueries, kKeys, kUids };
+enum Uid : std::int64_t { Q = 1, K, V, O, Queries, Keys, Count };
 
 using Pack = std::map<std::int64_t, void*>;
 
@@ -84,11 +84,12 @@ void describe(fe::graph::Graph& graph, Shape const& shape, Form form) {
             return tensor;
         };
         options.set_padding_mask(true)
-            .set_seq_len_q(lengths("queries", kQueries))
-            .set_seq_len_kv(lengths("keys", kKeys));
+            .set_seq_len_q(lengths("queries", Uid::Queries))
+            .set_seq_len_kv(lengths("keys", Uid::Keys));
     }
-    auto const o = graph.sdpa(input("Q", kQ, of_queries), input("K", kK, of_keys), input("V", kV, of_keys), options)[0];
-    o->set_output(true).set_uid(kO).set_dim(of_queries).set_stride(strides(of_queries));
+    auto const o = graph.sdpa(input("Q", Uid::Q, of_queries), input("K", Uid::K, of_keys), input("V", Uid::V, of_keys),
+                              options)[0];
+    o->set_output(true).set_uid(Uid::O).set_dim(of_queries).set_stride(strides(of_queries));
 }
 
 // Several runs of a plan in sequence, as one launch.
@@ -177,10 +178,11 @@ class Memory {
             keys = std::max(keys, shape.b * shape.h_k * shape.s_kv * shape.d);
         }
         constexpr std::int64_t kBytes = 2;
-        for (auto const [uid, count] : {std::pair{kQ, queries}, {kK, keys}, {kV, keys}, {kO, queries}}) {
+        for (auto const [uid, count] :
+             {std::pair{Uid::Q, queries}, {Uid::K, keys}, {Uid::V, keys}, {Uid::O, queries}}) {
             pack_[uid] = allocate(count * kBytes);
         }
-        for (Uid const uid : {kQueries, kKeys}) pack_[uid] = allocate(8 * 4);
+        for (Uid const uid : {Uid::Queries, Uid::Keys}) pack_[uid] = allocate(8 * 4);
         workspace_ = allocate(Runs::kWorkspaceBytes);
     }
     ~Memory() {
@@ -193,7 +195,7 @@ class Memory {
     Pack const& pack() const { return pack_; }
     void* workspace() const { return workspace_; }
     bool set_lengths(Shape const& shape) {
-        for (auto const [uid, length] : {std::pair{kQueries, shape.s_q}, {kKeys, shape.s_kv}}) {
+        for (auto const [uid, length] : {std::pair{Uid::Queries, shape.s_q}, {Uid::Keys, shape.s_kv}}) {
             std::vector<std::int32_t> const lengths(8, static_cast<std::int32_t>(length));
             if (!good(cudaMemcpy(pack_[uid], lengths.data(), 8 * 4, cudaMemcpyHostToDevice))) return false;
         }

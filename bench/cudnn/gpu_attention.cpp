@@ -26,19 +26,19 @@ using fe::Rewrite_t;
 using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 Dims dims_of(Row const& row, Uid uid) {
-    if (row.kernel > 0 && uid == kStats) return {row.b, row.s_q, row.h_q};
+    if (row.kernel > 0 && uid == Uid::Stats) return {row.b, row.s_q, row.h_q};
     if (row.kernel > 0) return {row.b, row.s_q, row.h_q, row.d};
-    bool const has_keys = uid == kK || uid == kV || uid == kDK || uid == kDV;
-    bool const has_values = uid == kV || uid == kO || uid == kDO || uid == kDV;
-    if (uid == kStats) return {row.b, row.h_q, row.s_q, 1};
+    bool const has_keys = uid == Uid::K || uid == Uid::V || uid == Uid::DK || uid == Uid::DV;
+    bool const has_values = uid == Uid::V || uid == Uid::O || uid == Uid::DO || uid == Uid::DV;
+    if (uid == Uid::Stats) return {row.b, row.h_q, row.s_q, 1};
     return {row.b, has_keys ? row.h_k : row.h_q, has_keys ? row.s_kv : row.s_q,
             has_values && row.d_v > 0 ? row.d_v : row.d};
 }
 
 Dims strides_of(Row const& row, Uid uid) {
     Dims const dim = dims_of(row, uid);
-    if (row.kernel > 0 && uid == kStats) return {dim[1] * dim[2], dim[2], 1};
-    if (row.rows_first && uid != kStats) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
+    if (row.kernel > 0 && uid == Uid::Stats) return {dim[1] * dim[2], dim[2], 1};
+    if (row.rows_first && uid != Uid::Stats) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
     return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
 }
 
@@ -56,11 +56,13 @@ class Description {
             fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(scale()).set_generate_stats(has_stats);
         mask(options);
         if (row_.lengths) {
-            options.set_padding_mask(true).set_seq_len_q(lengths(kQueryLengths)).set_seq_len_kv(lengths(kKeyLengths));
+            options.set_padding_mask(true)
+                .set_seq_len_q(lengths(Uid::QueryLengths))
+                .set_seq_len_kv(lengths(Uid::KeyLengths));
         }
-        auto const [o, stats] = graph_.sdpa(input(kQ), input(kK), input(kV), options);
-        output(o, kO);
-        if (stats) output(stats, kStats).set_data_type(fe::DataType_t::FLOAT);
+        auto const [o, stats] = graph_.sdpa(input(Uid::Q), input(Uid::K), input(Uid::V), options);
+        output(o, Uid::O);
+        if (stats) output(stats, Uid::Stats).set_data_type(fe::DataType_t::FLOAT);
     }
 
     void backward() {
@@ -68,11 +70,11 @@ class Description {
         auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(scale());
         options.set_deterministic_algorithm(row_.rewrite == Rewrite_t::SLICES);
         mask(options);
-        auto const stats = input(kStats);
+        auto const stats = input(Uid::Stats);
         stats->set_data_type(fe::DataType_t::FLOAT);
-        auto const [dq, dk, dv] =
-            graph_.sdpa_backward(input(kQ), input(kK), input(kV), input(kO), input(kDO), stats, options);
-        output(dq, kDQ), output(dk, kDK), output(dv, kDV);
+        auto const [dq, dk, dv] = graph_.sdpa_backward(input(Uid::Q), input(Uid::K), input(Uid::V), input(Uid::O),
+                                                       input(Uid::DO), stats, options);
+        output(dq, Uid::DQ), output(dk, Uid::DK), output(dv, Uid::DV);
     }
 
    private:
@@ -83,18 +85,18 @@ class Description {
 
     void forward_neighborhood(bool has_stats) {
         auto const options = windows<fe::graph::Neighborhood_attributes>().set_generate_stats(has_stats);
-        auto const [o, stats] = graph_.neighborhood_attention(input(kQ), input(kK), input(kV), options);
-        output(o, kO);
-        if (stats) output(stats, kStats).set_data_type(fe::DataType_t::FLOAT);
+        auto const [o, stats] = graph_.neighborhood_attention(input(Uid::Q), input(Uid::K), input(Uid::V), options);
+        output(o, Uid::O);
+        if (stats) output(stats, Uid::Stats).set_data_type(fe::DataType_t::FLOAT);
     }
 
     void backward_neighborhood() {
-        auto const stats = input(kStats);
+        auto const stats = input(Uid::Stats);
         stats->set_data_type(fe::DataType_t::FLOAT);
-        auto const [dq, dk, dv] =
-            graph_.neighborhood_attention_backward(input(kQ), input(kK), input(kV), input(kO), input(kDO), stats,
-                                                   windows<fe::graph::Neighborhood_backward_attributes>());
-        output(dq, kDQ), output(dk, kDK), output(dv, kDV);
+        auto const [dq, dk, dv] = graph_.neighborhood_attention_backward(
+            input(Uid::Q), input(Uid::K), input(Uid::V), input(Uid::O), input(Uid::DO), stats,
+            windows<fe::graph::Neighborhood_backward_attributes>());
+        output(dq, Uid::DQ), output(dk, Uid::DK), output(dv, Uid::DV);
     }
 
     float scale() const { return 1.0f / std::sqrt(static_cast<float>(row_.d)); }
@@ -168,7 +170,7 @@ Row neighborhood_row(char const* name, bool is_forward, Dims const& sizes, std::
 std::size_t bytes_of(Row const& row, Uid uid) {
     std::int64_t elements = 1;
     for (std::int64_t const size : dims_of(row, uid)) elements *= size;
-    return static_cast<std::size_t>(elements) * (uid == kStats ? 4 : 2);
+    return static_cast<std::size_t>(elements) * (uid == Uid::Stats ? 4 : 2);
 }
 
 void describe(Row const& row, fe::graph::Graph& graph) {
@@ -186,13 +188,13 @@ void describe_pass(Row const& row, bool is_backward, fe::graph::Graph& graph) {
 Memory::Memory(std::size_t bytes) { good(cudaMalloc(&pointer_, std::max<std::size_t>(bytes, 16))); }
 
 Buffers::Buffers(Row const& row) {
-    for (int uid = kQ; uid <= (row.is_forward() ? kStats : kDV); ++uid) {
+    for (int uid = Uid::Q; uid <= (row.is_forward() ? Uid::Stats : Uid::DV); ++uid) {
         std::size_t const bytes = bytes_of(row, static_cast<Uid>(uid));
         fill(add(static_cast<Uid>(uid), bytes), bytes, static_cast<unsigned>(uid));
     }
     if (!row.lengths) return;
-    add_lengths(kQueryLengths, row.b, row.s_q);
-    add_lengths(kKeyLengths, row.b, row.s_kv);
+    add_lengths(Uid::QueryLengths, row.b, row.s_q);
+    add_lengths(Uid::KeyLengths, row.b, row.s_kv);
 }
 
 void* Buffers::add(Uid uid, std::size_t bytes) {

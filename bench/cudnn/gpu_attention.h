@@ -33,7 +33,7 @@ struct Row {
 Row neighborhood_row(char const* name, bool is_forward, Dims const& sizes, std::int64_t kernel,
                      std::int64_t dilation = 1);  // sizes: batches, heads, tokens, head dim
 
-enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kQueryLengths, kKeyLengths };
+enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, QueryLengths, KeyLengths };
 using Pack = std::map<std::int64_t, void*>;
 
 // Prints the error, if there is one.

@@ -81,7 +81,7 @@ using Results = std::vector<std::vector<std::uint16_t>>;
 
 Results results_of(Row const& row, Pack const& pack) {
     Results results;
-    for (Uid const uid : row.is_forward() ? std::vector{kO} : std::vector{kDQ, kDK, kDV}) {
+    for (Uid const uid : row.is_forward() ? std::vector{Uid::O} : std::vector{Uid::DQ, Uid::DK, Uid::DV}) {
         results.push_back(download(pack.at(uid), bytes_of(row, uid)));
     }
     return results;

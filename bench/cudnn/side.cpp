@@ -67,9 +67,9 @@ void row_output(TensorPtr const& tensor, Uid uid, Shape const& shape) {
 
 template <class Attributes>
 void pad(Attributes& options, Shape const& shape) {
-    auto const of_keys = packed("lengths", kLengths, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
+    auto const of_keys = packed("lengths", Uid::Lengths, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
     auto const of_queries =
-        shape.s_q > 1 ? of_keys : packed("ones", kOnes, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
+        shape.s_q > 1 ? of_keys : packed("ones", Uid::Ones, fe::DataType_t::INT32, rows(shape.b, 1, 1, 1));
     options.set_padding_mask(true).set_seq_len_q(of_queries).set_seq_len_kv(of_keys);
 }
 
@@ -79,7 +79,7 @@ void page(Attributes& options, TensorPtr const& k, TensorPtr const& v, Shape con
     std::int64_t const pages = shape.s_kv / kPageSize;
     Dims const dim = rows(shape.b * pages, shape.h_k, kPageSize, shape.d_qk);
     for (TensorPtr const& tensor : {k, v}) tensor->set_dim(dim).set_stride(by_rows(dim));
-    auto const table = packed("pages", kPages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
+    auto const table = packed("pages", Uid::Pages, fe::DataType_t::INT32, rows(shape.b, 1, pages, 1));
     options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
     options.set_paged_attention_max_seq_len_kv(static_cast<int>(shape.s_kv));
 }
@@ -106,16 +106,16 @@ void apply_shared(Attributes& options, Shape const& shape) {
         case Option::Bias:
         case Option::BiasGradient:
             options.set_bias(
-                packed("bias", kBias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv)));
+                packed("bias", Uid::Bias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv)));
             break;
         case Option::Alibi: options.set_causal_mask(true).set_alibi_mask(true); break;
         case Option::Dropout:
-            options.set_dropout(0.1f, packed("seed", kSeed, fe::DataType_t::INT64, rows(1, 1, 1, 1)),
-                                packed("position", kPosition, fe::DataType_t::INT64, rows(1, 1, 1, 1)));
+            options.set_dropout(0.1f, packed("seed", Uid::Seed, fe::DataType_t::INT64, rows(1, 1, 1, 1)),
+                                packed("position", Uid::Position, fe::DataType_t::INT64, rows(1, 1, 1, 1)));
             break;
         case Option::Sink:
         case Option::SinkGradient:
-            options.set_sink_token(packed("sink", kSink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1)));
+            options.set_sink_token(packed("sink", Uid::Sink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1)));
             break;
         default: break;
     }
@@ -131,11 +131,11 @@ void modify(Attributes& options, Shape const& shape) {
         case Option::Distance: modifiers::add_distance(options); break;
         case Option::Documents:
             modifiers::keep_documents(options,
-                                      integers("of_queries", kDocumentsOfQueries, rows(shape.b, 1, shape.s_q, 1)),
-                                      integers("of_keys", kDocumentsOfKeys, rows(shape.b, 1, 1, shape.s_kv)));
+                                      integers("of_queries", Uid::DocumentsOfQueries, rows(shape.b, 1, shape.s_q, 1)),
+                                      integers("of_keys", Uid::DocumentsOfKeys, rows(shape.b, 1, 1, shape.s_kv)));
             break;
         case Option::Prefix:
-            modifiers::keep_prefix(options, integers("prefixes", kLengths, rows(shape.b, 1, 1, 1)));
+            modifiers::keep_prefix(options, integers("prefixes", Uid::Lengths, rows(shape.b, 1, 1, 1)));
             break;
         case Option::Grid: modifiers::keep_grid(options); break;
         case Option::GridReadyMade: modifiers::keep_grid_ready_made(options); break;
@@ -154,7 +154,7 @@ void make_bounded(fe::graph::SDPA_backward_attributes& options, TensorPtr const&
     std::int64_t const tokens = start_of(shape.b);
     options.set_max_total_seq_len_q(tokens).set_max_total_seq_len_kv(tokens);
     stats->set_stride({shape.h_q * shape.s_q, 1, shape.h_q, 1});
-    make_ragged("row_starts", kRowStarts, {stats}, shape);
+    make_ragged("row_starts", Uid::RowStarts, {stats}, shape);
 }
 
 TensorPtr number(char const* name, Uid uid) { return packed(name, uid, fe::DataType_t::FLOAT, rows(1, 1, 1, 1)); }
@@ -162,17 +162,17 @@ TensorPtr number(char const* name, Uid uid) { return packed(name, uid, fe::DataT
 // A dropout mask that all batches and heads share.
 template <class Attributes>
 void drop_by_mask(Attributes& options, Shape const& shape) {
-    auto const mask = packed("mask", kMask, fe::DataType_t::BFLOAT16, rows(1, 1, shape.s_q, shape.s_kv));
-    auto const scale = number("mask_scale", kMaskScale);
+    auto const mask = packed("mask", Uid::Mask, fe::DataType_t::BFLOAT16, rows(1, 1, shape.s_q, shape.s_kv));
+    auto const scale = number("mask_scale", Uid::MaskScale);
     if constexpr (requires { &Attributes::set_dsink_token; }) {
-        options.set_dropout(mask, scale, number("mask_scale_inverse", kMaskScaleInverse));
+        options.set_dropout(mask, scale, number("mask_scale_inverse", Uid::MaskScaleInverse));
     } else {
         options.set_dropout(mask, scale);
     }
 }
 
 void magnitudes(std::initializer_list<TensorPtr> tensors) {
-    std::int64_t uid = kMagnitude;
+    std::int64_t uid = Uid::Magnitude;
     for (TensorPtr const& tensor : tensors) {
         tensor->set_output(true).set_uid(uid++).set_data_type(fe::DataType_t::FLOAT);
         tensor->set_dim(rows(1, 1, 1, 1)).set_stride({1, 1, 1, 1});
@@ -183,25 +183,25 @@ void describe_fp8_forward(Shape const& shape, TensorPtr const& q, TensorPtr cons
     auto options = fe::graph::SDPA_fp8_attributes().set_name("sdpa").set_attn_scale(0.09f).set_generate_stats(true);
     mask(options, shape);
     if (shape.option == Option::Paged) page(options, k, v, shape);
-    auto const f = number("factor", kFactor);
+    auto const f = number("factor", Uid::Factor);
     auto [o, stats, amax_s, amax_o] = graph->sdpa_fp8(q, k, v, f, f, f, f, f, f, options);
-    output(o, kO, rows_of_o(shape));
-    row_output(stats, kStats, shape);
+    output(o, Uid::O, rows_of_o(shape));
+    row_output(stats, Uid::Stats, shape);
     magnitudes({amax_s, amax_o});
 }
 
 void describe_fp8_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
-    auto const o = input("O", kO, rows_of_o(shape));
-    auto const d_o = input("dO", kDO, rows_of_o(shape));
-    auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+    auto const o = input("O", Uid::O, rows_of_o(shape));
+    auto const d_o = input("dO", Uid::DO, rows_of_o(shape));
+    auto const stats = packed("stats", Uid::Stats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
     auto options = fe::graph::SDPA_fp8_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
     mask(options, shape);
-    auto const f = number("factor", kFactor);
+    auto const f = number("factor", Uid::Factor);
     auto [d_q, d_k, d_v, amax_d_q, amax_d_k, amax_d_v, amax_d_p] =
         graph->sdpa_fp8_backward(q, k, v, o, d_o, stats, f, f, f, f, f, f, f, f, f, f, f, f, options);
-    output(d_q, kDQ, rows_of_q(shape));
-    output(d_k, kDK, rows_of_k(shape));
-    output(d_v, kDV, rows_of_v(shape));
+    output(d_q, Uid::DQ, rows_of_q(shape));
+    output(d_k, Uid::DK, rows_of_k(shape));
+    output(d_v, Uid::DV, rows_of_v(shape));
     magnitudes({amax_d_q, amax_d_k, amax_d_v, amax_d_p});
 }
 
@@ -212,23 +212,23 @@ void describe_forward(Shape const& shape, TensorPtr const& q, TensorPtr const& k
     modify(options, shape);
     if (shape.option == Option::DropoutMask) drop_by_mask(options, shape);
     if (shape.option == Option::SumExp) {
-        auto const max = packed("max", kMax, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
-        auto const sum = packed("sum_exp", kSumExp, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+        auto const max = packed("max", Uid::Max, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+        auto const sum = packed("sum_exp", Uid::SumExp, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
         max->set_output(true);
         sum->set_output(true);
         options.set_logit_max(max).set_score_sum_exp(sum);
     }
     if (shape.option == Option::Paged) page(options, k, v, shape);
     auto [o, stats] = graph->sdpa(q, k, v, options);
-    output(o, kO, rows_of_o(shape));
-    if (shape.option == Option::Ragged) make_ragged("starts", kStarts, {q, k, v, o}, shape);
-    if (stats) row_output(stats, kStats, shape);
+    output(o, Uid::O, rows_of_o(shape));
+    if (shape.option == Option::Ragged) make_ragged("starts", Uid::Starts, {q, k, v, o}, shape);
+    if (stats) row_output(stats, Uid::Stats, shape);
 }
 
 void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& k, TensorPtr const& v) {
-    auto const o = input("O", kO, rows_of_o(shape));
-    auto const d_o = input("dO", kDO, rows_of_o(shape));
-    auto const stats = packed("stats", kStats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
+    auto const o = input("O", Uid::O, rows_of_o(shape));
+    auto const d_o = input("dO", Uid::DO, rows_of_o(shape));
+    auto const stats = packed("stats", Uid::Stats, fe::DataType_t::FLOAT, rows(shape.b, shape.h_q, shape.s_q, 1));
     auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.09f);
     apply_shared(options, shape);
     modify(options, shape);
@@ -237,23 +237,23 @@ void describe_backward(Shape const& shape, TensorPtr const& q, TensorPtr const& 
     if (shape.option == Option::Deterministic) options.set_deterministic_algorithm(true);
     if (shape.option == Option::BiasGradient) {
         auto const gradient =
-            packed("dBias", kDBias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv));
+            packed("dBias", Uid::DBias, fe::DataType_t::BFLOAT16, rows(1, shape.h_q, shape.s_q, shape.s_kv));
         gradient->set_output(true);
         options.set_dbias(gradient);
     }
     if (shape.option == Option::SinkGradient) {
-        auto const gradient = packed("dSink", kDSink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1));
+        auto const gradient = packed("dSink", Uid::DSink, fe::DataType_t::FLOAT, rows(1, shape.h_q, 1, 1));
         gradient->set_output(true);
         options.set_dsink_token(gradient);
     }
     auto [d_q, d_k, d_v] = graph->sdpa_backward(q, k, v, o, d_o, stats, options);
-    output(d_q, kDQ, rows_of_q(shape));
-    output(d_k, kDK, rows_of_k(shape));
-    output(d_v, kDV, rows_of_v(shape));
-    if (shape.option == Option::Ragged) make_ragged("starts", kStarts, {q, k, v, o, d_o, d_q, d_k, d_v}, shape);
+    output(d_q, Uid::DQ, rows_of_q(shape));
+    output(d_k, Uid::DK, rows_of_k(shape));
+    output(d_v, Uid::DV, rows_of_v(shape));
+    if (shape.option == Option::Ragged) make_ragged("starts", Uid::Starts, {q, k, v, o, d_o, d_q, d_k, d_v}, shape);
     if (shape.option == Option::BoundedRagged) {
-        make_ragged("starts", kStarts, {q, o, d_o, d_q}, shape);
-        make_ragged("key_starts", kKeyStarts, {k, v, d_k, d_v}, shape);
+        make_ragged("starts", Uid::Starts, {q, o, d_o, d_q}, shape);
+        make_ragged("key_starts", Uid::KeyStarts, {k, v, d_k, d_v}, shape);
     }
 }
 
@@ -263,9 +263,9 @@ void describe(Shape const& shape) {
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT)
         .set_dynamic_shape_enabled(shape.option == Option::DynamicShapes);
-    auto const q = input("Q", kQ, rows_of_q(shape));
-    auto const k = input("K", kK, rows_of_k(shape));
-    auto const v = input("V", kV, rows_of_v(shape));
+    auto const q = input("Q", Uid::Q, rows_of_q(shape));
+    auto const k = input("K", Uid::K, rows_of_k(shape));
+    auto const v = input("V", Uid::V, rows_of_v(shape));
     if (shape.io == Io::Fp8) {
         shape.is_backward ? describe_fp8_backward(shape, q, k, v) : describe_fp8_forward(shape, q, k, v);
     } else {
@@ -298,7 +298,7 @@ bool plan(cudnnContext* handle, Shape const& shape, Cost& cost) {
 
 bool execute(cudnnContext* handle, Memory const& memory) {
     if (pack.empty()) {
-        for (std::int64_t uid = kQ; uid < kUidCount; ++uid) pack[uid] = memory.tensors[uid];
+        for (std::int64_t uid = Uid::Q; uid < Uid::Count; ++uid) pack[uid] = memory.tensors[uid];
     }
     return good(graph->execute(handle, pack, memory.workspace));
 }
@@ -345,7 +345,7 @@ void make_ready(Memory const& memory) {
         switch (tensor.source) {
             case Source::Caller: pointers.push_back(memory.tensors[caller_uids[at]]); break;
             case Source::Number: pointers.push_back(&bindings.numbers[at]); break;
-            case Source::Table: pointers.push_back(memory.tensors[kScratchTable]); break;  // it is as large
+            case Source::Table: pointers.push_back(memory.tensors[Uid::ScratchTable]); break;  // it is as large
             case Source::Workspace: pointers.push_back(static_cast<char*>(memory.workspace) + at); break;
         }
     }

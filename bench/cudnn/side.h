@@ -47,39 +47,39 @@ struct Shape : Sizes {
 
 // Uids of the tensors, and their indices in Memory.
 enum Uid {
-    kQ,
-    kK,
-    kV,
-    kO,
-    kStats,
-    kDO,
-    kDQ,
-    kDK,
-    kDV,
-    kBias,
-    kDBias,
-    kLengths,    // of queries and keys, and of prefixes
-    kOnes,       // of queries, if present
-    kStarts,     // ragged offsets of Q and O, and of K and V with as many heads
-    kKeyStarts,  // of K and V with fewer heads
-    kRowStarts,  // of Stats
-    kPages,      // page tables of K and V
-    kDocumentsOfQueries,
-    kDocumentsOfKeys,
-    kSeed,
-    kPosition,  // of the dropout generator
-    kSink,
-    kDSink,
-    kMax,
-    kSumExp,
-    kMask,
-    kMaskScale,
-    kMaskScaleInverse,
-    kFactor,     // all scales and descales
-    kMagnitude,  // the first Amax of FP8 attention
-    kLastMagnitude = kMagnitude + 3,
-    kScratchTable,  // constants that this library uploads
-    kUidCount
+    Q,
+    K,
+    V,
+    O,
+    Stats,
+    DO,
+    DQ,
+    DK,
+    DV,
+    Bias,
+    DBias,
+    Lengths,    // of queries and keys, and of prefixes
+    Ones,       // of queries, if present
+    Starts,     // ragged offsets of Q and O, and of K and V with as many heads
+    KeyStarts,  // of K and V with fewer heads
+    RowStarts,  // of Stats
+    Pages,      // page tables of K and V
+    DocumentsOfQueries,
+    DocumentsOfKeys,
+    Seed,
+    Position,  // of the dropout generator
+    Sink,
+    DSink,
+    Max,
+    SumExp,
+    Mask,
+    MaskScale,
+    MaskScaleInverse,
+    Factor,     // all scales and descales
+    Magnitude,  // the first Amax of FP8 attention
+    LastMagnitude = Magnitude + 3,
+    ScratchTable,  // constants that this library uploads
+    Count
 };
 constexpr std::int64_t kPageSize = 64, kDocumentSize = 512;
 
@@ -90,7 +90,7 @@ constexpr std::int64_t start_of(std::int64_t b) { return b == 0 ? 0 : start_of(b
 
 // Pointers for every tensor; the workspace is large enough for both sides.
 struct Memory {
-    void* tensors[kUidCount];
+    void* tensors[Uid::Count];
     void* workspace;
 };
 

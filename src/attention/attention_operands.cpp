@@ -9,7 +9,7 @@ namespace cudnn_frontend::attention {
 namespace {
 
 consteval bool has_one_row_for_each_port() {
-    for (int port = 0; port < kPorts; ++port) {
+    for (int port = 0; port < PortCount; ++port) {
         if (std::ranges::count(kOperands, port, &Operand::port) != 1) return false;
     }
     return true;
@@ -29,7 +29,7 @@ static_assert(has_each_name_once());
 
 // Whether the row is the gradient of a tensor that backward reads. Forward has no gradients.
 constexpr bool is_gradient_sound(Operand const& row) {
-    return row.gradient_of == kPorts || (row.forward == Use::None && reads(operand(row.gradient_of).backward));
+    return row.gradient_of == PortCount || (row.forward == Use::None && reads(operand(row.gradient_of).backward));
 }
 static_assert(std::ranges::all_of(kOperands, is_gradient_sound));
 

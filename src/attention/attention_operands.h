@@ -17,70 +17,70 @@ enum Port : int {
     K,
     V,
     O,
-    dO,
+    DO,
     Stats,
-    Attn_scale,
+    AttnScale,
     Bias,
-    Seq_len_q,
-    Seq_len_kv,
+    SeqLenQ,
+    SeqLenKv,
     Seed,
     Offset,
-    Dropout_mask,
-    Dropout_scale,
-    Dropout_scale_inv,
-    Rng_dump,
+    DropoutMask,
+    DropoutScale,
+    DropoutScaleInv,
+    RngDump,
     Score,
-    Score_mod,
-    dScore,
-    dScore_mod,
-    dQ,
-    dK,
-    dV,
-    dBias,
-    Page_table_k,
-    Page_table_v,
-    Sink_token,
-    dSink_token,
+    ScoreMod,
+    DScore,
+    DScoreMod,
+    DQ,
+    DK,
+    DV,
+    DBias,
+    PageTableK,
+    PageTableV,
+    SinkToken,
+    DSinkToken,
     Max,
-    Sum_exp,
-    Block_mask,
-    Descale_q,
-    Descale_k,
-    Descale_v,
-    Descale_o,
-    Descale_dO,
-    Descale_s,
-    Descale_dP,
-    Scale_s,
-    Scale_o,
-    Scale_dQ,
-    Scale_dK,
-    Scale_dV,
-    Scale_dP,
-    Amax_s,
-    Amax_o,
-    Amax_dQ,
-    Amax_dK,
-    Amax_dV,
-    Amax_dP,
-    Q_T,
-    K_T,
-    dO_T,
-    dO_f16,
-    Descale_q_T,
-    Descale_k_T,
-    Descale_dO_T,
-    Cu_seq_len_q,
-    Cu_seq_len_kv,
-    kPorts
+    SumExp,
+    BlockMask,
+    DescaleQ,
+    DescaleK,
+    DescaleV,
+    DescaleO,
+    DescaleDO,
+    DescaleS,
+    DescaleDP,
+    ScaleS,
+    ScaleO,
+    ScaleDQ,
+    ScaleDK,
+    ScaleDV,
+    ScaleDP,
+    AmaxS,
+    AmaxO,
+    AmaxDQ,
+    AmaxDK,
+    AmaxDV,
+    AmaxDP,
+    QTransposed,
+    KTransposed,
+    DOTransposed,
+    DOF16,
+    DescaleQTransposed,
+    DescaleKTransposed,
+    DescaleDOTransposed,
+    CuSeqLenQ,
+    CuSeqLenKv,
+    PortCount
 };
 
 // The lengths of sequences come as themselves or as their sums.
 struct LengthPorts {
     Port lengths, sums;
 };
-inline constexpr LengthPorts kQueryLengths{Seq_len_q, Cu_seq_len_q};
-inline constexpr LengthPorts kKeyLengths{Seq_len_kv, Cu_seq_len_kv};
+inline constexpr LengthPorts kQueryLengths{SeqLenQ, CuSeqLenQ};
+inline constexpr LengthPorts kKeyLengths{SeqLenKv, CuSeqLenKv};
 
 // The use of an operand in forward or backward.
 enum class Use { None, Reads, MayRead, Makes, MayMake };
@@ -147,7 +147,7 @@ struct Operand {
     Shape shape;
     TypeClass type;
     char const* summary;
-    Port gradient_of = kPorts;  // kPorts: it is no gradient
+    Port gradient_of = PortCount;  // PortCount: it is no gradient
     Part part = Part::Any;
     int round = kOwnRound;                // of scores that a modifier changes; see nodes/schema/schema.h
     char const* other_summary = nullptr;  // in backward, where it differs
@@ -165,10 +165,10 @@ constexpr Operand differs_in_backward(Operand operand, char const* summary) {
 }
 // A factor of 8-bit attention or a greatest magnitude.
 constexpr Operand fp8(Port port, char const* name, Use forward, Use backward, char const* summary) {
-    return {port, name, nullptr, forward, backward, shapes::kNumber, TypeClass::Float, summary, kPorts, Part::Fp8};
+    return {port, name, nullptr, forward, backward, shapes::kNumber, TypeClass::Float, summary, PortCount, Part::Fp8};
 }
 constexpr Operand of_blocks(Port port, char const* name, Shape const& shape, TypeClass type, char const* summary) {
-    return {port, name, nullptr, Use::None, Use::MayRead, shape, type, summary, kPorts, Part::Blocks};
+    return {port, name, nullptr, Use::None, Use::MayRead, shape, type, summary, PortCount, Part::Blocks};
 }
 
 namespace table {
@@ -179,84 +179,84 @@ using namespace shapes;
 
 // The operands in the order of documents and listings, which is not that of Port.
 // clang-format off
-inline constexpr std::array<Operand, kPorts> kOperands = {
+inline constexpr std::array<Operand, PortCount> kOperands = {
     Operand{Q, "Q", "q", Reads, Reads, kQueries, Io, "queries {B, Hq, Sq, Dqk}"},
     Operand{K, "K", "k", Reads, Reads, kKeys, Io, "keys {B, Hk, Skv, Dqk}"},
     Operand{V, "V", "v", Reads, Reads, kValues, Io, "values {B, Hv, Skv, Dv}"},
     differs_in_backward({O, "O", "o", Makes, Reads, kOutputs, Result, "result {B, Hq, Sq, Dv}"},
                         "the forward result {B, Hq, Sq, Dv}"),
-    Operand{dO, "dO", "d_o", None, Reads, kOutputs, Io, "gradient of O", O},
+    Operand{DO, "dO", "d_o", None, Reads, kOutputs, Io, "gradient of O", O},
     differs_in_backward({Stats, "Stats", "stats", MayMake, Reads, kRows, Float,
                          "log-sum-exp of the scores of a row"},
                         "the forward log-sum-exp"),
     Operand{Max, "Max", "max", MayMake, None, kRows, Float, "the greatest score of a row"},
-    Operand{Sum_exp, "Sum_exp", "sum_exp", MayMake, None, kRows, Float, "sum of exp(score - Max) of a row"},
-    Operand{Dropout_scale_inv, "dropout_scale_inv", nullptr, None, MayRead, kNumber, Float,
+    Operand{SumExp, "Sum_exp", "sum_exp", MayMake, None, kRows, Float, "sum of exp(score - Max) of a row"},
+    Operand{DropoutScaleInv, "dropout_scale_inv", nullptr, None, MayRead, kNumber, Float,
             "the inverse of dropout_scale"},
-    Operand{dQ, "dQ", "d_q", None, Makes, kQueries, Result, "gradient of Q", Q},
-    Operand{dK, "dK", "d_k", None, Makes, kKeys, Result, "gradient of K", K},
-    Operand{dV, "dV", "d_v", None, Makes, kValues, Result, "gradient of V", V},
-    Operand{dBias, "dBias", "d_bias", None, MayMake, kLikeScores, Wide, "gradient of the bias", Bias},
-    inner(1, {dScore, "dScore", nullptr, None, MayMake, kScores, Float, "gradient of what the modifier made"}),
-    inner(2, {dScore_mod, "dScore_mod", nullptr, None, MayRead, kScores, Float, "gradient of the scores"}),
-    Operand{dSink_token, "dSink_token", "d_sink", None, MayMake, kHeads, Float, "gradient of the sink token",
-            Sink_token},
-    Operand{Attn_scale, "attn_scale", "scale", MayRead, MayRead, kNumber, Floating, "factor of the scores"},
+    Operand{DQ, "dQ", "d_q", None, Makes, kQueries, Result, "gradient of Q", Q},
+    Operand{DK, "dK", "d_k", None, Makes, kKeys, Result, "gradient of K", K},
+    Operand{DV, "dV", "d_v", None, Makes, kValues, Result, "gradient of V", V},
+    Operand{DBias, "dBias", "d_bias", None, MayMake, kLikeScores, Wide, "gradient of the bias", Bias},
+    inner(1, {DScore, "dScore", nullptr, None, MayMake, kScores, Float, "gradient of what the modifier made"}),
+    inner(2, {DScoreMod, "dScore_mod", nullptr, None, MayRead, kScores, Float, "gradient of the scores"}),
+    Operand{DSinkToken, "dSink_token", "d_sink", None, MayMake, kHeads, Float, "gradient of the sink token",
+            SinkToken},
+    Operand{AttnScale, "attn_scale", "scale", MayRead, MayRead, kNumber, Floating, "factor of the scores"},
     Operand{Bias, "bias", "bias", MayRead, MayRead, kLikeScores, Wide, "added to the scaled scores"},
-    Operand{Seq_len_q, "seq_len_q", "seq_len_q", MayRead, MayRead, kLengths, Integer, "rows of each batch entry"},
-    Operand{Seq_len_kv, "seq_len_kv", "seq_len_kv", MayRead, MayRead, kLengths, Integer,
+    Operand{SeqLenQ, "seq_len_q", "seq_len_q", MayRead, MayRead, kLengths, Integer, "rows of each batch entry"},
+    Operand{SeqLenKv, "seq_len_kv", "seq_len_kv", MayRead, MayRead, kLengths, Integer,
             "columns of each batch entry"},
-    Operand{Cu_seq_len_q, "cu_seq_len_q", nullptr, MayRead, MayRead, kEnds, Integer,
+    Operand{CuSeqLenQ, "cu_seq_len_q", nullptr, MayRead, MayRead, kEnds, Integer,
             "in place of seq_len_q, their sums: {B + 1, 1, 1, 1}"},
-    Operand{Cu_seq_len_kv, "cu_seq_len_kv", nullptr, MayRead, MayRead, kEnds, Integer,
+    Operand{CuSeqLenKv, "cu_seq_len_kv", nullptr, MayRead, MayRead, kEnds, Integer,
             "in place of seq_len_kv, their sums: {B + 1, 1, 1, 1}"},
     Operand{Seed, "seed", "seed", MayRead, MayRead, kNumber, Integer, "key of the dropout generator"},
     Operand{Offset, "offset", "offset", MayRead, MayRead, kNumber, Integer, "position of the dropout generator"},
-    Operand{Dropout_mask, "dropout_mask", "dropout_mask", MayRead, MayRead, kLikeScores, Wide,
+    Operand{DropoutMask, "dropout_mask", "dropout_mask", MayRead, MayRead, kLikeScores, Wide,
             "1 keeps a probability"},
-    Operand{Dropout_scale, "dropout_scale", "dropout_scale", MayRead, MayRead, kNumber, Float,
+    Operand{DropoutScale, "dropout_scale", "dropout_scale", MayRead, MayRead, kNumber, Float,
             "factor of what is kept"},
-    Operand{Sink_token, "sink_token", "sink", MayRead, MayRead, kHeads, Wide,
+    Operand{SinkToken, "sink_token", "sink", MayRead, MayRead, kHeads, Wide,
             "a logit for each head, in the softmax without a key"},
-    Operand{Rng_dump, "rng_dump", "rng_dump", MayMake, MayMake, kScores, Float, "the generated dropout mask"},
+    Operand{RngDump, "rng_dump", "rng_dump", MayMake, MayMake, kScores, Float, "the generated dropout mask"},
     inner(0, {Score, "score", nullptr, MayMake, MayMake, kScores, Float, "scaled scores, for a modifier"}),
-    inner(1, {Score_mod, "score_mod", nullptr, MayRead, MayRead, kScores, Float, "what a modifier made of them"}),
-    Operand{Page_table_k, "page_table_k", "page_table_k", MayRead, None, kPages, Int32,
+    inner(1, {ScoreMod, "score_mod", nullptr, MayRead, MayRead, kScores, Float, "what a modifier made of them"}),
+    Operand{PageTableK, "page_table_k", "page_table_k", MayRead, None, kPages, Int32,
             "which pages of K each batch entry has"},
-    Operand{Page_table_v, "page_table_v", "page_table_v", MayRead, None, kPages, Int32,
+    Operand{PageTableV, "page_table_v", "page_table_v", MayRead, None, kPages, Int32,
             "which pages of V each batch entry has"},
-    Operand{Block_mask, "block_mask", "block_mask", MayRead, None, kTiles, Uint8,
+    Operand{BlockMask, "block_mask", "block_mask", MayRead, None, kTiles, Uint8,
             "a bit for each tile of scores, 1 keeps it"},
 
-    fp8(Descale_q, "descale_q", MayRead, MayRead, "factor of Q after reading"),
-    fp8(Descale_k, "descale_k", MayRead, MayRead, "factor of K after reading"),
-    fp8(Descale_v, "descale_v", MayRead, MayRead, "factor of V after reading"),
-    fp8(Descale_o, "descale_o", None, MayRead, "factor of O after reading"),
-    fp8(Descale_dO, "descale_dO", None, MayRead, "factor of dO after reading"),
-    differs_in_backward(fp8(Descale_s, "descale_s", MayRead, MayRead,
+    fp8(DescaleQ, "descale_q", MayRead, MayRead, "factor of Q after reading"),
+    fp8(DescaleK, "descale_k", MayRead, MayRead, "factor of K after reading"),
+    fp8(DescaleV, "descale_v", MayRead, MayRead, "factor of V after reading"),
+    fp8(DescaleO, "descale_o", None, MayRead, "factor of O after reading"),
+    fp8(DescaleDO, "descale_dO", None, MayRead, "factor of dO after reading"),
+    differs_in_backward(fp8(DescaleS, "descale_s", MayRead, MayRead,
                             "factor of the probabilities after their product with V"),
                         "factor of the probabilities after their product with dO"),
-    fp8(Descale_dP, "descale_dP", None, MayRead, "factor of the scores' gradients after their products"),
-    fp8(Scale_s, "scale_s", MayRead, MayRead, "factor of the probabilities before they become 8-bit numbers"),
-    fp8(Scale_o, "scale_o", MayRead, None, "factor of O before writing"),
-    fp8(Scale_dQ, "scale_dQ", None, MayRead, "factor of dQ before writing"),
-    fp8(Scale_dK, "scale_dK", None, MayRead, "factor of dK before writing"),
-    fp8(Scale_dV, "scale_dV", None, MayRead, "factor of dV before writing"),
-    fp8(Scale_dP, "scale_dP", None, MayRead, "factor of the scores' gradients before they become 8-bit numbers"),
-    fp8(Amax_s, "amax_s", MayMake, None, "greatest magnitude of the probabilities"),
-    fp8(Amax_o, "amax_o", MayMake, None, "greatest magnitude of O before scale_o"),
-    fp8(Amax_dQ, "amax_dQ", None, MayMake, "greatest magnitude of dQ before scale_dQ"),
-    fp8(Amax_dK, "amax_dK", None, MayMake, "greatest magnitude of dK before scale_dK"),
-    fp8(Amax_dV, "amax_dV", None, MayMake, "greatest magnitude of dV before scale_dV"),
-    fp8(Amax_dP, "amax_dP", None, MayMake, "greatest magnitude of the scores' gradients"),
+    fp8(DescaleDP, "descale_dP", None, MayRead, "factor of the scores' gradients after their products"),
+    fp8(ScaleS, "scale_s", MayRead, MayRead, "factor of the probabilities before they become 8-bit numbers"),
+    fp8(ScaleO, "scale_o", MayRead, None, "factor of O before writing"),
+    fp8(ScaleDQ, "scale_dQ", None, MayRead, "factor of dQ before writing"),
+    fp8(ScaleDK, "scale_dK", None, MayRead, "factor of dK before writing"),
+    fp8(ScaleDV, "scale_dV", None, MayRead, "factor of dV before writing"),
+    fp8(ScaleDP, "scale_dP", None, MayRead, "factor of the scores' gradients before they become 8-bit numbers"),
+    fp8(AmaxS, "amax_s", MayMake, None, "greatest magnitude of the probabilities"),
+    fp8(AmaxO, "amax_o", MayMake, None, "greatest magnitude of O before scale_o"),
+    fp8(AmaxDQ, "amax_dQ", None, MayMake, "greatest magnitude of dQ before scale_dQ"),
+    fp8(AmaxDK, "amax_dK", None, MayMake, "greatest magnitude of dK before scale_dK"),
+    fp8(AmaxDV, "amax_dV", None, MayMake, "greatest magnitude of dV before scale_dV"),
+    fp8(AmaxDP, "amax_dP", None, MayMake, "greatest magnitude of the scores' gradients"),
 
-    of_blocks(Q_T, "Q_T", kQueries, Io, "Q in blocks along the sequence"),
-    of_blocks(K_T, "K_T", kKeys, Io, "K in blocks along the sequence"),
-    of_blocks(dO_T, "dO_T", kOutputs, Io, "dO in blocks along the sequence"),
-    of_blocks(dO_f16, "dO_f16", kOutputs, Result, "dO in 16 bits"),
-    of_blocks(Descale_q_T, "descale_q_T", kBlocks, E8m0, "factors of Q_T after reading"),
-    of_blocks(Descale_k_T, "descale_k_T", kBlocks, E8m0, "factors of K_T after reading"),
-    of_blocks(Descale_dO_T, "descale_dO_T", kBlocks, E8m0, "factors of dO_T after reading"),
+    of_blocks(QTransposed, "Q_T", kQueries, Io, "Q in blocks along the sequence"),
+    of_blocks(KTransposed, "K_T", kKeys, Io, "K in blocks along the sequence"),
+    of_blocks(DOTransposed, "dO_T", kOutputs, Io, "dO in blocks along the sequence"),
+    of_blocks(DOF16, "dO_f16", kOutputs, Result, "dO in 16 bits"),
+    of_blocks(DescaleQTransposed, "descale_q_T", kBlocks, E8m0, "factors of Q_T after reading"),
+    of_blocks(DescaleKTransposed, "descale_k_T", kBlocks, E8m0, "factors of K_T after reading"),
+    of_blocks(DescaleDOTransposed, "descale_dO_T", kBlocks, E8m0, "factors of dO_T after reading"),
 };
 // clang-format on
 
@@ -266,7 +266,7 @@ using table::kOperands;
 
 // The row of a port.
 inline constexpr auto kRowOfPort = [] {
-    std::array<std::size_t, kPorts> rows{};
+    std::array<std::size_t, PortCount> rows{};
     for (std::size_t row = 0; row < kOperands.size(); ++row) rows[static_cast<std::size_t>(kOperands[row].port)] = row;
     return rows;
 }();
@@ -282,7 +282,7 @@ inline constexpr auto kPortsWhere = [] {
     }();
     std::array<int, kCount> ports{};
     std::size_t next = 0;
-    for (int port = 0; port < kPorts; ++port) {
+    for (int port = 0; port < PortCount; ++port) {
         if (fits(operand(port))) ports[next++] = port;
     }
     return ports;

@@ -64,13 +64,13 @@ Sizes sizes_of(Function function, Dims const& leading) {
 }
 
 Dims dims_of(Function function, Sizes const& sizes, Options const& options, Port port) {
-    bool const is_by_kernel = port == Attn || port == dAttn || port == Rel_pos_bias || port == dRel_pos_bias;
+    bool const is_by_kernel = port == Attn || port == DAttn || port == RelPosBias || port == DRelPosBias;
     if (is_by_kernel && !has_usable_kernel(sizes, options)) return {};
     switch (port) {
         case Attn:
-        case dAttn: return token_dims(sizes, false, window_size(options).value_or(0));
-        case Rel_pos_bias:
-        case dRel_pos_bias: return bias_dims(sizes, options);
+        case DAttn: return token_dims(sizes, false, window_size(options).value_or(0));
+        case RelPosBias:
+        case DRelPosBias: return bias_dims(sizes, options);
         case Stats: return token_dims(sizes, true, 0);
         default: return token_dims(sizes, has_heads_last(function), sizes.width);
     }

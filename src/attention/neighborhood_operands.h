@@ -33,7 +33,7 @@ inline std::optional<std::int64_t> window_size(Options const& options) { return 
 enum class Function { Forward, Backward, Qk, QkBackward, Av, AvBackward };
 inline constexpr std::size_t kFunctions = 6;
 
-enum Port : int { Q, K, V, Rel_pos_bias, Attn, O, Stats, dO, dAttn, dQ, dK, dV, dRel_pos_bias, kPorts };
+enum Port : int { Q, K, V, RelPosBias, Attn, O, Stats, DO, DAttn, DQ, DK, DV, DRelPosBias, PortCount };
 
 // Something for each port.
 template <class T>
@@ -48,7 +48,7 @@ class OfPorts {
     friend bool operator==(OfPorts const&, OfPorts const&) = default;
 
    private:
-    std::array<T, kPorts> values_{};
+    std::array<T, PortCount> values_{};
 };
 
 // The use of the tensor at a port in a function.
@@ -72,16 +72,16 @@ inline constexpr Operand kOperands[] = {
     {Q,             "Q",             {Use::Reads,   Use::Reads,   Use::Reads,   Use::Reads,   Use::None,  Use::None}},
     {K,             "K",             {Use::Reads,   Use::Reads,   Use::Reads,   Use::Reads,   Use::None,  Use::None}},
     {V,             "V",             {Use::Reads,   Use::Reads,   Use::None,    Use::None,    Use::Reads, Use::Reads}},
-    {Rel_pos_bias,  "Rel_pos_bias",  {Use::MayRead, Use::MayRead, Use::MayRead, Use::None,    Use::None,  Use::None}},
+    {RelPosBias,    "Rel_pos_bias",  {Use::MayRead, Use::MayRead, Use::MayRead, Use::None,    Use::None,  Use::None}},
     {Attn,          "Attn",          {Use::None,    Use::None,    Use::Makes,   Use::None,    Use::Reads, Use::Reads}},
     {O,             "O",             {Use::Makes,   Use::Reads,   Use::None,    Use::None,    Use::Makes, Use::None}},
     {Stats,         "Stats",         {Use::MayMake, Use::Reads,   Use::None,    Use::None,    Use::None,  Use::None}},
-    {dO,            "dO",            {Use::None,    Use::Reads,   Use::None,    Use::None,    Use::None,  Use::Reads}},
-    {dAttn,         "dAttn",         {Use::None,    Use::None,    Use::None,    Use::Reads,   Use::None,  Use::Makes}},
-    {dQ,            "dQ",            {Use::None,    Use::Makes,   Use::None,    Use::Makes,   Use::None,  Use::None}},
-    {dK,            "dK",            {Use::None,    Use::Makes,   Use::None,    Use::Makes,   Use::None,  Use::None}},
-    {dV,            "dV",            {Use::None,    Use::Makes,   Use::None,    Use::None,    Use::None,  Use::Makes}},
-    {dRel_pos_bias, "dRel_pos_bias", {Use::None,    Use::MayMake, Use::None,    Use::MayMake, Use::None,  Use::None}},
+    {DO,            "dO",            {Use::None,    Use::Reads,   Use::None,    Use::None,    Use::None,  Use::Reads}},
+    {DAttn,         "dAttn",         {Use::None,    Use::None,    Use::None,    Use::Reads,   Use::None,  Use::Makes}},
+    {DQ,            "dQ",            {Use::None,    Use::Makes,   Use::None,    Use::Makes,   Use::None,  Use::None}},
+    {DK,            "dK",            {Use::None,    Use::Makes,   Use::None,    Use::Makes,   Use::None,  Use::None}},
+    {DV,            "dV",            {Use::None,    Use::Makes,   Use::None,    Use::None,    Use::None,  Use::Makes}},
+    {DRelPosBias,   "dRel_pos_bias", {Use::None,    Use::MayMake, Use::None,    Use::MayMake, Use::None,  Use::None}},
 };
 // clang-format on
 

@@ -25,9 +25,9 @@ inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uin
 
 // Decides which probabilities of a score tensor are kept. Each group of four columns uses one block: the counter is the
 // group's number in the whole tensor and the caller's offset, the key is the seed.
-class DropoutMask {
+class PhiloxMask {
    public:
-    DropoutMask(std::int64_t seed, std::int64_t offset, double keep_probability, std::int64_t columns)
+    PhiloxMask(std::int64_t seed, std::int64_t offset, double keep_probability, std::int64_t columns)
         : seed_(static_cast<std::uint64_t>(seed)),
           offset_(static_cast<std::uint64_t>(offset)),
           groups_per_row_(static_cast<std::uint64_t>((columns + 3) / 4)),

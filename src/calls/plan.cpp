@@ -22,7 +22,7 @@ void calls::count_plan(PlanSource source) {
 
 Plan_counts plan_counts() noexcept {
     using enum calls::PlanSource;
-    return {count_of(BUILT), count_of(KNOWN), count_of(LOADED)};
+    return {count_of(Built), count_of(Known), count_of(Loaded)};
 }
 
 }  // namespace sdpa_graph

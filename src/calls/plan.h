@@ -22,7 +22,7 @@
 namespace sdpa_graph::calls {
 
 // Where the plan of a call came from.
-enum class PlanSource { KNOWN, LOADED, BUILT };
+enum class PlanSource { Known, Loaded, Built };
 void count_plan(PlanSource source);
 
 // Binds tensors of a plan, by uid, to memory.
@@ -80,7 +80,7 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
    private:
     static std::shared_ptr<Plan const> find_and_count(Shapes const& shapes) {
         auto known = find_known(shapes);
-        if (known != nullptr) count_plan(PlanSource::KNOWN);
+        if (known != nullptr) count_plan(PlanSource::Known);
         return known;
     }
 
@@ -92,7 +92,7 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         auto const before = counts;
         cudnn_frontend::error_t failure = graph_.build(target);
         bool const is_loaded = counts.loaded > before.loaded && counts.compiled == before.compiled;
-        count_plan(is_loaded ? PlanSource::LOADED : PlanSource::BUILT);
+        count_plan(is_loaded ? PlanSource::Loaded : PlanSource::Built);
         return failure;
     }
 

@@ -27,7 +27,7 @@ ValueId AttentionScope::port(int port) const {
     Operand const& row = operand(port);
     if (!may_be_ragged(row)) return NodeScope::port(port);
     if (is_page_table(row)) {
-        int const container = port == Page_table_k ? K : V;
+        int const container = port == PageTableK ? K : V;
         return NodeScope::port(port, {seq_len_kv_, nodes::page_size(graph(), node(), container)});
     }
     return NodeScope::port(port, has_key_rows(row) ? key_rows() : query_rows());

@@ -37,7 +37,7 @@ class AttentionScope : public NodeScope {
     // Whether a generator drops probabilities; a chance of 0 needs no operation.
     bool generates_dropout() const { return fields().dropout_probability.value_or(0.0f) > 0.0f; }
     // Whether the user's mask drops them.
-    bool applies_dropout_mask() const { return !fields().dropout_probability && is_connected(Port::Dropout_mask); }
+    bool applies_dropout_mask() const { return !fields().dropout_probability && is_connected(Port::DropoutMask); }
     double keep_probability() const { return 1.0 - double{fields().dropout_probability.value_or(0.0f)}; }
 
     // New values, named as all of the node's.

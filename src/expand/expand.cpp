@@ -23,7 +23,7 @@ static error_t no_fused_attention(std::string const& node) {
 
 // Cumulative lengths become lengths, and the inverse of a scale follows from it.
 static constexpr bool lacks_place(attention::Operand const& row) {
-    return !is_of_operation(row) && !is_length(row) && row.port != Port::Dropout_scale_inv;
+    return !is_of_operation(row) && !is_length(row) && row.port != Port::DropoutScaleInv;
 }
 
 // Whether attention as one operation has a place for everything that the node asks for.

@@ -23,20 +23,20 @@ static ir::AttentionOptions options_of(AttentionScope const& at) {
 // no pointer.
 static bool uses(AttentionScope const& at, Port port) {
     switch (port) {
-        case Port::Attn_scale: return !at.fields().attn_scale;
+        case Port::AttnScale: return !at.fields().attn_scale;
         case Port::Seed:
         case Port::Offset:
-        case Port::Rng_dump: return at.generates_dropout();
-        case Port::Dropout_mask:
-        case Port::Dropout_scale: return at.applies_dropout_mask();
-        case Port::Sink_token: return !at.is_backward() || at.is_connected(Port::dSink_token);
+        case Port::RngDump: return at.generates_dropout();
+        case Port::DropoutMask:
+        case Port::DropoutScale: return at.applies_dropout_mask();
+        case Port::SinkToken: return !at.is_backward() || at.is_connected(Port::DSinkToken);
         default: return true;
     }
 }
 
 static ir::ValueId operand_of(AttentionScope const& at, Port port) {
-    if (port == Port::Seq_len_q) return at.seq_len_q();
-    if (port == Port::Seq_len_kv) return at.seq_len_kv();
+    if (port == Port::SeqLenQ) return at.seq_len_q();
+    if (port == Port::SeqLenKv) return at.seq_len_kv();
     return uses(at, port) ? at.port(port) : ir::kNoValue;
 }
 

@@ -90,8 +90,8 @@ ValueId mask_padding(AttentionScope& at, ValueId s) {
 }
 
 ValueId mask_blocks(AttentionScope& at, ValueId s) {
-    if (!at.is_connected(Port::Block_mask)) return s;
-    ValueId const inside = at.block_mask({.mask = at.port(Port::Block_mask), .y = at.add_predicate("block_inside")});
+    if (!at.is_connected(Port::BlockMask)) return s;
+    ValueId const inside = at.block_mask({.mask = at.port(Port::BlockMask), .y = at.add_predicate("block_inside")});
     return keep_where(at, s, inside, "block");
 }
 

@@ -28,7 +28,7 @@ ValueId scaled_queries(NeighborhoodScope& at, ValueId scale) {
 // s[i,w], and -inf where there is no key.
 ValueId scores(NeighborhoodScope& at, ValueId scaled_queries, ValueId keys) {
     ValueId const s = at.multiply(scaled_queries, keys, kMasked, at.add_slots("scores"));
-    if (!at.is_connected(port::Rel_pos_bias)) return s;
+    if (!at.is_connected(port::RelPosBias)) return s;
     return at.pointwise(ADD, {s, at.bias()}, at.add_slots("biased_scores"));
 }
 
@@ -67,17 +67,17 @@ void expand_fused_backward(NeighborhoodScope& at) {
     ValueId const shifted =
         at.masked(SUB, {scores(at, q, k), at.stats()}, at.add_slots("shifted_scores"), MaskedBy::Either);
     ValueId const p = at.pointwise(EXP, {shifted}, at.add_slots("probabilities"));
-    ValueId const d_o = at.tokens(port::dO, "output_gradients");
-    at.store(at.weigh_queries(p, d_o, at.result(port::dV, "value_gradients")), port::dV);
+    ValueId const d_o = at.tokens(port::DO, "output_gradients");
+    at.store(at.weigh_queries(p, d_o, at.result(port::DV, "value_gradients")), port::DV);
     ValueId const ds = gradient_of_scores(at, p, d_o, at.tokens(port::V, "values"));
     at.sum_bias_gradient(ds);
-    at.store(at.weigh_queries(ds, q, at.result(port::dK, "key_gradients")), port::dK);
+    at.store(at.weigh_queries(ds, q, at.result(port::DK, "key_gradients")), port::DK);
     ValueId const of_scaled = at.weigh_keys(ds, k, at.add_tokens("scaled_query_gradients"));
-    at.store(at.pointwise(MUL, {of_scaled, scale}, at.result(port::dQ, "query_gradients")), port::dQ);
+    at.store(at.pointwise(MUL, {of_scaled, scale}, at.result(port::DQ, "query_gradients")), port::DQ);
 }
 
 void expand_qk(NeighborhoodScope& at) {
-    bool const has_bias = at.is_connected(port::Rel_pos_bias);
+    bool const has_bias = at.is_connected(port::RelPosBias);
     ValueId const attn = at.port(port::Attn);
     ValueId const products =
         at.multiply(at.port(port::Q), at.port(port::K), kMasked, has_bias ? at.add_slots("products") : attn);
@@ -85,18 +85,18 @@ void expand_qk(NeighborhoodScope& at) {
 }
 
 void expand_qk_backward(NeighborhoodScope& at) {
-    ValueId const d_attn = at.port(port::dAttn);
-    at.weigh_keys(d_attn, at.port(port::K), at.port(port::dQ));
-    at.weigh_queries(d_attn, at.port(port::Q), at.port(port::dK));
+    ValueId const d_attn = at.port(port::DAttn);
+    at.weigh_keys(d_attn, at.port(port::K), at.port(port::DQ));
+    at.weigh_queries(d_attn, at.port(port::Q), at.port(port::DK));
     at.sum_bias_gradient(d_attn);
 }
 
 void expand_av(NeighborhoodScope& at) { at.weigh_keys(at.port(port::Attn), at.port(port::V), at.port(port::O)); }
 
 void expand_av_backward(NeighborhoodScope& at) {
-    ValueId const d_o = at.port(port::dO);
-    at.multiply(d_o, at.port(port::V), 0.0, at.port(port::dAttn));
-    at.weigh_queries(at.port(port::Attn), d_o, at.port(port::dV));
+    ValueId const d_o = at.port(port::DO);
+    at.multiply(d_o, at.port(port::V), 0.0, at.port(port::DAttn));
+    at.weigh_queries(at.port(port::Attn), d_o, at.port(port::DV));
 }
 
 }  // namespace

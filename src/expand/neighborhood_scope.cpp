@@ -92,11 +92,11 @@ ValueId NeighborhoodScope::weigh_queries(ValueId slots, ValueId queries, ValueId
 ValueId NeighborhoodScope::bias() {
     core::Dims dim = slot_dims();
     dim.front() = 1;
-    return window_bias({options(), port(port::Rel_pos_bias), add_virtual("bias", std::move(dim), DataType_t::FLOAT)});
+    return window_bias({options(), port(port::RelPosBias), add_virtual("bias", std::move(dim), DataType_t::FLOAT)});
 }
 
 void NeighborhoodScope::sum_bias_gradient(ValueId slots) {
-    if (is_connected(port::dRel_pos_bias)) window_bias_sum({options(), slots, port(port::dRel_pos_bias)});
+    if (is_connected(port::DRelPosBias)) window_bias_sum({options(), slots, port(port::DRelPosBias)});
 }
 
 }  // namespace cudnn_frontend::expand

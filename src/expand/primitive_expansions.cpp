@@ -8,10 +8,10 @@ static void expand_pointwise(NodeScope& at) {
     auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
     ir::PointwiseOp op;
     op.mode = fields.mode;
-    op.in[0] = at.port(In_0);
-    op.in[1] = at.port(In_1);
-    op.in[2] = at.port(In_2);
-    op.out = at.port(Out_0);
+    op.in[0] = at.port(In0);
+    op.in[1] = at.port(In1);
+    op.in[2] = at.port(In2);
+    op.out = at.port(Out0);
     op.axis = fields.axis.value_or(-1);
     op.relu_lower_clip = fields.relu_lower_clip;
     op.relu_upper_clip = fields.relu_upper_clip;
@@ -28,9 +28,9 @@ static void expand_matmul(NodeScope& at) {
     op.a = at.port(A);
     op.b = at.port(B);
     op.c = at.port(C);
-    op.m_override = at.port(M_override);
-    op.n_override = at.port(N_override);
-    op.k_override = at.port(K_override);
+    op.m_override = at.port(MOverride);
+    op.n_override = at.port(NOverride);
+    op.k_override = at.port(KOverride);
     op.padding = std::get<nodes::MatmulFields>(at.node().fields).padding_value;
     at.add_node(op);
 }

@@ -12,7 +12,7 @@ using enum PointwiseMode_t;
 
 ValueId attention_scale(AttentionScope& at) {
     if (at.fields().attn_scale) return at.add_number("scale", double{*at.fields().attn_scale});
-    return at.port(Port::Attn_scale);
+    return at.port(Port::AttnScale);
 }
 
 // s[b,h,i,j] = sum_d q[b,h,i,d] k[b,h,j,d]. The lengths are used here, so that nothing is read beyond them, and in the
@@ -51,8 +51,8 @@ static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale)
     std::vector<Factor> factors;
     if (scale != ir::kNoValue) factors.push_back({scale, "scaled_scores"});
     if (at.has_factors()) {
-        factors.push_back({at.port(Port::Descale_q), "scores_by_descale_q"});
-        factors.push_back({at.port(Port::Descale_k), "scores_by_descale_k"});
+        factors.push_back({at.port(Port::DescaleQ), "scores_by_descale_q"});
+        factors.push_back({at.port(Port::DescaleK), "scores_by_descale_k"});
     }
     return factors;
 }
@@ -71,7 +71,7 @@ static ValueId scaled_product(AttentionScope& at, ValueId k_transposed, ValueId 
 }
 
 ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
-    ValueId s = at.modified(scaled_product(at, k_transposed, scale), Port::Score, Port::Score_mod);
+    ValueId s = at.modified(scaled_product(at, k_transposed, scale), Port::Score, Port::ScoreMod);
     ValueId const bias = at.port(Port::Bias);
     if (bias != ir::kNoValue) s = at.pointwise(ADD, {s, bias}, at.add_score("biased_scores"));
     if (at.fields().alibi_mask) s = add_alibi(at, s);
@@ -82,7 +82,7 @@ ValueId scores(AttentionScope& at, ValueId k_transposed, ValueId scale) {
 static ValueId generated_mask(AttentionScope& at) {
     return at.random({.seed = at.port(Port::Seed),
                       .offset = at.port(Port::Offset),
-                      .y = at.is_connected(Port::Rng_dump) ? at.port(Port::Rng_dump) : at.add_score("dropout_mask"),
+                      .y = at.is_connected(Port::RngDump) ? at.port(Port::RngDump) : at.add_score("dropout_mask"),
                       .probability = at.keep_probability()});
 }
 
@@ -91,7 +91,7 @@ Dropout make_dropout(AttentionScope& at) {
         ValueId const mask = generated_mask(at);
         return {mask, at.add_number("dropout_scale", 1.0 / at.keep_probability())};
     }
-    if (at.applies_dropout_mask()) return {at.port(Port::Dropout_mask), at.port(Port::Dropout_scale)};
+    if (at.applies_dropout_mask()) return {at.port(Port::DropoutMask), at.port(Port::DropoutScale)};
     return {};
 }
 

@@ -25,12 +25,12 @@ bool is_deterministic(AttentionScope const& at) {
 // dsink[h] = -sum_b,i exp(sink[h] - stats[b,h,i]) dot[b,h,i]: the sink's probability times minus the weight of the
 // row's output in the loss.
 void gradient_of_sink(AttentionScope& at, ValueId dot) {
-    ValueId const sink = at.port(Port::Sink_token), stats = at.natural_stats();
+    ValueId const sink = at.port(Port::SinkToken), stats = at.natural_stats();
     ValueId const shifted = at.masked(SUB, {sink, stats}, at.add_row("shifted_sink"), MaskedBy::Either);
     ValueId const probability = at.pointwise(EXP, {shifted}, at.add_row("sink_probability"));
     ValueId const product =
         at.masked(MUL, {probability, dot}, at.add_row("sink_probability_times_dot"), MaskedBy::First);
-    ValueId const gradient = at.port(Port::dSink_token);
+    ValueId const gradient = at.port(Port::DSinkToken);
     ValueId const weight = at.reduce({.mode = ReductionMode_t::ADD,
                                       .x = product,
                                       .y = at.add_virtual("sink_weight", at.value(gradient).dim, DataType_t::FLOAT),
@@ -41,12 +41,12 @@ void gradient_of_sink(AttentionScope& at, ValueId dot) {
 
 // r[b,h,i] = sum_d do[b,h,i,d] o[b,h,i,d]
 ValueId row_dot(AttentionScope& at) {
-    ValueId const d_o = at.port(at.is_block_scaled() ? Port::dO_f16 : Port::dO), o = at.port(Port::O);
+    ValueId const d_o = at.port(at.is_block_scaled() ? Port::DOF16 : Port::DO), o = at.port(Port::O);
     ValueId const product =
         at.pointwise(MUL, {d_o, o}, at.add_virtual("gradient_times_output", at.value(o).dim, DataType_t::FLOAT));
     ValueId sum = at.reduce(ReductionMode_t::ADD, product, at.add_row("row_dot"));
-    sum = descaled(at, sum, {Port::Descale_dO, Port::Descale_o}, "row_dot");
-    if (at.is_connected(Port::dSink_token)) gradient_of_sink(at, sum);
+    sum = descaled(at, sum, {Port::DescaleDO, Port::DescaleO}, "row_dot");
+    if (at.is_connected(Port::DSinkToken)) gradient_of_sink(at, sum);
     return sum;
 }
 
@@ -82,9 +82,9 @@ struct Gradient {
     char const* name;
     Narrowing narrowing;
 };
-constexpr Gradient kOfQueries{Port::dQ, "dQ", {Port::Descale_dP, Port::Descale_k, {Port::Amax_dQ, Port::Scale_dQ}}};
-constexpr Gradient kOfKeys{Port::dK, "dK", {Port::Descale_dP, Port::Descale_q, {Port::Amax_dK, Port::Scale_dK}}};
-constexpr Gradient kOfValues{Port::dV, "dV", {Port::Descale_s, Port::Descale_dO, {Port::Amax_dV, Port::Scale_dV}}};
+constexpr Gradient kOfQueries{Port::DQ, "dQ", {Port::DescaleDP, Port::DescaleK, {Port::AmaxDQ, Port::ScaleDQ}}};
+constexpr Gradient kOfKeys{Port::DK, "dK", {Port::DescaleDP, Port::DescaleQ, {Port::AmaxDK, Port::ScaleDK}}};
+constexpr Gradient kOfValues{Port::DV, "dV", {Port::DescaleS, Port::DescaleDO, {Port::AmaxDV, Port::ScaleDV}}};
 
 // The result of the sum that makes the gradient; in 8-bit attention it is not the gradient itself.
 ValueId add_sum(AttentionScope& at, Gradient const& gradient) {
@@ -131,25 +131,25 @@ void gradient_of_values(AttentionScope& at, Shared const& shared, ValueId p) {
     p = drop(at, p, shared.dropout.scale, "dropped_probabilities", MaskedBy::First);
     if (at.is_block_scaled()) {
         ValueId const columns = transpose(at, p, "transposed_probabilities");
-        ValueId const d_o = operand(at, Port::dO_T);
+        ValueId const d_o = operand(at, Port::DOTransposed);
         sum_over_queries(at, requantized(at, columns, at.io_type(), 3, "probabilities"), d_o, kOfValues);
         return;
     }
     if (at.is_fp8()) {
         ValueId const narrow = at.add_score("narrow_probabilities", at.io_type());
-        p = at.pointwise(MUL, {p, at.port(Port::Scale_s)}, narrow);
+        p = at.pointwise(MUL, {p, at.port(Port::ScaleS)}, narrow);
     }
-    sum_over_queries(at, transpose(at, p, "transposed_probabilities"), at.port(Port::dO), kOfValues);
+    sum_over_queries(at, transpose(at, p, "transposed_probabilities"), at.port(Port::DO), kOfValues);
 }
 
 // dp[b,h,i,j] = sum_d do[b,h,i,d] v[b,h,j,d]
 ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
-    ValueId const dp = at.matmul({.a = operand(at, Port::dO),
+    ValueId const dp = at.matmul({.a = operand(at, Port::DO),
                                   .b = shared.v_transposed,
                                   .c = at.add_score("probability_gradients"),
                                   .m_override = at.seq_len_q(),
                                   .n_override = at.seq_len_kv()});
-    ValueId const wide = descaled(at, dp, {Port::Descale_dO, Port::Descale_v}, "probability_gradients");
+    ValueId const wide = descaled(at, dp, {Port::DescaleDO, Port::DescaleV}, "probability_gradients");
     ValueId const kept = drop(at, wide, shared.dropout.mask, "kept_probability_gradients", MaskedBy::Second);
     return drop(at, kept, shared.dropout.scale, "dropped_probability_gradients", MaskedBy::Second);
 }
@@ -159,22 +159,22 @@ ValueId gradient_of_probabilities(AttentionScope& at, Shared const& shared) {
 ValueId gradient_of_scores(AttentionScope& at, Shared const& shared, ValueId p, ValueId r) {
     ValueId ds = gradient_of_probabilities(at, shared);
     ds = at.pointwise(SUB, {ds, r}, at.add_score("centered_gradients"));
-    ds = at.masked(MUL, {ds, p}, at.add_shown_score(Port::dScore, "score_gradients"), MaskedBy::Second);
-    if (at.is_connected(Port::dBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::dBias), is_deterministic(at));
-    ds = at.modified(ds, Port::dScore, Port::dScore_mod);
+    ds = at.masked(MUL, {ds, p}, at.add_shown_score(Port::DScore, "score_gradients"), MaskedBy::Second);
+    if (at.is_connected(Port::DBias)) at.reduce(ReductionMode_t::ADD, ds, at.port(Port::DBias), is_deterministic(at));
+    ds = at.modified(ds, Port::DScore, Port::DScoreMod);
     if (shared.scale != ir::kNoValue) {
         ds = at.masked(MUL, {ds, shared.scale}, at.add_score("scaled_score_gradients"), MaskedBy::First);
     }
     if (!at.has_factors()) return ds;
-    ValueId const narrow = at.add_score("narrow_score_gradients", at.value(at.port(Port::dO)).type);
-    return quantized(at, ds, {Port::Amax_dP, Port::Scale_dP}, narrow);
+    ValueId const narrow = at.add_score("narrow_score_gradients", at.value(at.port(Port::DO)).type);
+    return quantized(at, ds, {Port::AmaxDP, Port::ScaleDP}, narrow);
 }
 
 // dq[b,h,i,d] = sum_j ds[b,h,i,j] k[b,h,j,d]
 void gradient_of_queries(AttentionScope& at, ValueId ds) {
     ValueId const dq = add_sum(at, kOfQueries);
     at.matmul({.a = ds,
-               .b = at.is_block_scaled() ? operand(at, Port::K_T) : at.port(Port::K),
+               .b = at.is_block_scaled() ? operand(at, Port::KTransposed) : at.port(Port::K),
                .c = dq,
                .m_override = at.seq_len_q(),
                .k_override = at.seq_len_kv(),
@@ -194,9 +194,9 @@ void expand_backward(AttentionScope& at) {
     ValueId const p = probabilities(at, shared);
     gradient_of_values(at, shared, p);
     ValueId const ds = gradient_of_scores(at, shared, p, r);
-    DataType_t const type = at.value(at.port(Port::dO)).type;
+    DataType_t const type = at.value(at.port(Port::DO)).type;
     ValueId const columns = transpose(at, ds, "transposed_score_gradients");
-    ValueId const q = at.is_block_scaled() ? operand(at, Port::Q_T) : at.port(Port::Q);
+    ValueId const q = at.is_block_scaled() ? operand(at, Port::QTransposed) : at.port(Port::Q);
     sum_over_queries(at, requantized(at, columns, type, 3, "transposed_score_gradients"), q, kOfKeys);
     gradient_of_queries(at, requantized(at, ds, type, 3, "score_gradients"));
 }

@@ -14,18 +14,18 @@ using enum PointwiseMode_t;
 // max[b,h,i] = max_j s[b,h,i,j], and sink[h] where there is one.
 static ValueId row_max(AttentionScope& at, ValueId s) {
     ValueId const max = at.row_result(Port::Max, "softmax_max");
-    if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::MAX, s, max);
+    if (!at.is_connected(Port::SinkToken)) return at.reduce(ReductionMode_t::MAX, s, max);
     ValueId const of_keys = at.reduce(ReductionMode_t::MAX, s, at.add_row("key_max"));
-    return at.pointwise(MAX, {of_keys, at.port(Port::Sink_token)}, max);
+    return at.pointwise(MAX, {of_keys, at.port(Port::SinkToken)}, max);
 }
 
 // sum[b,h,i] = sum_j e[b,h,i,j], and exp(sink[h] - max[b,h,i]) where there is a sink.
 static ValueId row_sum(AttentionScope& at, ValueId exponential, ValueId max) {
-    ValueId const sum = at.row_result(Port::Sum_exp, "softmax_sum");
-    if (!at.is_connected(Port::Sink_token)) return at.reduce(ReductionMode_t::ADD, exponential, sum);
+    ValueId const sum = at.row_result(Port::SumExp, "softmax_sum");
+    if (!at.is_connected(Port::SinkToken)) return at.reduce(ReductionMode_t::ADD, exponential, sum);
     ValueId const of_keys = at.reduce(ReductionMode_t::ADD, exponential, at.add_row("key_sum"));
     ValueId const shifted =
-        at.masked(SUB, {at.port(Port::Sink_token), max}, at.add_row("shifted_sink"), MaskedBy::Either);
+        at.masked(SUB, {at.port(Port::SinkToken), max}, at.add_row("shifted_sink"), MaskedBy::Either);
     ValueId const of_sink = at.pointwise(EXP, {shifted}, at.add_row("sink_exponential"));
     return at.pointwise(ADD, {of_keys, of_sink}, sum);
 }
@@ -77,14 +77,14 @@ static ValueId loaded(AttentionScope& at, int port, int table, char const* name)
 
 // k[b,h,d,j]
 static ValueId transposed_keys(AttentionScope& at) {
-    if (!at.is_connected(Port::Page_table_k)) return transposed_operand(at, Port::K);
-    return at.transposed(loaded(at, Port::K, Port::Page_table_k, "loaded_keys"));
+    if (!at.is_connected(Port::PageTableK)) return transposed_operand(at, Port::K);
+    return at.transposed(loaded(at, Port::K, Port::PageTableK, "loaded_keys"));
 }
 
 // v[b,h,j,d]
 static ValueId values(AttentionScope& at) {
-    if (!at.is_connected(Port::Page_table_v)) return operand(at, Port::V);
-    return loaded(at, Port::V, Port::Page_table_v, "loaded_values");
+    if (!at.is_connected(Port::PageTableV)) return operand(at, Port::V);
+    return loaded(at, Port::V, Port::PageTableV, "loaded_values");
 }
 
 // o[b,h,i,d] = sum_j p[b,h,i,j] v[b,h,j,d]
@@ -107,15 +107,15 @@ static void weigh_blocks_of_values(AttentionScope& at, ValueId p) {
     ValueId const sum = weigh_values(at, narrow, at.add_virtual("weighed_values", dim, DataType_t::FLOAT));
     ValueId const descale = at.add_number("probability_descale", 1.0 / kProbabilityScale);
     ValueId const o = at.pointwise(MUL, {sum, descale}, at.port(Port::O));
-    if (at.is_connected(Port::Amax_o)) at.reduce(ReductionMode_t::AMAX, o, at.port(Port::Amax_o));
+    if (at.is_connected(Port::AmaxO)) at.reduce(ReductionMode_t::AMAX, o, at.port(Port::AmaxO));
 }
 
 static void weigh_values_in_8_bits(AttentionScope& at, ValueId p) {
-    p = quantized(at, p, {Port::Amax_s, Port::Scale_s}, at.add_score("narrow_probabilities", at.io_type()));
+    p = quantized(at, p, {Port::AmaxS, Port::ScaleS}, at.add_score("narrow_probabilities", at.io_type()));
     core::Dims const dim = at.value(at.port(Port::O)).dim;
     ValueId const sum = weigh_values(at, p, at.add_virtual("weighed_values", dim, DataType_t::FLOAT));
-    ValueId const o = descaled(at, sum, {Port::Descale_s, Port::Descale_v}, "weighed_values");
-    quantized(at, o, {Port::Amax_o, Port::Scale_o}, at.port(Port::O));
+    ValueId const o = descaled(at, sum, {Port::DescaleS, Port::DescaleV}, "weighed_values");
+    quantized(at, o, {Port::AmaxO, Port::ScaleO}, at.port(Port::O));
 }
 
 void expand_forward(AttentionScope& at) {

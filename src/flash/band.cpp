@@ -15,7 +15,7 @@ std::optional<std::int64_t> bound_of(std::int64_t window, std::int64_t keys) {
 // The order of the steps is the original's, and differs by function. It decides the effect of a right window together
 // with a causal mask, and the form of ALiBi.
 Band band_of(Call const& call, Sizes const& sizes) {
-    bool const is_single_query = sizes.queries == 1 && !call.has(Argument::ALIBI_SLOPES) && !call.is_backward;
+    bool const is_single_query = sizes.queries == 1 && !call.has(Argument::AlibiSlopes) && !call.is_backward;
     bool const is_causal = call.is_causal && !is_single_query;
     bool const is_padded_forward = !call.is_packed && !call.is_backward;
     Band band{bound_of(call.window_left, sizes.keys), bound_of(call.window_right, sizes.keys)};

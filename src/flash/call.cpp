@@ -20,7 +20,7 @@ char const* name_of(Argument argument) {
 }
 
 bool Call::has_log_sums_by_row() const {
-    Tensor_view const* const view = at(Argument::SOFTMAX_LSE);
+    Tensor_view const* const view = at(Argument::SoftmaxLse);
     std::size_t const first = is_packed ? 0 : 1;
     if (view == nullptr || view->dim.size() != first + 2 || view->stride.size() != first + 2) return false;
     auto const &dim = view->dim, &stride = view->stride;
@@ -33,9 +33,9 @@ Sizes sizes_of(Call const& call) {
     auto const& q = call.at(Argument::Q)->dim;
     auto const& k = call.at(Argument::K)->dim;
     if (!call.is_packed) return {q[0], q[1], k[1], q[2], k[2], q[3], q[0] * q[1], k[0] * k[1]};
-    std::int64_t const batches = call.at(Argument::CU_SEQLENS_Q)->dim[0] - 1;
+    std::int64_t const batches = call.at(Argument::CuSeqlensQ)->dim[0] - 1;
     std::size_t const heads = call.has_pages() ? 2 : 1;
-    std::int64_t const columns = call.has_pages() ? call.at(Argument::BLOCK_TABLE)->dim[1] : 0;
+    std::int64_t const columns = call.has_pages() ? call.at(Argument::BlockTable)->dim[1] : 0;
     std::int64_t const total_k = !call.has_pages() ? k[0] : columns == 0 ? 0 : k[0] * k[1];
     return {batches, call.max_seqlen_q, call.max_seqlen_k, q[1], k[heads], q[2], q[0], total_k};
 }
@@ -51,8 +51,8 @@ Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
     using enum Argument;
     switch (argument) {
         case Q:
-        case DOUT:
-        case OUT:
+        case DOut:
+        case Out:
         case DQ:
             if (call.is_packed) return {n.total_q, n.heads, n.width};
             return {n.batches, n.queries, n.heads, n.width};
@@ -63,22 +63,22 @@ Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
         case V:
         case DK:
         case DV: return wanted_dims(call, n, K);
-        case SOFTMAX_LSE:
+        case SoftmaxLse:
             if (call.is_packed) return {n.heads, n.total_q};
             return {n.batches, n.heads, n.queries};
-        case SOFTMAX_D:
+        case SoftmaxD:
             if (call.is_packed) return {n.heads, n.total_q + kRowsTogether * n.batches};
             return {n.batches, n.heads, rounded_up(n.queries)};
         case P: return {n.batches, n.heads, rounded_up(n.queries), rounded_up(n.keys)};
-        case CU_SEQLENS_Q:
-        case CU_SEQLENS_K: return {n.batches + 1};
-        case SEQUSED_K: return {n.batches};
-        case BLOCK_TABLE: return {n.batches, call.at(BLOCK_TABLE)->dim.back()};
-        case ALIBI_SLOPES:
-            if (call.at(ALIBI_SLOPES)->dim.size() == 2) return {n.batches, n.heads};
+        case CuSeqlensQ:
+        case CuSeqlensK: return {n.batches + 1};
+        case SequsedK: return {n.batches};
+        case BlockTable: return {n.batches, call.at(BlockTable)->dim.back()};
+        case AlibiSlopes:
+            if (call.at(AlibiSlopes)->dim.size() == 2) return {n.batches, n.heads};
             return {n.heads};
-        case SEED: return {call.has(OFFSET) ? 1 : 2};
-        case OFFSET: return {1};
+        case Seed: return {call.has(Offset) ? 1 : 2};
+        case Offset: return {1};
     }
     return {};
 }

@@ -22,23 +22,23 @@ enum class Argument {
     Q,
     K,
     V,
-    DOUT,
-    OUT,
-    SOFTMAX_LSE,
+    DOut,
+    Out,
+    SoftmaxLse,
     DQ,
     DK,
     DV,
-    SOFTMAX_D,
+    SoftmaxD,
     P,
-    CU_SEQLENS_Q,
-    CU_SEQLENS_K,
-    SEQUSED_K,
-    BLOCK_TABLE,
-    ALIBI_SLOPES,
-    SEED,
-    OFFSET,
+    CuSeqlensQ,
+    CuSeqlensK,
+    SequsedK,
+    BlockTable,
+    AlibiSlopes,
+    Seed,
+    Offset,
 };
-inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::OFFSET) + 1;
+inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::Offset) + 1;
 
 // The argument's name in the functions' signatures.
 char const* name_of(Argument argument);
@@ -56,7 +56,7 @@ struct Call : calls::Arguments<Argument, kArguments> {
                                                // tensors
 
     bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
-    bool has_pages() const { return has(Argument::BLOCK_TABLE); }
+    bool has_pages() const { return has(Argument::BlockTable); }
     bool has_dropout() const { return p_dropout > 0.0f; }
     bool has_softcap() const { return softcap > 0.0f; }
     // Whether log-sum-exps have the order that graphs of packed sequences give them, the heads of a row side by side.

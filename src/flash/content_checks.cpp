@@ -38,25 +38,25 @@ void check_lengths(Scope const& scope, Argument argument, char const* bound, std
 
 void totals_ascend(Scope const& scope) {
     constexpr std::int64_t kAny = INT32_MAX;
-    check_totals(scope, CU_SEQLENS_Q, scope.sizes->total_q);
-    check_totals(scope, CU_SEQLENS_K, scope.call.has_pages() ? kAny : scope.sizes->total_k);
+    check_totals(scope, CuSeqlensQ, scope.sizes->total_q);
+    check_totals(scope, CuSeqlensK, scope.call.has_pages() ? kAny : scope.sizes->total_k);
 }
 
 void lengths_are_bounded(Scope const& scope) {
     Lengths const lengths = lengths_of(scope.call);
-    check_lengths(scope, CU_SEQLENS_Q, "max_seqlen_q", lengths.q, scope.sizes->queries);
-    check_lengths(scope, scope.call.has(SEQUSED_K) ? SEQUSED_K : CU_SEQLENS_K, "max_seqlen_k", lengths.k,
+    check_lengths(scope, CuSeqlensQ, "max_seqlen_q", lengths.q, scope.sizes->queries);
+    check_lengths(scope, scope.call.has(SequsedK) ? SequsedK : CuSeqlensK, "max_seqlen_k", lengths.k,
                   scope.sizes->keys);
 }
 
 void used_keys_are_there(Scope const& scope) {
-    if (!scope.call.has(SEQUSED_K)) return;
-    auto const used = integers_of(*scope.call.at(SEQUSED_K));
-    auto const totals = integers_of(*scope.call.at(CU_SEQLENS_K));
+    if (!scope.call.has(SequsedK)) return;
+    auto const used = integers_of(*scope.call.at(SequsedK));
+    auto const totals = integers_of(*scope.call.at(CuSeqlensK));
     for (std::size_t n = 0; n < used.size(); ++n) {
         std::int64_t const most = scope.call.has_pages() ? INT32_MAX : std::int64_t{totals[n + 1]} - totals[n];
         if (used[n] >= 0 && used[n] <= most) continue;
-        return scope.report(SEQUSED_K, element("seqused_k", n, used[n]),
+        return scope.report(SequsedK, element("seqused_k", n, used[n]),
                             text("a number from 0 to ", most, ", the keys of the sequence"),
                             "pass how many keys each sequence uses");
     }
@@ -65,20 +65,20 @@ void used_keys_are_there(Scope const& scope) {
 void blocks_are_there(Scope const& scope) {
     Call const& call = scope.call;
     if (!call.has_pages()) return;
-    Tensor_view const &table = *call.at(BLOCK_TABLE), &k = *call.at(K);
+    Tensor_view const &table = *call.at(BlockTable), &k = *call.at(K);
     auto const* const entries = static_cast<std::int32_t const*>(table.data);
     std::vector<std::int64_t> const lengths = lengths_of(call).k;
     for (std::size_t n = 0; n < lengths.size(); ++n) {
         std::int64_t const needed = (lengths[n] + k.dim[1] - 1) / k.dim[1];
         if (needed > table.dim[1]) {
-            return scope.report(BLOCK_TABLE, text(table.dim[1], " blocks for each sequence"),
+            return scope.report(BlockTable, text(table.dim[1], " blocks for each sequence"),
                                 text(needed, " for the ", lengths[n], " keys of sequence ", n),
                                 "pass a table with as many columns");
         }
         for (std::int64_t column = 0; column < needed; ++column) {
             std::int64_t const block = entries[static_cast<std::int64_t>(n) * table.stride[0] + column];
             if (block >= 0 && block < k.dim[0]) continue;
-            return scope.report(BLOCK_TABLE, text("block ", block, " at [", n, ", ", column, "]"),
+            return scope.report(BlockTable, text("block ", block, " at [", n, ", ", column, "]"),
                                 text("a number from 0 to ", k.dim[0] - 1, ", the blocks of k"), "correct the entry");
         }
     }

@@ -19,10 +19,10 @@ class Builder {
     Builder(Shapes const& shapes, fe::graph::Graph& graph)
         : shapes_(shapes), graph_(graph), starts_(starts_of(shapes)) {
         if (!shapes.is_packed) return;
-        lengths_q_ = integers("lengths of q", static_cast<int>(LENGTHS_Q), DataType_t::INT32, shapes.slots);
-        lengths_k_ = integers("lengths of k", static_cast<int>(LENGTHS_K), DataType_t::INT32, shapes.slots);
+        lengths_q_ = integers("lengths of q", static_cast<int>(LengthsQ), DataType_t::INT32, shapes.slots);
+        lengths_k_ = integers("lengths of k", static_cast<int>(LengthsK), DataType_t::INT32, shapes.slots);
         for (Starts const& starts : starts_) {
-            int const uid = static_cast<int>(STARTS) + static_cast<int>(start_tensors_.size());
+            int const uid = static_cast<int>(FirstStarts) + static_cast<int>(start_tensors_.size());
             start_tensors_.push_back(
                 integers(starts.is_of_keys ? "starts in k" : "starts in q", uid, DataType_t::INT64, shapes.slots + 1));
         }
@@ -91,9 +91,9 @@ Attributes Builder::log_sums_like() {
     std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
     bool const is_by_row = shapes_.is_packed || shapes_.has_log_sums_by_row;
     Dims const stride = is_by_row ? Dims{entry, 1, heads, 1} : Dims{entry, queries, 1, 1};
-    return packed(tensor(name_of(SOFTMAX_LSE), static_cast<int>(SOFTMAX_LSE), DataType_t::FLOAT,
+    return packed(tensor(name_of(SoftmaxLse), static_cast<int>(SoftmaxLse), DataType_t::FLOAT,
                          {shapes_.slots, heads, queries, 1}, stride),
-                  SOFTMAX_LSE);
+                  SoftmaxLse);
 }
 
 // If both corners have the same diagonal, cuDNN supports more options with the upper one, and is faster in backward.
@@ -105,13 +105,13 @@ void Builder::set(Options& options) {
     if (shapes_.band.left) options.set_diagonal_band_left_bound(static_cast<int>(*shapes_.band.left + 1));
     if (shapes_.band.right) options.set_diagonal_band_right_bound(static_cast<int>(*shapes_.band.right));
     if (shapes_.is_packed) options.set_padding_mask(true).set_seq_len_q(lengths_q_).set_seq_len_kv(lengths_k_);
-    if (shapes_.p_dropout > 0.0f) options.set_dropout(shapes_.p_dropout, number(SEED), number(OFFSET));
+    if (shapes_.p_dropout > 0.0f) options.set_dropout(shapes_.p_dropout, number(Seed), number(Offset));
 }
 
 Score_terms Builder::terms() {
-    if (shapes_.alibi == Alibi::NONE) return score_terms(shapes_, nullptr, nullptr, nullptr);
+    if (shapes_.alibi == Alibi::None) return score_terms(shapes_, nullptr, nullptr, nullptr);
     std::int64_t const entries = shapes_.slope_stride == 0 ? 1 : shapes_.slots;
-    Tensor const slopes = graph_.tensor(tensor(name_of(ALIBI_SLOPES), static_cast<int>(ALIBI_SLOPES), DataType_t::FLOAT,
+    Tensor const slopes = graph_.tensor(tensor(name_of(AlibiSlopes), static_cast<int>(AlibiSlopes), DataType_t::FLOAT,
                                                {entries, shapes_.heads, 1, 1}, {shapes_.slope_stride, 1, 1, 1}));
     return score_terms(shapes_, slopes, lengths_q_, lengths_k_);
 }
@@ -119,12 +119,12 @@ Score_terms Builder::terms() {
 Tensor Builder::dropped() {
     Dims const dim = {shapes_.slots, shapes_.heads, shapes_.queries, shapes_.keys};
     return graph_.tensor(
-        tensor("dropout mask", static_cast<int>(DROPPED), DataType_t::FLOAT, dim, row_major(dim)).set_output(true));
+        tensor("dropout mask", static_cast<int>(Dropped), DataType_t::FLOAT, dim, row_major(dim)).set_output(true));
 }
 
 Tensor Builder::page_table() {
     std::int64_t const columns = shapes_.page_columns();
-    return graph_.tensor(tensor(name_of(BLOCK_TABLE), static_cast<int>(BLOCK_TABLE), DataType_t::INT32,
+    return graph_.tensor(tensor(name_of(BlockTable), static_cast<int>(BlockTable), DataType_t::INT32,
                                 {shapes_.slots, 1, columns, 1}, {columns, columns, 1, 1}));
 }
 
@@ -142,14 +142,14 @@ void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
         options.set_paged_attention_max_seq_len_kv(static_cast<int>(shapes.keys));
     }
     auto const [out, log_sums] = graph.sdpa(q, k, v, options);
-    build.write_q(out, OUT);
+    build.write_q(out, Out);
     build.write_log_sums(log_sums);
 }
 
 void describe_backward(Shapes const& shapes, fe::graph::Graph& graph) {
     Builder build(shapes, graph);
     Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.rows_of_k(V);
-    Tensor const out = build.rows_of_q(OUT), dout = build.rows_of_q(DOUT), log_sums = build.log_sums();
+    Tensor const out = build.rows_of_q(Out), dout = build.rows_of_q(DOut), log_sums = build.log_sums();
     fe::graph::SDPA_backward_attributes options;
     build.set(options);
     options.set_deterministic_algorithm(shapes.is_deterministic);

@@ -7,9 +7,9 @@
 
 namespace sdpa_graph::flash {
 
-// The tensors that a graph binds in addition to the arguments. From STARTS on, there is a number for each of
+// The tensors that a graph binds in addition to the arguments. From FirstStarts on, there is a number for each of
 // starts_of() the shapes.
-enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_K, DROPPED, STARTS };
+enum class Extra { LengthsQ = static_cast<int>(kArguments), LengthsK, Dropped, FirstStarts };
 
 // Tensors have the numbers of their Argument or Extra as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);

@@ -16,8 +16,8 @@ void set_inputs(Call& call, Tensor_view const& q, Tensor_view const& k, Tensor_v
 }
 
 void set_lengths(Call& call, Tensor_view const& totals_q, Tensor_view const& totals_k, int most_q, int most_k) {
-    call.set(CU_SEQLENS_Q, totals_q);
-    call.set(CU_SEQLENS_K, totals_k);
+    call.set(CuSeqlensQ, totals_q);
+    call.set(CuSeqlensK, totals_k);
     call.max_seqlen_q = most_q;
     call.max_seqlen_k = most_k;
 }
@@ -32,7 +32,7 @@ struct Options {
 };
 
 void set_options(Call& call, Options const& options) {
-    call.set(ALIBI_SLOPES, options.alibi_slopes);
+    call.set(AlibiSlopes, options.alibi_slopes);
     call.p_dropout = options.p_dropout;
     call.softmax_scale = options.softmax_scale;
     call.is_causal = options.is_causal;
@@ -43,15 +43,15 @@ void set_options(Call& call, Options const& options) {
 
 // Two tensors of one number each, or one of two; then the other does not count.
 void set_generator(Call& call, Tensor_view const& seed, Tensor_view const& offset) {
-    call.set_if_given(SEED, seed);
-    if (seed.dim.empty() || (seed.dim.size() == 1 && seed.dim[0] == 1)) call.set_if_given(OFFSET, offset);
+    call.set_if_given(Seed, seed);
+    if (seed.dim.empty() || (seed.dim.size() == 1 && seed.dim[0] == 1)) call.set_if_given(Offset, offset);
 }
 
 // Results that have memory count as passed, like out_. The argument has precedence.
 error_t forward(Call call, Optional_tensor const& out, Forward_results& results) {
-    call.set_if_given(OUT, results.out);
-    call.set(OUT, out);
-    call.set_if_given(SOFTMAX_LSE, results.softmax_lse);
+    call.set_if_given(Out, results.out);
+    call.set(Out, out);
+    call.set_if_given(SoftmaxLse, results.softmax_lse);
     if (call.return_softmax) call.set_if_given(P, results.p);
     SDPA_GRAPH_TRY(check(call));
     return run_forward(call, results);
@@ -65,7 +65,7 @@ error_t backward(Call call, Gradients const& gradients, Backward_results& result
     call.set_if_given(DQ, results.dq);
     call.set_if_given(DK, results.dk);
     call.set_if_given(DV, results.dv);
-    call.set_if_given(SOFTMAX_D, results.softmax_d);
+    call.set_if_given(SoftmaxD, results.softmax_d);
     call.set(DQ, gradients.dq);
     call.set(DK, gradients.dk);
     call.set(DV, gradients.dv);
@@ -85,7 +85,7 @@ error_t mha_fwd(Tensor_view const& q, Tensor_view const& k, Tensor_view const& v
         set_options(call,
                     {alibi_slopes_, p_dropout, softmax_scale, is_causal, window_size_left, window_size_right, softcap});
         call.return_softmax = return_softmax;
-        if (gen_) call.set_if_given(SEED, *gen_);
+        if (gen_) call.set_if_given(Seed, *gen_);
         return forward(call, out_, results);
     });
 }
@@ -103,11 +103,11 @@ error_t mha_varlen_fwd(Tensor_view const& q, Tensor_view const& k, Tensor_view c
         set_lengths(call, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k);
         set_options(call,
                     {alibi_slopes_, p_dropout, softmax_scale, is_causal, window_size_left, window_size_right, softcap});
-        call.set(SEQUSED_K, seqused_k);
-        call.set(BLOCK_TABLE, block_table_);
+        call.set(SequsedK, seqused_k);
+        call.set(BlockTable, block_table_);
         call.zero_tensors = zero_tensors;
         call.return_softmax = return_softmax;
-        if (gen_) call.set_if_given(SEED, *gen_);
+        if (gen_) call.set_if_given(Seed, *gen_);
         return forward(call, out_, results);
     });
 }
@@ -121,9 +121,9 @@ error_t mha_bwd(Tensor_view const& dout, Tensor_view const& q, Tensor_view const
     return fe::core::guarded([&] {
         Call call{.function = "mha_bwd", .is_backward = true, .is_packed = false, .place = &place};
         set_inputs(call, q, k, v);
-        call.set(DOUT, dout);
-        call.set(OUT, out);
-        call.set(SOFTMAX_LSE, softmax_lse);
+        call.set(DOut, dout);
+        call.set(Out, out);
+        call.set(SoftmaxLse, softmax_lse);
         set_options(call,
                     {alibi_slopes_, p_dropout, softmax_scale, is_causal, window_size_left, window_size_right, softcap});
         call.is_deterministic = deterministic;
@@ -143,9 +143,9 @@ error_t mha_varlen_bwd(Tensor_view const& dout, Tensor_view const& q, Tensor_vie
     return fe::core::guarded([&] {
         Call call{.function = "mha_varlen_bwd", .is_backward = true, .is_packed = true, .place = &place};
         set_inputs(call, q, k, v);
-        call.set(DOUT, dout);
-        call.set(OUT, out);
-        call.set(SOFTMAX_LSE, softmax_lse);
+        call.set(DOut, dout);
+        call.set(Out, out);
+        call.set(SoftmaxLse, softmax_lse);
         set_lengths(call, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k);
         set_options(call,
                     {alibi_slopes_, p_dropout, softmax_scale, is_causal, window_size_left, window_size_right, softcap});

@@ -17,12 +17,12 @@ std::int64_t elements_of_part(Tensor_view const& pages) { return power_of_two_in
 }  // namespace
 
 Lengths lengths_of(Call const& call) {
-    Lengths lengths{differences(integers_of(*call.at(Argument::CU_SEQLENS_Q))), {}};
-    if (call.has(Argument::SEQUSED_K)) {
-        auto const used = integers_of(*call.at(Argument::SEQUSED_K));
+    Lengths lengths{differences(integers_of(*call.at(Argument::CuSeqlensQ))), {}};
+    if (call.has(Argument::SequsedK)) {
+        auto const used = integers_of(*call.at(Argument::SequsedK));
         lengths.k.assign(used.begin(), used.end());
     } else {
-        lengths.k = differences(integers_of(*call.at(Argument::CU_SEQLENS_K)));
+        lengths.k = differences(integers_of(*call.at(Argument::CuSeqlensK)));
     }
     return lengths;
 }
@@ -42,7 +42,7 @@ Pages pages_of(Call const& call) {
     bool const is_one_page = k.dim[0] <= 1;
     std::int64_t const step = is_one_page || parts == 1 ? parts : k.stride[0] / elements_of_part(k);
     std::int64_t const count = (k.dim[0] - 1) * step + parts;
-    return {rows, parts, step, count, call.at(Argument::BLOCK_TABLE)->dim[1]};
+    return {rows, parts, step, count, call.at(Argument::BlockTable)->dim[1]};
 }
 
 }  // namespace sdpa_graph::flash

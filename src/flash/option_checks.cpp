@@ -19,7 +19,7 @@ bool is_numbers(Tensor_view const* view, std::int64_t count) {
 
 void packed_has_sequences(Scope const& scope) {
     if (!scope.sizes || !scope.call.is_packed || scope.sizes->batches > 0) return;
-    scope.report(Argument::CU_SEQLENS_Q, text("dims ", scope.call.at(Argument::CU_SEQLENS_Q)->dim),
+    scope.report(Argument::CuSeqlensQ, text("dims ", scope.call.at(Argument::CuSeqlensQ)->dim),
                  "one element more than there are sequences, and a sequence at least",
                  "skip the call where there is no sequence");
 }
@@ -91,7 +91,7 @@ void numbers_are_finite(Scope const& scope) {
 void dropout_has_generator(Scope const& scope) {
     Call const& call = scope.call;
     if (!call.has_dropout()) return;
-    Tensor_view const *const seed = call.at(Argument::SEED), *const offset = call.at(Argument::OFFSET);
+    Tensor_view const *const seed = call.at(Argument::Seed), *const offset = call.at(Argument::Offset);
     if (offset == nullptr ? is_numbers(seed, 2) : is_numbers(seed, 1) && is_numbers(offset, 1)) return;
     scope.report(
         {},

@@ -63,8 +63,8 @@ std::optional<Sizes> known_sizes(Call const& call) {
     std::size_t const rank = call.is_packed ? 3 : 4;
     if (!has_rank(call.at(Argument::Q), rank)) return std::nullopt;
     if (!has_rank(call.at(Argument::K), call.has_pages() ? 4 : rank)) return std::nullopt;
-    if (call.has_pages() && !has_rank(call.at(Argument::BLOCK_TABLE), 2)) return std::nullopt;
-    if (call.is_packed && !has_rank(call.at(Argument::CU_SEQLENS_Q), 1)) return std::nullopt;
+    if (call.has_pages() && !has_rank(call.at(Argument::BlockTable), 2)) return std::nullopt;
+    if (call.is_packed && !has_rank(call.at(Argument::CuSeqlensQ), 1)) return std::nullopt;
     return sizes_of(call);
 }
 

@@ -10,7 +10,7 @@ namespace {
 using enum Argument;
 
 // Only backward itself reads softmax_d. On a GPU it costs time, so that it is written only if there is memory for it.
-bool wants_softmax_d(Call const& call) { return !call.is_on_gpu() || call.has(SOFTMAX_D); }
+bool wants_softmax_d(Call const& call) { return !call.is_on_gpu() || call.has(SoftmaxD); }
 
 error_t provide_results(Call& call, Sizes const& sizes, Backward_results& made) {
     DataType_t const type = call.at(Q)->type;
@@ -18,18 +18,18 @@ error_t provide_results(Call& call, Sizes const& sizes, Backward_results& made) 
     SDPA_GRAPH_TRY(provide(call, sizes, DK, type, made.dk));
     SDPA_GRAPH_TRY(provide(call, sizes, DV, type, made.dv));
     if (!wants_softmax_d(call)) return {};
-    return provide(call, sizes, SOFTMAX_D, DataType_t::FLOAT, made.softmax_d);
+    return provide(call, sizes, SoftmaxD, DataType_t::FLOAT, made.softmax_d);
 }
 
 void take_results(Call const& call, Backward_results& results) {
     take(call, DQ, results.dq);
     take(call, DK, results.dk);
     take(call, DV, results.dv);
-    take(call, SOFTMAX_D, results.softmax_d);
+    take(call, SoftmaxD, results.softmax_d);
 }
 
 error_t fill_results(Call const& call, calls::Lease const& lease) {
-    for (Argument const argument : {DQ, DK, DV, SOFTMAX_D}) {
+    for (Argument const argument : {DQ, DK, DV, SoftmaxD}) {
         if (call.has(argument)) SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(argument), 0.0f)));
     }
     return {};
@@ -47,7 +47,7 @@ struct Plans {
     error_t run(calls::Lease const& lease, calls::Pack& pack, Scratch const& scratch) const {
         SDPA_GRAPH_TRY(of_all->run(lease, pack, scratch.workspace()));
         if (of_squares == nullptr) return {};
-        for (Extra const lengths : {Extra::LENGTHS_Q, Extra::LENGTHS_K}) pack.bind(lengths, scratch.squares());
+        for (Extra const lengths : {Extra::LengthsQ, Extra::LengthsK}) pack.bind(lengths, scratch.squares());
         return of_squares->run(lease, pack, scratch.workspace());
     }
 };
@@ -69,8 +69,8 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
     Run const run{call, shapes, sizes, scratch.value()};
     if (shapes.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_backward(run)));
     calls::Pack pack = inputs_of(run);
-    pack.bind(SOFTMAX_LSE, has_log_sums_in_place(run) ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
-    for (Argument const argument : {OUT, DOUT, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);
+    pack.bind(SoftmaxLse, has_log_sums_in_place(run) ? call.at(SoftmaxLse)->data : run.scratch.log_sums());
+    for (Argument const argument : {Out, DOut, DQ, DK, DV}) pack.bind(argument, call.at(argument)->data);
     SDPA_GRAPH_TRY(plans.value().run(lease, pack, run.scratch));
     if (!sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_backward(run)));
     return wants_softmax_d(call) ? work(call, lease, write_softmax_d(run)) : error_t();
@@ -79,7 +79,7 @@ error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& 
 // No key is visible to any query.
 error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     SDPA_GRAPH_TRY(work(call, lease, write_gradients_of_nothing(call, sizes)));
-    return call.has(SOFTMAX_D) ? work(call, lease, calls::fill(*call.at(SOFTMAX_D), 0.0f)) : error_t();
+    return call.has(SoftmaxD) ? work(call, lease, calls::fill(*call.at(SoftmaxD), 0.0f)) : error_t();
 }
 
 error_t run(Call const& call, Sizes const& sizes) {

@@ -13,16 +13,16 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 error_t provide_results(Call& call, Sizes const& sizes, Forward_results& made) {
     DataType_t const type = call.at(Q)->type;
-    SDPA_GRAPH_TRY(provide(call, sizes, OUT, type, made.out));
-    SDPA_GRAPH_TRY(provide(call, sizes, SOFTMAX_LSE, DataType_t::FLOAT, made.softmax_lse));
+    SDPA_GRAPH_TRY(provide(call, sizes, Out, type, made.out));
+    SDPA_GRAPH_TRY(provide(call, sizes, SoftmaxLse, DataType_t::FLOAT, made.softmax_lse));
     return call.return_softmax ? provide(call, sizes, P, type, made.p) : error_t();
 }
 
 void take_results(Call const& call, Forward_results& results) {
-    take(call, OUT, results.out);
-    take(call, SOFTMAX_LSE, results.softmax_lse);
+    take(call, Out, results.out);
+    take(call, SoftmaxLse, results.softmax_lse);
     take(call, P, results.p);
-    results.rng_state = call.has_dropout() ? *call.at(SEED) : Tensor_view();
+    results.rng_state = call.has_dropout() ? *call.at(Seed) : Tensor_view();
 }
 
 error_t fill_probabilities(Call const& call, calls::Lease const& lease) {
@@ -30,8 +30,8 @@ error_t fill_probabilities(Call const& call, calls::Lease const& lease) {
 }
 
 error_t fill_results(Call const& call, calls::Lease const& lease) {
-    SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(OUT), 0.0f)));
-    SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(SOFTMAX_LSE), -kInfinity)));
+    SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(Out), 0.0f)));
+    SDPA_GRAPH_TRY(work(call, lease, calls::fill(*call.at(SoftmaxLse), -kInfinity)));
     return fill_probabilities(call, lease);
 }
 
@@ -50,10 +50,10 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     Run const run{call, shapes, sizes, scratch.value()};
     if (shapes.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_forward(run)));
     calls::Pack pack = inputs_of(run);
-    pack.bind(OUT, shapes.gathers_queries ? run.scratch.out() : call.at(OUT)->data);
+    pack.bind(Out, shapes.gathers_queries ? run.scratch.out() : call.at(Out)->data);
     bool const is_in_place = has_log_sums_in_place(run);
-    pack.bind(SOFTMAX_LSE, is_in_place ? call.at(SOFTMAX_LSE)->data : run.scratch.log_sums());
-    if (call.return_softmax) pack.bind(Extra::DROPPED, run.scratch.kept());
+    pack.bind(SoftmaxLse, is_in_place ? call.at(SoftmaxLse)->data : run.scratch.log_sums());
+    if (call.return_softmax) pack.bind(Extra::Dropped, run.scratch.kept());
     SDPA_GRAPH_TRY(plan.value()->run(lease, pack, run.scratch.workspace()));
     if (!is_in_place || !sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
     return call.return_softmax ? work(call, lease, write_probabilities(run)) : error_t();

@@ -73,8 +73,8 @@ fe::detail::Score_modifier slopes_by_distance(Tensor slopes, Tensor lengths_q, T
 
 Score_terms score_terms(Shapes const& shapes, Tensor const& slopes, Tensor const& lengths_q, Tensor const& lengths_k) {
     Score_terms terms;
-    if (shapes.alibi == Alibi::BY_KEY) terms.forward = slopes_by_key(slopes);
-    if (shapes.alibi == Alibi::BY_DISTANCE)
+    if (shapes.alibi == Alibi::ByKey) terms.forward = slopes_by_key(slopes);
+    if (shapes.alibi == Alibi::ByDistance)
         terms.forward = slopes_by_distance(slopes, lengths_q, lengths_k, shapes.keys - shapes.queries);
     if (shapes.softcap > 0.0f) {
         modifiers::Capped const cap = modifiers::softcap(shapes.softcap);

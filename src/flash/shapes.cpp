@@ -23,8 +23,8 @@ std::int64_t near_bound_of(std::int64_t length) {
 }
 
 Alibi alibi_of(Call const& call, Band const& band) {
-    if (!call.has(ALIBI_SLOPES)) return Alibi::NONE;
-    return band.is_causal() ? Alibi::BY_KEY : Alibi::BY_DISTANCE;
+    if (!call.has(AlibiSlopes)) return Alibi::None;
+    return band.is_causal() ? Alibi::ByKey : Alibi::ByDistance;
 }
 
 // The stride of a dim. That of a dim of 1 does not matter: it is computed as if more of them followed the inner dims.
@@ -46,7 +46,7 @@ std::int64_t bound_of(Call const& call, std::int64_t length) {
 
 // Slopes of each sequence and a dropout mask have room for the sequences alone.
 std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries) {
-    bool const has_slopes_by_sequence = call.has(ALIBI_SLOPES) && call.at(ALIBI_SLOPES)->dim.size() == 2;
+    bool const has_slopes_by_sequence = call.has(AlibiSlopes) && call.at(AlibiSlopes)->dim.size() == 2;
     if (!has_wide_bounds(call) || has_slopes_by_sequence || call.return_softmax) return batches;
     return fe::attention::slots_of_class(batches, queries);
 }
@@ -63,9 +63,9 @@ bool has_heads_in_rows(Call const& call, Argument argument) {
 bool becomes_packed(Call const& call) {
     if (call.is_packed || !has_wide_bounds(call)) return false;
     auto const is_written_in_rows = [&](Argument argument) {
-        return (call.is_backward && argument == OUT) || has_heads_in_rows(call, argument);
+        return (call.is_backward && argument == Out) || has_heads_in_rows(call, argument);
     };
-    return call.has_dropout() || std::ranges::all_of(std::array{OUT, DQ, DK, DV}, is_written_in_rows);
+    return call.has_dropout() || std::ranges::all_of(std::array{Out, DQ, DK, DV}, is_written_in_rows);
 }
 
 bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
@@ -74,7 +74,7 @@ bool has_keys(Argument argument) { return argument == K || argument == V || argu
 std::int64_t step_of_starts(Call const& call, Argument argument) { return step_of(*call.at(argument), 0); }
 
 Argument first_with_starts_of(Call const& call, Argument argument) {
-    for (Argument const other : {Q, K, V, DOUT, OUT, DQ, DK, DV}) {
+    for (Argument const other : {Q, K, V, DOut, Out, DQ, DK, DV}) {
         bool const fits = call.has(other) && has_keys(other) == has_keys(argument) &&
                           step_of_starts(call, other) == step_of_starts(call, argument);
         if (fits) return other;
@@ -105,8 +105,8 @@ bool has_whole_chunks(Tensor_view const& packed) {
 
 // The host does not read lengths of packed sequences, but knows whether q and k have the same ones.
 bool is_square(Call const& call, Sizes const& sizes) {
-    if (sizes.queries != sizes.keys || call.has_pages() || call.has(SEQUSED_K)) return false;
-    return !call.is_packed || call.at(CU_SEQLENS_Q)->data == call.at(CU_SEQLENS_K)->data;
+    if (sizes.queries != sizes.keys || call.has_pages() || call.has(SequsedK)) return false;
+    return !call.is_packed || call.at(CuSeqlensQ)->data == call.at(CuSeqlensK)->data;
 }
 
 void set_pages(Shapes& shapes, Call const& call) {
@@ -116,8 +116,8 @@ void set_pages(Shapes& shapes, Call const& call) {
     shapes.page_rows = pages.rows;
     shapes.keys = std::min(shapes.keys, saturating_multiply(pages.columns, pages.parts * pages.rows));
     // One query over pages is not right with changes of scores by heads (cudnn.s89).
-    shapes.gathers_queries = call.max_seqlen_q == 1 && !call.has(ALIBI_SLOPES) && call.is_on_gpu() &&
-                             has_whole_chunks(*call.at(Q)) && has_whole_chunks(*call.at(OUT));
+    shapes.gathers_queries = call.max_seqlen_q == 1 && !call.has(AlibiSlopes) && call.is_on_gpu() &&
+                             has_whole_chunks(*call.at(Q)) && has_whole_chunks(*call.at(Out));
     if (shapes.gathers_queries) shapes.queries = 1;
 }
 
@@ -132,8 +132,8 @@ bool has_squares_apart(Call const& call, Sizes const& sizes, Shapes const& shape
 void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
     shapes.band = band_of(call, sizes);
     shapes.alibi = alibi_of(call, shapes.band);
-    if (shapes.alibi != Alibi::NONE) {
-        Tensor_view const& slopes = *call.at(ALIBI_SLOPES);
+    if (shapes.alibi != Alibi::None) {
+        Tensor_view const& slopes = *call.at(AlibiSlopes);
         shapes.slope_stride = slopes.dim.size() == 2 && slopes.dim[0] > 1 ? slopes.stride[0] : 0;
     }
     shapes.scale = call.softmax_scale;
@@ -161,7 +161,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     if (call.has_pages()) set_pages(shapes, call);
     set_options(shapes, call, sizes);
     shapes.has_squares_apart = has_squares_apart(call, sizes, shapes);
-    for (Argument const argument : {Q, K, V, DOUT, OUT, DQ, DK, DV}) {
+    for (Argument const argument : {Q, K, V, DOut, Out, DQ, DK, DV}) {
         if (call.has(argument)) shapes.of(argument) = strides_of(call, shapes, argument);
     }
     shapes.target = target.kind();
@@ -173,14 +173,14 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
 std::optional<Starts> starts_of(Shapes const& shapes, Argument argument) {
     bool const is_ragged = shapes.is_packed && !(has_keys(argument) ? shapes.has_pages : shapes.gathers_queries);
     if (!is_ragged) return std::nullopt;
-    if (argument == SOFTMAX_LSE) return Starts{SOFTMAX_LSE, false, shapes.heads};
+    if (argument == SoftmaxLse) return Starts{SoftmaxLse, false, shapes.heads};
     return Starts{shapes.of(argument).starts, has_keys(argument), shapes.of(argument).row};
 }
 
 fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes) {
     fe::core::ShortList<Starts, fe::rows::kMostOffsets> all;
-    for (Argument const argument : {Q, K, V, OUT, SOFTMAX_LSE, DOUT, DQ, DK, DV}) {
-        bool const is_of_backward = argument == DOUT || argument == DQ || argument == DK || argument == DV;
+    for (Argument const argument : {Q, K, V, Out, SoftmaxLse, DOut, DQ, DK, DV}) {
+        bool const is_of_backward = argument == DOut || argument == DQ || argument == DK || argument == DV;
         if (is_of_backward && !shapes.is_backward) continue;
         auto const starts = starts_of(shapes, argument);
         if (starts && std::find(all.begin(), all.end(), *starts) == all.end()) all.push_back(*starts);

@@ -10,7 +10,7 @@
 namespace sdpa_graph::flash {
 
 // The term added to the score of query i and key j, for a head's slope s: nothing, s * j, or -s * |i + shift - j|.
-enum class Alibi { NONE, BY_KEY, BY_DISTANCE };
+enum class Alibi { None, ByKey, ByDistance };
 
 struct Strides {
     std::int64_t batch = 0, row = 0, head = 0;
@@ -46,7 +46,7 @@ struct Shapes {
     std::int64_t slots = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, width = 0;
     std::int64_t pages = 0, page_rows = 0;
     Band band;
-    Alibi alibi = Alibi::NONE;
+    Alibi alibi = Alibi::None;
     std::int64_t slope_stride = 0;  // from one batch entry to the next
     float scale = 1.0f, softcap = 0.0f, p_dropout = 0.0f;
     std::array<Strides, static_cast<std::size_t>(Argument::DV) + 1> strides;

@@ -29,13 +29,13 @@ void for_all(Scope const& scope, Visit const& visit) {
 std::size_t rank_of(Call const& call, Argument argument) {
     bool const is_paged = call.has_pages() && (argument == K || argument == V);
     switch (argument) {
-        case SOFTMAX_LSE:
-        case SOFTMAX_D: return call.is_packed ? 2 : 3;
+        case SoftmaxLse:
+        case SoftmaxD: return call.is_packed ? 2 : 3;
         case P: return 4;
-        case CU_SEQLENS_Q:
-        case CU_SEQLENS_K:
-        case SEQUSED_K: return 1;
-        case BLOCK_TABLE: return 2;
+        case CuSeqlensQ:
+        case CuSeqlensK:
+        case SequsedK: return 1;
+        case BlockTable: return 2;
         default: return call.is_packed && !is_paged ? 3 : 4;
     }
 }
@@ -67,9 +67,9 @@ void tensors_have_memory(Scope const& scope) { calls::expect_memory(scope, all_p
 
 void tensors_have_ranks(Scope const& scope) {
     for_all(scope, [&](Argument argument, Tensor_view const& view) {
-        if (argument == SEED || argument == OFFSET) return;
+        if (argument == Seed || argument == Offset) return;
         std::size_t const rank = view.dim.size(), wanted = rank_of(scope.call, argument);
-        bool const is_either = argument == ALIBI_SLOPES;
+        bool const is_either = argument == AlibiSlopes;
         bool const fits = is_either ? rank == 1 || rank == 2 : rank == wanted;
         if (fits && calls::is_sound(view)) return;
         scope.report(argument, text("dims ", view.dim, " and strides ", view.stride),
@@ -89,15 +89,15 @@ void q_has_16_bits(Scope const& scope) {
 }
 
 void one_type(Scope const& scope) {
-    expect_type(scope, {K, V, DOUT, OUT, DQ, DK, DV, P}, scope.call.at(Q)->type, ", the type of q");
+    expect_type(scope, {K, V, DOut, Out, DQ, DK, DV, P}, scope.call.at(Q)->type, ", the type of q");
 }
 
 void integers_have_32_bits(Scope const& scope) {
-    expect_type(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, BLOCK_TABLE}, DataType_t::INT32, "");
+    expect_type(scope, {CuSeqlensQ, CuSeqlensK, SequsedK, BlockTable}, DataType_t::INT32, "");
 }
 
 void numbers_are_floats(Scope const& scope) {
-    expect_type(scope, {ALIBI_SLOPES, SOFTMAX_LSE, SOFTMAX_D}, DataType_t::FLOAT, "");
+    expect_type(scope, {AlibiSlopes, SoftmaxLse, SoftmaxD}, DataType_t::FLOAT, "");
 }
 
 void last_stride_is_one(Scope const& scope) {
@@ -106,15 +106,15 @@ void last_stride_is_one(Scope const& scope) {
         if (view.stride.back() == 1 || view.dim.back() <= 1) return;
         scope.report(argument, text("a last stride of ", view.stride.back()), "1", "make the tensor contiguous");
     };
-    for_each(scope, {Q, K, V, DOUT, OUT, DQ, DK, DV, BLOCK_TABLE, ALIBI_SLOPES}, check);
+    for_each(scope, {Q, K, V, DOut, Out, DQ, DK, DV, BlockTable, AlibiSlopes}, check);
 }
 
 void dims_fit(Scope const& scope) {
     if (!scope.sizes) return;
     for_all(scope, [&](Argument argument, Tensor_view const& view) {
-        if (argument == SEED || argument == OFFSET) return;
-        bool const is_slopes = argument == ALIBI_SLOPES && (view.dim.empty() || view.dim.size() > 2);
-        if (is_slopes || (!is_slopes && argument != ALIBI_SLOPES && view.dim.size() != rank_of(scope.call, argument)))
+        if (argument == Seed || argument == Offset) return;
+        bool const is_slopes = argument == AlibiSlopes && (view.dim.empty() || view.dim.size() > 2);
+        if (is_slopes || (!is_slopes && argument != AlibiSlopes && view.dim.size() != rank_of(scope.call, argument)))
             return;
         Few_dims const wanted = wanted_dims(scope.call, *scope.sizes, argument);
         if (std::ranges::equal(view.dim, wanted)) return;
@@ -124,8 +124,8 @@ void dims_fit(Scope const& scope) {
 }
 
 void whole_tensors_are_contiguous(Scope const& scope) {
-    calls::expect_contiguous(scope, passed(scope, {CU_SEQLENS_Q, CU_SEQLENS_K, SEQUSED_K, SOFTMAX_D, P}));
-    if (!scope.call.has_log_sums_by_row()) calls::expect_contiguous(scope, passed(scope, {SOFTMAX_LSE}));
+    calls::expect_contiguous(scope, passed(scope, {CuSeqlensQ, CuSeqlensK, SequsedK, SoftmaxD, P}));
+    if (!scope.call.has_log_sums_by_row()) calls::expect_contiguous(scope, passed(scope, {SoftmaxLse}));
 }
 
 void rows_hold_all_heads(Scope const& scope) {
@@ -138,12 +138,12 @@ void rows_hold_all_heads(Scope const& scope) {
                      text("a first stride of at least ", span, ", so that a row holds all heads"),
                      "make the tensor contiguous");
     };
-    for_each(scope, {Q, K, V, DOUT, OUT, DQ, DK, DV}, check);
+    for_each(scope, {Q, K, V, DOut, Out, DQ, DK, DV}, check);
 }
 
 void results_are_writable(Scope const& scope) {
-    auto const results = scope.call.is_backward ? passed(scope, {P, DQ, DK, DV, SOFTMAX_D})
-                                                : passed(scope, {OUT, SOFTMAX_LSE, P, DQ, DK, DV, SOFTMAX_D});
+    auto const results = scope.call.is_backward ? passed(scope, {P, DQ, DK, DV, SoftmaxD})
+                                                : passed(scope, {Out, SoftmaxLse, P, DQ, DK, DV, SoftmaxD});
     calls::expect_writable(scope, results, "pass another tensor, or leave it out to have one allocated");
 }
 

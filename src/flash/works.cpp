@@ -31,7 +31,7 @@ Access numbers_of(Call const& call, Argument argument, std::int64_t gap) {
 }
 
 Access log_sums_of(Call const& call) {
-    Tensor_view const& view = *call.at(SOFTMAX_LSE);
+    Tensor_view const& view = *call.at(SoftmaxLse);
     if (!call.is_packed) return {view.data, view.stride[0], 0, view.stride[2], view.stride[1]};
     return {view.data, 0, view.stride[1], 0, view.stride[0]};
 }
@@ -58,8 +58,8 @@ long long bound_of(std::optional<std::int64_t> const& window) { return window.va
 rows::Pages pages_of(Run const& run) {
     if (!run.call.has_pages()) return {};
     Pages const pages = pages_of(run.call);
-    Tensor_view const& table = *run.call.at(BLOCK_TABLE);
-    return {integers(run.call, BLOCK_TABLE), table.stride[0], pages.rows, pages.parts, pages.step, run.scratch.table(),
+    Tensor_view const& table = *run.call.at(BlockTable);
+    return {integers(run.call, BlockTable), table.stride[0], pages.rows, pages.parts, pages.step, run.scratch.table(),
             run.shapes.page_columns()};
 }
 
@@ -67,9 +67,9 @@ rows::Pages pages_of(Run const& run) {
 rows::Sequences sequences_of(Call const& call, Sizes const& sizes) {
     rows::Sequences all{};
     if (call.is_packed) {
-        all.totals_q = integers(call, CU_SEQLENS_Q);
-        all.totals_k = integers(call, CU_SEQLENS_K);
-        all.used_k = integers(call, SEQUSED_K);
+        all.totals_q = integers(call, CuSeqlensQ);
+        all.totals_k = integers(call, CuSeqlensK);
+        all.used_k = integers(call, SequsedK);
     }
     all.batches = sizes.batches;
     all.queries = sizes.queries;
@@ -88,7 +88,7 @@ rows::Sequences sequences_of(Run const& run) {
 
 // The log-sum-exps of the graph have their rows one after the other.
 rows::Offsets offsets_of(Run const& run, Starts const& starts, long long* result) {
-    bool const is_of_log_sums = starts.argument == SOFTMAX_LSE;
+    bool const is_of_log_sums = starts.argument == SoftmaxLse;
     long long const by_sequence = is_of_log_sums        ? run.sizes.queries * run.shapes.heads
                                   : !run.call.is_packed ? run.call.at(starts.argument)->stride[0]
                                                         : 0;
@@ -135,7 +135,7 @@ rows::Work start_forward(Run const& run) {
 
 rows::Work end_forward(Run const& run) {
     bool const is_gathered = run.shapes.gathers_queries;
-    Access const out = rows_of(run.call, OUT);
+    Access const out = rows_of(run.call, Out);
     rows::Forward_end work{{{sequences_of(run), run.sizes.total_q, run.shapes.heads, run.shapes.width,
                              log_sums_of_graph(run), log_sums_of(run.call), is_gathered ? Access{} : out},
                             {}}};
@@ -151,9 +151,9 @@ rows::Work write_probabilities(Run const& run) {
     work.heads_of_key = run.shapes.heads / run.shapes.key_heads;
     work.width = run.shapes.width;
     work.scale = run.shapes.scale;
-    if (call.has(ALIBI_SLOPES)) work.slopes = static_cast<float const*>(call.at(ALIBI_SLOPES)->data);
+    if (call.has(AlibiSlopes)) work.slopes = static_cast<float const*>(call.at(AlibiSlopes)->data);
     work.slopes_of_batch = run.shapes.slope_stride;
-    work.is_sloped_by_key = run.shapes.alibi == Alibi::BY_KEY;
+    work.is_sloped_by_key = run.shapes.alibi == Alibi::ByKey;
     work.q = rows_of(call, Q);
     work.k = rows_of(call, K);
     work.log_sums = log_sums_of(call);
@@ -191,15 +191,15 @@ rows::Work write_softmax_d(Run const& run) {
                            run.sizes.total_q,
                            run.shapes.heads,
                            run.shapes.width,
-                           rows_of(run.call, DOUT),
-                           rows_of(run.call, OUT),
-                           numbers_of(run.call, SOFTMAX_D, kPaddingOfSequence),
+                           rows_of(run.call, DOut),
+                           rows_of(run.call, Out),
+                           numbers_of(run.call, SoftmaxD, kPaddingOfSequence),
                            1.0f - run.call.p_dropout};
 }
 
 rows::Work write_unseeing_rows(Call const& call, Sizes const& sizes) {
     return rows::Forward_end{{{sequences_of(call, sizes), sizes.total_q, sizes.heads, sizes.width, Access{},
-                               log_sums_of(call), rows_of(call, OUT)},
+                               log_sums_of(call), rows_of(call, Out)},
                               {}}};
 }
 

@@ -359,14 +359,14 @@ void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t 
         ValueId value, table;
     };
     for (Rows const& rows :
-         {Rows{"k", operands[K], operands[Page_table_k]}, Rows{"v", operands[V], operands[Page_table_v]}}) {
+         {Rows{"k", operands[K], operands[PageTableK]}, Rows{"v", operands[V], operands[PageTableV]}}) {
         core::Dims const& have = dim(rows.value);
         bool const is_paged = rows.table != kNoValue;
         if ((!is_paged && have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {
             fail(show(rows.label, rows.value),
                  "batch " + std::to_string(q[0]) + " or 1, and a number of heads that divides " + std::to_string(q[1]));
         }
-        if (is_paged) check_pages(rows.value, rows.table, operands[Seq_len_kv], {q[0], keys});
+        if (is_paged) check_pages(rows.value, rows.table, operands[SeqLenKv], {q[0], keys});
         else if (have[2] != keys) {
             fail(show("k", operands[K]) + " and " + show("v", operands[V]), "one sequence length");
         }
@@ -380,7 +380,7 @@ void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t 
 void OperandCheck::check_operand(attention::Operand const& row, Operands const& operands,
                                  attention::Sizes const& sizes) {
     ValueId const id = operands[row.port];
-    bool const is_gradient = row.gradient_of != attention::kPorts;
+    bool const is_gradient = row.gradient_of != attention::PortCount;
     ValueId const source = is_gradient ? operands[row.gradient_of] : kNoValue;
     if (is_gradient && source == kNoValue) {
         return fail(std::string(row.label) + " without " + attention::operand(row.gradient_of).label,
@@ -401,7 +401,7 @@ void OperandCheck::check_operand(attention::Operand const& row, Operands const& 
 
 void OperandCheck::check_options(AttentionOptions const& options, Operands const& operands) {
     using namespace attention;
-    bool const has_lengths = operands[Seq_len_q] != kNoValue && operands[Seq_len_kv] != kNoValue;
+    bool const has_lengths = operands[SeqLenQ] != kNoValue && operands[SeqLenKv] != kNoValue;
     if (options.padding && !has_lengths) fail("a padding mask without seq_len_q or seq_len_kv", "both");
     bool const has_generator = operands[Seed] != kNoValue && operands[Offset] != kNoValue;
     if (options.dropout_probability && !has_generator) {
@@ -425,7 +425,7 @@ void OperandCheck::check_attention(Attention const& op) {
 
 void OperandCheck::check(SdpaForwardOp const& op) {
     using namespace attention;
-    bool const has_pages = op.operands[Page_table_k] != kNoValue || op.operands[Page_table_v] != kNoValue;
+    bool const has_pages = op.operands[PageTableK] != kNoValue || op.operands[PageTableV] != kNoValue;
     if (has_pages != (op.keys && *op.keys > 0)) {
         return fail("page tables or a number of keys alone", "both or neither");
     }

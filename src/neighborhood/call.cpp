@@ -19,22 +19,22 @@ constexpr Name kNames[] = {
     {Q, "query", "query"},
     {K, "key", "key"},
     {V, "value", "value"},
-    {Rel_pos_bias, "rel_pos_bias", "rel_pos_bias"},
+    {RelPosBias, "rel_pos_bias", "rel_pos_bias"},
     {Attn, "attn", "attn"},
     {O, "output", "output"},
     {Stats, "logsumexp", "logsumexp"},
-    {dO, "grad_output", "d_out"},
-    {dAttn, "grad_attn", "d_attn"},
-    {dQ, "grad_query", "d_query"},
-    {dK, "grad_key", "d_key"},
-    {dV, "grad_value", "d_value"},
-    {dRel_pos_bias, "grad_rel_pos_bias", "d_rel_pos_bias"},
+    {DO, "grad_output", "d_out"},
+    {DAttn, "grad_attn", "d_attn"},
+    {DQ, "grad_query", "d_query"},
+    {DK, "grad_key", "d_key"},
+    {DV, "grad_value", "d_value"},
+    {DRelPosBias, "grad_rel_pos_bias", "d_rel_pos_bias"},
 };
 
 constexpr bool is_in_order() {
     for (std::size_t i = 0; i < std::size(kNames); ++i)
         if (kNames[i].port != static_cast<Port>(i)) return false;
-    return std::size(kNames) == kPorts;
+    return std::size(kNames) == PortCount;
 }
 static_assert(is_in_order());
 
@@ -58,7 +58,7 @@ std::optional<Sizes> sizes_of(Call const& call) {
 }
 
 std::size_t dims_count(Call const& call, Port port) {
-    if (port == Rel_pos_bias || port == dRel_pos_bias) return call.rank() + 1;
+    if (port == RelPosBias || port == DRelPosBias) return call.rank() + 1;
     return call.rank() + (port == Stats ? 2 : 3);
 }
 

@@ -45,7 +45,7 @@ class Builder {
 void describe_forward(Builder& build, Shapes const& shapes, fe::graph::Graph& graph) {
     auto options = build.windows<fe::graph::Neighborhood_attributes>();
     options.set_attn_scale(shapes.scale).set_generate_stats(build.has(Stats));
-    if (build.has(Rel_pos_bias)) options.set_rel_pos_bias(build.input(Rel_pos_bias));
+    if (build.has(RelPosBias)) options.set_rel_pos_bias(build.input(RelPosBias));
     auto const [o, stats] = graph.neighborhood_attention(build.input(Q), build.input(K), build.input(V), options);
     build.write(o, O);
     if (build.has(Stats)) build.write(stats, Stats);
@@ -55,24 +55,24 @@ void describe_backward(Builder& build, Shapes const& shapes, fe::graph::Graph& g
     auto options = build.windows<fe::graph::Neighborhood_backward_attributes>();
     options.set_attn_scale(shapes.scale);
     auto const [dq, dk, dv] = graph.neighborhood_attention_backward(
-        build.input(Q), build.input(K), build.input(V), build.input(O), build.input(dO), build.input(Stats), options);
-    build.write(dq, dQ);
-    build.write(dk, dK);
-    build.write(dv, dV);
+        build.input(Q), build.input(K), build.input(V), build.input(O), build.input(DO), build.input(Stats), options);
+    build.write(dq, DQ);
+    build.write(dk, DK);
+    build.write(dv, DV);
 }
 
 void describe_qk(Builder& build, fe::graph::Graph& graph) {
     auto options = build.windows<fe::graph::Neighborhood_qk_attributes>();
-    if (build.has(Rel_pos_bias)) options.set_rel_pos_bias(build.input(Rel_pos_bias));
+    if (build.has(RelPosBias)) options.set_rel_pos_bias(build.input(RelPosBias));
     build.write(graph.neighborhood_qk(build.input(Q), build.input(K), options), Attn);
 }
 
 void describe_qk_backward(Builder& build, fe::graph::Graph& graph) {
     auto options = build.windows<fe::graph::Neighborhood_qk_backward_attributes>();
-    if (build.has(dRel_pos_bias)) options.set_drel_pos_bias(build.output(dRel_pos_bias));
-    auto const [dq, dk] = graph.neighborhood_qk_backward(build.input(dAttn), build.input(Q), build.input(K), options);
-    build.write(dq, dQ);
-    build.write(dk, dK);
+    if (build.has(DRelPosBias)) options.set_drel_pos_bias(build.output(DRelPosBias));
+    auto const [dq, dk] = graph.neighborhood_qk_backward(build.input(DAttn), build.input(Q), build.input(K), options);
+    build.write(dq, DQ);
+    build.write(dk, DK);
 }
 
 void describe_av(Builder& build, fe::graph::Graph& graph) {
@@ -83,9 +83,9 @@ void describe_av(Builder& build, fe::graph::Graph& graph) {
 void describe_av_backward(Builder& build, fe::graph::Graph& graph) {
     auto const options = build.windows<fe::graph::Neighborhood_av_backward_attributes>();
     auto const [dattn, dv] =
-        graph.neighborhood_av_backward(build.input(dO), build.input(Attn), build.input(V), options);
-    build.write(dattn, dAttn);
-    build.write(dv, dV);
+        graph.neighborhood_av_backward(build.input(DO), build.input(Attn), build.input(V), options);
+    build.write(dattn, DAttn);
+    build.write(dv, DV);
 }
 
 }  // namespace

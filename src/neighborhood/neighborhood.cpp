@@ -41,11 +41,10 @@ void add_hint(Call& call, char const* name, Tuple<Rank> const& sizes) {
 
 // Without tokens all results are empty, except a gradient that is summed over them.
 error_t sum_nothing(Call const& call) {
-    if (!call.has(dRel_pos_bias) || calls::is_empty(*call.at(dRel_pos_bias))) return {};
+    if (!call.has(DRelPosBias) || calls::is_empty(*call.at(DRelPosBias))) return {};
     auto const lease = calls::lease_target(*call.place, call.leading());
     if (lease.is_bad()) return lease.error();
-    return calls::work_on_rows({*call.place, lease.value(), call.leading()},
-                               calls::fill(*call.at(dRel_pos_bias), 0.0f));
+    return calls::work_on_rows({*call.place, lease.value(), call.leading()}, calls::fill(*call.at(DRelPosBias), 0.0f));
 }
 
 error_t run(Call const& call) {
@@ -80,7 +79,7 @@ error_t na_forward(Tensor_view const& output, Tensor_view const& query, Tensor_v
         call.set(Q, query);
         call.set(K, key);
         call.set(V, value);
-        call.set(Rel_pos_bias, rel_pos_bias);
+        call.set(RelPosBias, rel_pos_bias);
         call.set(Stats, logsumexp);
         call.attn_scale = attn_scale;
         add_hint(call, "query_tile_size", query_tile_size);
@@ -99,14 +98,14 @@ error_t na_backward(Tensor_view const& grad_query, Tensor_view const& grad_key, 
                     Tuple<Rank> const& num_splits_key, bool /*compute_delta_with_torch*/, Place const& place) noexcept {
     return fe::core::guarded([&] {
         Call call = call_of<Rank>(Function::Backward, {kernel_size, dilation, is_causal}, place);
-        call.set(dQ, grad_query);
-        call.set(dK, grad_key);
-        call.set(dV, grad_value);
+        call.set(DQ, grad_query);
+        call.set(DK, grad_key);
+        call.set(DV, grad_value);
         call.set(Q, query);
         call.set(K, key);
         call.set(V, value);
         call.set(O, output);
-        call.set(dO, grad_output);
+        call.set(DO, grad_output);
         call.set(Stats, logsumexp);
         call.attn_scale = attn_scale;
         add_hint(call, "query_tile_size", query_tile_size);
@@ -125,7 +124,7 @@ error_t na_qk_forward(Tensor_view const& attn, Tensor_view const& query, Tensor_
         call.set(Attn, attn);
         call.set(Q, query);
         call.set(K, key);
-        call.set(Rel_pos_bias, rel_pos_bias);
+        call.set(RelPosBias, rel_pos_bias);
         return run(call);
     });
 }
@@ -137,10 +136,10 @@ error_t na_qk_backward(Tensor_view const& d_query, Tensor_view const& d_key, Opt
                        Boolean_tuple<Rank> const& is_causal, Place const& place) noexcept {
     return fe::core::guarded([&] {
         Call call = call_of<Rank>(Function::QkBackward, {kernel_size, dilation, is_causal}, place);
-        call.set(dQ, d_query);
-        call.set(dK, d_key);
-        call.set(dRel_pos_bias, d_rel_pos_bias);
-        call.set(dAttn, d_attn);
+        call.set(DQ, d_query);
+        call.set(DK, d_key);
+        call.set(DRelPosBias, d_rel_pos_bias);
+        call.set(DAttn, d_attn);
         call.set(Q, query);
         call.set(K, key);
         return run(call);
@@ -166,9 +165,9 @@ error_t na_av_backward(Tensor_view const& d_attn, Tensor_view const& d_value, Te
                        Tuple<Rank> const& dilation, Boolean_tuple<Rank> const& is_causal, Place const& place) noexcept {
     return fe::core::guarded([&] {
         Call call = call_of<Rank>(Function::AvBackward, {kernel_size, dilation, is_causal}, place);
-        call.set(dAttn, d_attn);
-        call.set(dV, d_value);
-        call.set(dO, d_out);
+        call.set(DAttn, d_attn);
+        call.set(DV, d_value);
+        call.set(DO, d_out);
         call.set(Attn, attn);
         call.set(V, value);
         return run(call);

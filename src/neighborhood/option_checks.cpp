@@ -19,7 +19,7 @@ bool has_even(std::vector<std::int64_t> const& list) {
 }
 
 // The bias, or its gradient.
-Port bias_port(Call const& call) { return call.has(Port::Rel_pos_bias) ? Port::Rel_pos_bias : Port::dRel_pos_bias; }
+Port bias_port(Call const& call) { return call.has(Port::RelPosBias) ? Port::RelPosBias : Port::DRelPosBias; }
 
 bool has_bias(Call const& call) { return call.has(bias_port(call)); }
 

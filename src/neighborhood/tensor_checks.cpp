@@ -81,7 +81,7 @@ void dims_fit(Scope const& scope) {
 }
 
 void tensors_are_contiguous(Scope const& scope) {
-    calls::expect_contiguous(scope, passed(scope, [](Port port) { return port != Attn && port != dAttn; }));
+    calls::expect_contiguous(scope, passed(scope, [](Port port) { return port != Attn && port != DAttn; }));
 }
 
 void results_are_writable(Scope const& scope) {

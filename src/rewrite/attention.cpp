@@ -22,7 +22,7 @@ Attention::Attention(nodes::GraphSpec const& graph) : OnlyNode(graph) {
     head_dim = q[3];
     key_heads = k[1];
     keys = k[2];
-    if (has(Port::Page_table_k)) keys *= tensor(Port::Page_table_k)->dim[2];
+    if (has(Port::PageTableK)) keys *= tensor(Port::PageTableK)->dim[2];
     value_heads = v[1];
     value_dim = v[3];
 }
@@ -42,7 +42,7 @@ bool has_dense_tensors(Attention const& attention) {
 }
 
 bool has_gradients(Attention const& attention) {
-    constexpr int kGradients[] = {Port::dQ, Port::dK, Port::dV};
+    constexpr int kGradients[] = {Port::DQ, Port::DK, Port::DV};
     return !attention.is_backward() || std::ranges::all_of(kGradients, [&](int port) { return attention.has(port); });
 }
 

@@ -30,8 +30,8 @@ constexpr std::array kConditions = {
     Condition{"bands.c01", "backward attention", [](Attention const& a) { return a.is_backward(); }},
     Condition{"bands.c02", "no operands but Q, K, V, O, dO, Stats, attn_scale, dQ, dK and dV",
               [](Attention const& a) {
-                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::Attn_scale,
-                                      Port::dQ, Port::dK, Port::dV});
+                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale,
+                                      Port::DQ, Port::DK, Port::DV});
               }},
     Condition{"bands.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
     Condition{"bands.c04", "a left and a right bound",
@@ -87,15 +87,15 @@ class Writer {
     error_t attend_to_main() {
         Rows const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
         return attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, width(), 0},
-                      {rows_of(Port::dQ, queries), rows_of(Port::dK, keys), rows_of(Port::dV, keys)}, Lane::Main);
+                      {rows_of(Port::DQ, queries), rows_of(Port::DK, keys), rows_of(Port::DV, keys)}, Lane::Main);
     }
 
     // Keys before the shift, which the first queries see up to the left edge of the band.
     error_t attend_to_first_keys() {
         Rows const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
-        View const d_q = rows_of(Port::dQ, queries), partial = program_.scratch_like(d_q);
+        View const d_q = rows_of(Port::DQ, queries), partial = program_.scratch_like(d_q);
         SDPA_GRAPH_TRY(attend(queries, keys, mask_of_first_keys(queries.count),
-                              {partial, rows_of(Port::dK, keys), rows_of(Port::dV, keys)}, Lane::Side));
+                              {partial, rows_of(Port::DK, keys), rows_of(Port::DV, keys)}, Lane::Side));
         program_.add(partial, d_q);
         return {};
     }
@@ -111,11 +111,11 @@ class Writer {
         Rows const queries{main_, a_.queries - main_};
         std::int64_t const first_key = std::max<std::int64_t>(0, main_ + band_.first);
         Rows const keys{first_key, a_.keys - first_key};
-        View const d_k = rows_of(Port::dK, keys), d_v = rows_of(Port::dV, keys);
+        View const d_k = rows_of(Port::DK, keys), d_v = rows_of(Port::DV, keys);
         View const partial_k = program_.scratch_like(d_k), partial_v = program_.scratch_like(d_v);
         std::int64_t const left = 1 - (main_ + band_.first - first_key);
         SDPA_GRAPH_TRY(attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, left, keys.count},
-                              {rows_of(Port::dQ, queries), partial_k, partial_v}, Lane::Side));
+                              {rows_of(Port::DQ, queries), partial_k, partial_v}, Lane::Side));
         program_.add(partial_k, d_k);
         program_.add(partial_v, d_v);
         return {};
@@ -126,11 +126,11 @@ class Writer {
         draft.fields().diagonal_alignment = mask.alignment;
         draft.fields().left_bound = mask.left;
         draft.fields().right_bound = mask.right;
-        for (int const port : {Port::Q, Port::O, Port::dO, Port::Stats}) draft.connect(port, rows_of(port, queries));
+        for (int const port : {Port::Q, Port::O, Port::DO, Port::Stats}) draft.connect(port, rows_of(port, queries));
         for (int const port : {Port::K, Port::V}) draft.connect(port, rows_of(port, keys));
-        draft.connect(Port::dQ, gradients.q);
-        draft.connect(Port::dK, gradients.k);
-        draft.connect(Port::dV, gradients.v);
+        draft.connect(Port::DQ, gradients.q);
+        draft.connect(Port::DK, gradients.k);
+        draft.connect(Port::DV, gradients.v);
         return program_.attend(std::move(draft), lane);
     }
 

@@ -13,10 +13,10 @@ namespace {
 
 using attention::Port;
 
-constexpr std::array kRowPorts = {Port::Q,  Port::K,  Port::V,  Port::O,    Port::dO,
-                                  Port::dQ, Port::dK, Port::dV, Port::Stats};
+constexpr std::array kRowPorts = {Port::Q,  Port::K,  Port::V,  Port::O,    Port::DO,
+                                  Port::DQ, Port::DK, Port::DV, Port::Stats};
 
-bool is_of_keys(int port) { return port == Port::K || port == Port::V || port == Port::dK || port == Port::dV; }
+bool is_of_keys(int port) { return port == Port::K || port == Port::V || port == Port::DK || port == Port::DV; }
 
 bool is_packed(Attention const& a, int port) { return a.tensor(port)->ragged_offset != nodes::kNoTensor; }
 
@@ -39,7 +39,7 @@ bool has_ascending_heads(Attention const& a, int port) {
 // A slot of a head knows neither which head it is nor, in backward, the other heads that share its keys.
 bool can_have_slots_of_heads(Attention const& a) {
     bool const has_groups = a.query_heads != a.key_heads || a.query_heads != a.value_heads;
-    return !a.fields().alibi_mask && !a.has(Port::Sink_token) && a.key_heads == a.value_heads &&
+    return !a.fields().alibi_mask && !a.has(Port::SinkToken) && a.key_heads == a.value_heads &&
            !(a.is_backward() && has_groups) && all_rows(a, has_ascending_heads);
 }
 
@@ -80,7 +80,7 @@ bool has_plain_numbers(Attention const& a) {
     auto const lie_side_by_side = [](nodes::TensorSpec const& tensor, std::size_t dim) {
         return tensor.dim[dim] == 1 || tensor.stride[dim] == 1;
     };
-    for (int const port : {Port::Seq_len_q, Port::Seq_len_kv}) {
+    for (int const port : {Port::SeqLenQ, Port::SeqLenKv}) {
         if (!a.has(port)) continue;
         nodes::TensorSpec const& lengths = *a.tensor(port);
         if (lengths.data_type != DataType_t::INT32 || !lie_side_by_side(lengths, 0)) return false;
@@ -89,7 +89,7 @@ bool has_plain_numbers(Attention const& a) {
         return !a.has(port) || !is_packed(a, port) ||
                lie_side_by_side(a.graph().tensors[static_cast<std::size_t>(a.tensor(port)->ragged_offset)], 0);
     });
-    return has_plain_offsets && (!a.has(Port::Sink_token) || lie_side_by_side(*a.tensor(Port::Sink_token), 1));
+    return has_plain_offsets && (!a.has(Port::SinkToken) || lie_side_by_side(*a.tensor(Port::SinkToken), 1));
 }
 
 constexpr std::array kConditions = {
@@ -103,9 +103,9 @@ constexpr std::array kConditions = {
         "no operands but Q, K, V, O, dO, Stats, attn_scale, lengths, a sink and gradients: a bias and pages depend "
         "on the sizes",
         [](Attention const& a) {
-            return has_only(
-                a, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::Attn_scale, Port::Seq_len_q,
-                    Port::Seq_len_kv, Port::Sink_token, Port::dSink_token, Port::dQ, Port::dK, Port::dV});
+            return has_only(a,
+                            {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::SeqLenQ,
+                             Port::SeqLenKv, Port::SinkToken, Port::DSinkToken, Port::DQ, Port::DK, Port::DV});
         }},
     Condition{"classes.c03", "no dropout, whose bits depend on the sizes",
               [](Attention const& a) { return !a.fields().dropout_probability; }},
@@ -142,8 +142,8 @@ class Builder {
         tables_.queries = integers(DataType_t::INT32, slots_);
         tables_.keys = integers(DataType_t::INT32, slots_);
         if (a_.fields().padding_mask) {
-            tables_.sequences.given_queries = a_.view(Port::Seq_len_q);
-            tables_.sequences.given_keys = a_.view(Port::Seq_len_kv);
+            tables_.sequences.given_queries = a_.view(Port::SeqLenQ);
+            tables_.sequences.given_keys = a_.view(Port::SeqLenKv);
         }
     }
 
@@ -152,9 +152,9 @@ class Builder {
         for (int const port : kRowPorts) {
             if (a_.has(port)) connect(draft, port);
         }
-        draft.connect(Port::Seq_len_q, tables_.queries);
-        draft.connect(Port::Seq_len_kv, tables_.keys);
-        for (int const port : {Port::Sink_token, Port::dSink_token}) {
+        draft.connect(Port::SeqLenQ, tables_.queries);
+        draft.connect(Port::SeqLenKv, tables_.keys);
+        for (int const port : {Port::SinkToken, Port::DSinkToken}) {
             if (a_.has(port)) draft.connect(port, a_.view(port));
         }
         program_.join(std::move(tables_));
@@ -234,15 +234,14 @@ class Builder {
     // Packed results have no rows past the lengths.
     void clear_padding() {
         if (!a_.fields().padding_mask) return;
-        ClearPadding padding{{a_.view(Port::Seq_len_q), a_.view(Port::Seq_len_kv), a_.batches, a_.queries, a_.keys},
-                             {}};
+        ClearPadding padding{{a_.view(Port::SeqLenQ), a_.view(Port::SeqLenKv), a_.batches, a_.queries, a_.keys}, {}};
         for (int const port : kRowPorts) {
             auto const use = attention::operand(port);
             bool const is_result = attention::makes(a_.is_backward() ? use.backward : use.forward);
             if (!is_result || !a_.has(port) || is_packed(a_, port)) continue;
             padding.tensors.push_back({a_.view(port), is_of_keys(port), port == Port::Stats});
         }
-        if (!a_.is_backward() && a_.has(Port::Sink_token)) padding.sink = a_.view(Port::Sink_token);
+        if (!a_.is_backward() && a_.has(Port::SinkToken)) padding.sink = a_.view(Port::SinkToken);
         if (!padding.tensors.empty()) program_.join(std::move(padding));
     }
 

@@ -12,7 +12,7 @@ namespace {
 using attention::Port;
 
 constexpr char const* kName = "converted";
-constexpr std::array kLengths = {Port::Seq_len_q, Port::Seq_len_kv};
+constexpr std::array kLengths = {Port::SeqLenQ, Port::SeqLenKv};
 
 bool is_long(Attention const& a, int port) { return a.has(port) && a.tensor(port)->data_type == DataType_t::INT64; }
 
@@ -64,9 +64,9 @@ void narrow_lengths(Attention const& a, ProgramBuilder& program, Draft& draft) {
     auto const given = [&](int port) { return as_one_part(low_halves(a.view(port))); };
     View const queries = program.scratch(DataType_t::INT32, {a.batches, 1});
     View const keys = program.scratch(DataType_t::INT32, {a.batches, 1});
-    program.split_lengths({given(Port::Seq_len_q), given(Port::Seq_len_kv), queries, keys, 1, a.keys});
-    draft.place(Port::Seq_len_q, in_batch(queries));
-    draft.place(Port::Seq_len_kv, in_batch(keys));
+    program.split_lengths({given(Port::SeqLenQ), given(Port::SeqLenKv), queries, keys, 1, a.keys});
+    draft.place(Port::SeqLenQ, in_batch(queries));
+    draft.place(Port::SeqLenKv, in_batch(keys));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using attention::Port;
 
 constexpr char const* kName = "deterministic";
 
-constexpr std::initializer_list<int> kOperands = {Port::Q,     Port::K,          Port::V,  Port::O,  Port::dO,
-                                                  Port::Stats, Port::Attn_scale, Port::dQ, Port::dK, Port::dV};
+constexpr std::initializer_list<int> kOperands = {Port::Q,     Port::K,         Port::V,  Port::O,  Port::DO,
+                                                  Port::Stats, Port::AttnScale, Port::DQ, Port::DK, Port::DV};
 
 bool is_deterministic(Attention const& a) { return std::get<nodes::SdpaBackwardFields>(a.node().fields).deterministic; }
 
@@ -32,8 +32,8 @@ constexpr std::array kConditions = {
     Condition{"deterministic.c02",
               "memory for dQ, dK and dV, and no operands but these, Q, K, V, O, dO, Stats and attn_scale",
               [](Attention const& a) {
-                  return a.is_backward() && has_only(a, kOperands) && a.has(Port::dQ) && a.has(Port::dK) &&
-                         a.has(Port::dV);
+                  return a.is_backward() && has_only(a, kOperands) && a.has(Port::DQ) && a.has(Port::DK) &&
+                         a.has(Port::DV);
               }},
     Condition{"deterministic.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
     Condition{"deterministic.c04", "no mask, no ALiBi and no dropout",
@@ -57,7 +57,7 @@ Result<Program> deterministic(Attention const& attention) {
     Draft draft(attention);
     draft.fields_of<nodes::SdpaBackwardFields>().deterministic = true;
     for (int const port : kOperands) {
-        if (port != Port::Attn_scale) draft.connect(port, attention.view(port));
+        if (port != Port::AttnScale) draft.connect(port, attention.view(port));
     }
     SDPA_GRAPH_TRY(program.attend(std::move(draft)));
     return program.take();

@@ -22,7 +22,7 @@ bool is_causal_at_end(Attention const& a) {
 }
 
 bool has_like_pages(Attention const& a) {
-    bool const has_k = a.has(Port::Page_table_k), has_v = a.has(Port::Page_table_v);
+    bool const has_k = a.has(Port::PageTableK), has_v = a.has(Port::PageTableV);
     return has_k == has_v && (!has_k || a.tensor(Port::K)->dim[2] == a.tensor(Port::V)->dim[2]);
 }
 
@@ -35,8 +35,8 @@ constexpr std::array kConditions = {
     Condition{"few_queries.c01", "forward attention", [](Attention const& a) { return !a.is_backward(); }},
     Condition{"few_queries.c02", "no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables",
               [](Attention const& a) {
-                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::Stats, Port::Attn_scale,
-                                      Port::Seq_len_q, Port::Seq_len_kv, Port::Page_table_k, Port::Page_table_v});
+                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::Stats, Port::AttnScale, Port::SeqLenQ,
+                                      Port::SeqLenKv, Port::PageTableK, Port::PageTableV});
               }},
     Condition{"few_queries.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
     Condition{"few_queries.c04", "no mask but a causal one whose diagonal ends at the bottom right",
@@ -62,8 +62,8 @@ constexpr std::array kConditions = {
     Condition{"few_queries.c12", "memory for O", [](Attention const& a) { return a.has(Port::O); }},
     Condition{"few_queries.c13", "lengths, where there are any, of INT32",
               [](Attention const& a) {
-                  return has_type(a, Port::Seq_len_q, DataType_t::INT32) &&
-                         has_type(a, Port::Seq_len_kv, DataType_t::INT32);
+                  return has_type(a, Port::SeqLenQ, DataType_t::INT32) &&
+                         has_type(a, Port::SeqLenKv, DataType_t::INT32);
               }},
 };
 
@@ -107,7 +107,7 @@ class Writer {
 
    private:
     bool has_lengths() const { return a_.fields().padding_mask; }
-    bool is_paged() const { return a_.has(Port::Page_table_k); }
+    bool is_paged() const { return a_.has(Port::PageTableK); }
     std::int64_t parts() const { return splits_ + (rest_ > 0 ? 1 : 0); }
     View grid_of_queries(int port, std::int64_t splits) const {
         return repeat(split(a_.view(port), kHeads, a_.group()), kSplits, splits);
@@ -148,13 +148,13 @@ class Writer {
 
     // The containers stay as they are; each split has its own part of the tables.
     error_t split_pages() {
-        std::int64_t const pages = a_.view(Port::Page_table_k).dim[2] / splits_;
-        if (pages * splits_ != a_.view(Port::Page_table_k).dim[2]) return no_splits("splits of whole pages");
+        std::int64_t const pages = a_.view(Port::PageTableK).dim[2] / splits_;
+        if (pages * splits_ != a_.view(Port::PageTableK).dim[2]) return no_splits("splits of whole pages");
         chunk_ = pages * a_.view(Port::K).dim[2];
         k_ = a_.view(Port::K);
         v_ = a_.view(Port::V);
-        k_table_ = split_table(Port::Page_table_k, pages);
-        v_table_ = split_table(Port::Page_table_v, pages);
+        k_table_ = split_table(Port::PageTableK, pages);
+        v_table_ = split_table(Port::PageTableV, pages);
         if (k_table_ && v_table_) return {};
         return {error_code_t::GRAPH_NOT_SUPPORTED,
                 std::string(kName) + ": no strides split the page tables; tables without gaps do"};
@@ -184,8 +184,8 @@ class Writer {
 
     // A query is a row for each head of its group, in each split.
     void split_lengths() {
-        row_lengths_ = a_.view(Port::Seq_len_q);
-        key_lengths_ = a_.view(Port::Seq_len_kv);
+        row_lengths_ = a_.view(Port::SeqLenQ);
+        key_lengths_ = a_.view(Port::SeqLenKv);
         if (a_.group() == 1 && splits_ == 1) return;
         auto const scratch = [&] { return program_.scratch(DataType_t::INT32, {a_.batches, splits_}); };
         View const rows = scratch(), keys = scratch();
@@ -274,12 +274,12 @@ class Writer {
         draft.connect(Port::O, o);
         if (stats) draft.connect(Port::Stats, *stats);
         if (has_lengths()) {
-            draft.connect(Port::Seq_len_q, *row_lengths_);
-            draft.connect(Port::Seq_len_kv, *key_lengths_);
+            draft.connect(Port::SeqLenQ, *row_lengths_);
+            draft.connect(Port::SeqLenKv, *key_lengths_);
         }
         if (is_paged()) {
-            draft.connect(Port::Page_table_k, *k_table_);
-            draft.connect(Port::Page_table_v, *v_table_);
+            draft.connect(Port::PageTableK, *k_table_);
+            draft.connect(Port::PageTableV, *v_table_);
             if (splits_ > 1) draft.fields_of<nodes::SdpaForwardFields>().max_seq_len_kv = chunk_;
         }
         return program_.attend(std::move(draft), lane);

@@ -25,8 +25,8 @@ struct Link {
 };
 constexpr Link kLinks[] = {
     {neighborhood::Q, Port::Q, false},   {neighborhood::K, Port::K, true},    {neighborhood::V, Port::V, true},
-    {neighborhood::O, Port::O, false},   {neighborhood::dO, Port::dO, false}, {neighborhood::Stats, Port::Stats, false},
-    {neighborhood::dQ, Port::dQ, false}, {neighborhood::dK, Port::dK, true},  {neighborhood::dV, Port::dV, true}};
+    {neighborhood::O, Port::O, false},   {neighborhood::DO, Port::DO, false}, {neighborhood::Stats, Port::Stats, false},
+    {neighborhood::DQ, Port::DQ, false}, {neighborhood::DK, Port::DK, true},  {neighborhood::DV, Port::DV, true}};
 
 // Groups of the dilation with as many tokens each.
 struct Groups {
@@ -67,8 +67,8 @@ bool folds(Neighborhood const& n, Folded folded) {
 
 bool has_results(Neighborhood const& n) {
     auto const is_there = [&](int port) { return n.tensor(port) == nullptr || n.has(port); };
-    return is_there(neighborhood::O) && is_there(neighborhood::dQ) && is_there(neighborhood::dK) &&
-           is_there(neighborhood::dV);
+    return is_there(neighborhood::O) && is_there(neighborhood::DQ) && is_there(neighborhood::DK) &&
+           is_there(neighborhood::DV);
 }
 
 bool has_whole_vectors(Neighborhood const& n) {
@@ -86,7 +86,7 @@ constexpr core::Rule kIsNeighborhood{"neighborhood_band.c01",
 constexpr std::array kConditions = {
     Condition{"neighborhood_band.c02", "one axis of space", [](Neighborhood const& n) { return n.axes.size() == 1; }},
     Condition{"neighborhood_band.c03", "no relative position bias",
-              [](Neighborhood const& n) { return n.tensor(neighborhood::Rel_pos_bias) == nullptr; }},
+              [](Neighborhood const& n) { return n.tensor(neighborhood::RelPosBias) == nullptr; }},
     Condition{"neighborhood_band.c04", "a window of two keys or more",
               [](Neighborhood const& n) { return n.axes.front().kernel > 1; }},
     Condition{"neighborhood_band.c05", "memory for O, and for all three gradients in backward", has_results},
@@ -153,17 +153,17 @@ class Writer {
     // Queries up to before() see nothing else; what those behind them see begins a key later with each.
     error_t attend_to_first_keys() {
         Rows const queries{0, std::min(before() + keys(), all_.count - after())};
-        View const partial = program_.scratch_like(rows_of(Port::dQ, queries));
-        SDPA_GRAPH_TRY(attend(queries, first_keys(), {before() + 1, keys()}, Lane::Side, {{Port::dQ, partial}}));
+        View const partial = program_.scratch_like(rows_of(Port::DQ, queries));
+        SDPA_GRAPH_TRY(attend(queries, first_keys(), {before() + 1, keys()}, Lane::Side, {{Port::DQ, partial}}));
         Rows const alone{0, before() + 1}, shared{alone.count, queries.count - alone.count};
-        program_.copy(part_of(partial, kRows, alone.first, alone.count), rows_of(Port::dQ, alone));
-        program_.add(part_of(partial, kRows, shared.first, shared.count), rows_of(Port::dQ, shared));
+        program_.copy(part_of(partial, kRows, alone.first, alone.count), rows_of(Port::DQ, alone));
+        program_.add(part_of(partial, kRows, shared.first, shared.count), rows_of(Port::DQ, shared));
         return {};
     }
 
     error_t attend_with_last_queries() {
         Gradients partial;
-        for (int const port : {Port::dK, Port::dV}) partial[port] = program_.scratch_like(rows_of(port, last_keys()));
+        for (int const port : {Port::DK, Port::DV}) partial[port] = program_.scratch_like(rows_of(port, last_keys()));
         SDPA_GRAPH_TRY(attend(last_queries(), last_keys(), {}, Lane::Side, partial));
         for (auto const& [port, view] : partial) program_.add(view, rows_of(port, last_keys()));
         return {};

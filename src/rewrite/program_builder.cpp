@@ -18,7 +18,7 @@ Draft::Draft(nodes::GraphHead const& head, nodes::Node node) : node_(std::move(n
 
 Draft::Draft(Attention const& attention) : Draft(attention.graph(), attention.node()) {
     nodes::GraphSpec const& whole = attention.graph();
-    int const scale = attention::Port::Attn_scale;
+    int const scale = attention::Port::AttnScale;
     if (!attention.has(scale)) return;
     View const number = attention.view(scale);
     connect(scale, number);
@@ -35,7 +35,7 @@ Draft Draft::without_names(Attention const& attention) {
     draft.spec_.name.clear();
     draft.node_.name.clear();
     for (nodes::TensorSpec& number : draft.spec_.tensors)
-        number.name = attention::operand(attention::Port::Attn_scale).name;
+        number.name = attention::operand(attention::Port::AttnScale).name;
     return draft;
 }
 
@@ -87,7 +87,7 @@ void Draft::connect_packed(int port, View const& view, View const& starts) {
 }
 
 nodes::TensorId Draft::starts_at(View const& starts) {
-    std::int64_t const uid = attention::Port::kPorts + 1 + static_cast<std::int64_t>(starts.place.index);
+    std::int64_t const uid = attention::Port::PortCount + 1 + static_cast<std::int64_t>(starts.place.index);
     auto const known = std::ranges::find(spec_.tensors, std::optional(uid), &nodes::TensorSpec::uid);
     if (known != spec_.tensors.end()) return static_cast<nodes::TensorId>(known - spec_.tensors.begin());
     return add("starts " + std::to_string(starts.place.index), uid, starts);

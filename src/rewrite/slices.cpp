@@ -20,8 +20,8 @@ constexpr std::int64_t kMostSlices = 1024;
 
 // What is summed over heads or batch entries would be summed over slices.
 bool sums_scores(Attention const& a) {
-    if (!a.has(Port::dBias)) return false;
-    core::Dims const& dim = a.tensor(Port::dBias)->dim;
+    if (!a.has(Port::DBias)) return false;
+    core::Dims const& dim = a.tensor(Port::DBias)->dim;
     return dim[kBatch] != a.batches || dim[kHeads] != a.query_heads;
 }
 
@@ -30,9 +30,9 @@ constexpr std::array kConditions = {
     Condition{"slices.c02",
               "no operands but Q, K, V, O, dO, Stats, attn_scale, bias, a sink token, lengths and their gradients",
               [](Attention const& a) {
-                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::Attn_scale,
-                                      Port::Bias, Port::dBias, Port::Seq_len_q, Port::Seq_len_kv, Port::dQ, Port::dK,
-                                      Port::dV, Port::Sink_token});
+                  return has_only(
+                      a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::Bias,
+                          Port::DBias, Port::SeqLenQ, Port::SeqLenKv, Port::DQ, Port::DK, Port::DV, Port::SinkToken});
               }},
     Condition{"slices.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
     Condition{"slices.c04", "a dBias, where there is one, that is summed over neither heads nor batch entries",
@@ -76,7 +76,7 @@ class Writer {
    private:
     // One share's, as K and V have it, behind each other.
     void make_partial_gradients() {
-        for (int const port : {Port::dK, Port::dV}) {
+        for (int const port : {Port::DK, Port::DV}) {
             core::Dims dim = slice(port, 0, 0, 0).dim;
             dim.insert(dim.begin(), cut_.shares);
             partial_[port] = program_.scratch(a_.tensor(port)->data_type, dim);
@@ -92,7 +92,7 @@ class Writer {
 
     error_t attend(std::int64_t b, std::int64_t h, std::int64_t share) {
         Draft draft(a_);
-        for (int port = 0; port < attention::kPorts; ++port) {
+        for (int port = 0; port < attention::PortCount; ++port) {
             if (!is_cut(port)) continue;
             auto const partial = partial_.find(port);
             draft.connect(port, partial == partial_.end() ? slice(port, b, h, share) : part(partial->second, share));
@@ -103,7 +103,7 @@ class Writer {
     // Draft connects numbers.
     bool is_cut(int port) const {
         bool const is_connected = port < static_cast<int>(a_.node().ports.size()) && a_.has(port);
-        return is_connected && port != Port::Attn_scale;
+        return is_connected && port != Port::AttnScale;
     }
 
     static View part(View const& parts, std::int64_t index) {

@@ -12,7 +12,7 @@ using compat::View;
 using Element = __nv_bfloat16;
 using CacheKey = std::tuple<int, int, int, int, int>;
 using GraphPointer = std::shared_ptr<fe::graph::Graph>;
-enum Uid { kQ_UID, kK_UID, kV_UID, kScale_UID, kO_UID, kStats_UID, kdO_UID, kdQ_UID, kdK_UID, kdV_UID };
+enum Uid { QUid, KUid, VUid, ScaleUid, OUid, StatsUid, DOUid, DQUid, DKUid, DVUid };
 
 void check(fe::error_object const& status, int line) {
     if (status.is_good()) return;
@@ -39,7 +39,7 @@ auto scale_tensor(GraphPointer const& graph) {
                              .set_name("scale")
                              .set_dim({1, 1, 1, 1})
                              .set_stride({1, 1, 1, 1})
-                             .set_uid(kScale_UID)
+                             .set_uid(ScaleUid)
                              .set_is_pass_by_value(true)
                              .set_data_type(fe::DataType_t::FLOAT));
 }
@@ -70,13 +70,12 @@ GraphPointer lookup_forward(compat::Machine const& machine, Sizes s, bool is_inf
     auto graph = new_graph(machine);
     auto options = fe::graph::SDPA_attributes().set_name("flash_attention");
     options.set_is_inference(is_inference).set_attn_scale(scale_tensor(graph)).set_causal_mask(true);
-    auto [O, stats] =
-        graph->sdpa(attention_tensor(graph, "Q", kQ_UID, s, 3), attention_tensor(graph, "K", kK_UID, s, 3),
-                    attention_tensor(graph, "V", kV_UID, s, 3), options);
-    O->set_output(true).set_dim({B, H, T, HS}).set_stride({H * HS * T, HS, H * HS, 1}).set_uid(kO_UID);
+    auto [O, stats] = graph->sdpa(attention_tensor(graph, "Q", QUid, s, 3), attention_tensor(graph, "K", KUid, s, 3),
+                                  attention_tensor(graph, "V", VUid, s, 3), options);
+    O->set_output(true).set_dim({B, H, T, HS}).set_stride({H * HS * T, HS, H * HS, 1}).set_uid(OUid);
     if (!is_inference) {
         stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
-        stats->set_dim({B, H, T, 1}).set_stride({H * T, T, 1, 1}).set_uid(kStats_UID);
+        stats->set_dim({B, H, T, 1}).set_stride({H * T, T, 1, 1}).set_uid(StatsUid);
     }
     build(graph, machine.handle());
     return cache[key] = graph;
@@ -89,12 +88,12 @@ GraphPointer lookup_backward(compat::Machine const& machine, Sizes s) {
                                    .set_name("stats")
                                    .set_dim({B, H, T, 1})
                                    .set_stride({H * T, T, 1, 1})
-                                   .set_uid(kStats_UID)
+                                   .set_uid(StatsUid)
                                    .set_data_type(fe::DataType_t::FLOAT));
     auto const [dQ, dK, dV] =
-        graph->sdpa_backward(attention_tensor(graph, "Q", kQ_UID, s, 3), attention_tensor(graph, "K", kK_UID, s, 3),
-                             attention_tensor(graph, "V", kV_UID, s, 3), attention_tensor(graph, "O", kO_UID, s, 1),
-                             attention_tensor(graph, "dO", kdO_UID, s, 1), stats,
+        graph->sdpa_backward(attention_tensor(graph, "Q", QUid, s, 3), attention_tensor(graph, "K", KUid, s, 3),
+                             attention_tensor(graph, "V", VUid, s, 3), attention_tensor(graph, "O", OUid, s, 1),
+                             attention_tensor(graph, "dO", DOUid, s, 1), stats,
                              fe::graph::SDPA_backward_attributes()
 #if CUDNN_FRONTEND_MAJOR_VERSION == 1 && CUDNN_FRONTEND_MINOR_VERSION >= 5
                                  .set_name("flash_attention_backward")
@@ -102,7 +101,7 @@ GraphPointer lookup_backward(compat::Machine const& machine, Sizes s) {
 #endif
                                  .set_causal_mask(true)
                                  .set_attn_scale(scale_tensor(graph)));
-    for (auto [gradient, uid] : {std::pair(dQ, kdQ_UID), {dK, kdK_UID}, {dV, kdV_UID}}) {
+    for (auto [gradient, uid] : {std::pair(dQ, DQUid), {dK, DKUid}, {dV, DVUid}}) {
         gradient->set_output(true).set_dim({B, H, T, HS}).set_stride({3 * H * HS * T, HS, 3 * H * HS, 1}).set_uid(uid);
     }
     build(graph, machine.handle());
@@ -123,16 +122,16 @@ void run(compat::Machine const& machine) {
     auto workspace = compat::workspace_of(machine, forward->get_workspace_size() + backward->get_workspace_size());
     float scale = 1.0f / std::sqrt(float(HS));
     Element *q = inp.data(), *dq = dinp.data();
-    std::unordered_map<int64_t, void*> pack = {{kQ_UID, q},
-                                               {kK_UID, q + H * HS},
-                                               {kV_UID, q + 2 * H * HS},
-                                               {kScale_UID, &scale},
-                                               {kO_UID, out.data()},
-                                               {kStats_UID, stats.data()},
-                                               {kdO_UID, dout.data()},
-                                               {kdQ_UID, dq},
-                                               {kdK_UID, dq + H * HS},
-                                               {kdV_UID, dq + 2 * H * HS}};
+    std::unordered_map<int64_t, void*> pack = {{QUid, q},
+                                               {KUid, q + H * HS},
+                                               {VUid, q + 2 * H * HS},
+                                               {ScaleUid, &scale},
+                                               {OUid, out.data()},
+                                               {StatsUid, stats.data()},
+                                               {DOUid, dout.data()},
+                                               {DQUid, dq},
+                                               {DKUid, dq + H * HS},
+                                               {DVUid, dq + 2 * H * HS}};
     CHECK_FE(forward->execute(machine.handle(), pack, workspace.data()));
     CHECK_FE(backward->execute(machine.handle(), pack, workspace.data()));
     auto part = [&](std::vector<Element>& all, int n, int parts) {

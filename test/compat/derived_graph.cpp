@@ -80,19 +80,19 @@ class DnnGraph : public fe::graph::Graph {
     std::shared_ptr<compat::Mirror<char>> workspace_;
 };
 
-enum UIDS { Q, K, V, SCALE, O, STATS };
+enum UIDS { Q, K, V, Scale, O, Stats };
 
 DnnGraph sdpa_graph(compat::Machine const& machine, Array const& q, Array const& k) {
     DnnGraph graph(machine, fe::DataType_t::HALF);
     auto q_ = graph.tensor("Q", Q, q), k_ = graph.tensor("K", K, k), v_ = graph.tensor("V", V, k);
     auto options = fe::graph::SDPA_attributes()
                        .set_name("sdpa_cudnn")
-                       .set_attn_scale(graph.scalar("Scale", SCALE, fe::DataType_t::FLOAT))
+                       .set_attn_scale(graph.scalar("Scale", Scale, fe::DataType_t::FLOAT))
                        .set_generate_stats(true);
     options.set_causal_mask_bottom_right(true);
     auto [o_, stats_] = graph.sdpa(q_, k_, v_, options);
     graph.tensor(*o_, O, q).set_output(true);
-    graph.tensor(*stats_, STATS, {{2, 4, 64, 1}, {256, 64, 1, 1}})
+    graph.tensor(*stats_, Stats, {{2, 4, 64, 1}, {256, 64, 1, 1}})
         .set_output(true)
         .set_data_type(fe::DataType_t::FLOAT);
     return graph;
@@ -128,7 +128,7 @@ void run(compat::Machine const& machine) {
     CudaGraph cuda_graph;
     for (auto* const out : {&first, &second}) {
         std::unordered_map<int64_t, void*> pack = {{Q, dq.data()},  {K, dk.data()},   {V, dv.data()},
-                                                   {SCALE, &scale}, {O, out->data()}, {STATS, stats.data()}};
+                                                   {Scale, &scale}, {O, out->data()}, {Stats, stats.data()}};
         auto const status = graph.encode_graph(pack, out == &second, cuda_graph);
         if (status.is_bad()) std::puts(status.err_msg.c_str());
         EXPECT(status.is_good());

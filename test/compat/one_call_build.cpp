@@ -45,7 +45,7 @@ bool succeeded(Error error, Code success, char const* call, std::string const& a
 }
 #define FE_CALL(expr, about) EXPECT(succeeded((expr), fe::error_code_t::OK, #expr, about))
 
-enum UIDs { Q_UID, K_UID, V_UID, O_UID, SEQ_LEN_Q_UID, SEQ_LEN_KV_UID };
+enum UIDs { QUid, KUid, VUid, OUid, SeqLenQUid, SeqLenKvUid };
 
 struct GraphParams {
     int batch, heads, kv_heads, rows, keys, size;
@@ -71,8 +71,8 @@ std::shared_ptr<fe::graph::Graph> build_graph(GraphParams const& p, compat::Mach
                                  .set_dim({p.batch, heads, rows, p.size})
                                  .set_stride(strides(heads, rows, p.size)));
     };
-    auto q = tensor("Q", Q_UID, p.heads, p.rows), k = tensor("K", K_UID, p.kv_heads, p.keys);
-    auto v = tensor("V", V_UID, p.kv_heads, p.keys);
+    auto q = tensor("Q", QUid, p.heads, p.rows), k = tensor("K", KUid, p.kv_heads, p.keys);
+    auto v = tensor("V", VUid, p.kv_heads, p.keys);
     auto attributes = fe::graph::SDPA_attributes()
                           .set_name("SDPA")
                           .set_is_inference(true)
@@ -89,11 +89,11 @@ std::shared_ptr<fe::graph::Graph> build_graph(GraphParams const& p, compat::Mach
                                  .set_data_type(fe::DataType_t::INT32));
     };
     attributes.set_padding_mask(true)
-        .set_seq_len_q(lengths("SEQ_LEN_Q", SEQ_LEN_Q_UID))
-        .set_seq_len_kv(lengths("SEQ_LEN_KV", SEQ_LEN_KV_UID));
+        .set_seq_len_q(lengths("SEQ_LEN_Q", SeqLenQUid))
+        .set_seq_len_kv(lengths("SEQ_LEN_KV", SeqLenKvUid));
     auto [O, Stats] = graph->sdpa(q, k, v, attributes);
     O->set_output(true).set_dim({p.batch, p.heads, p.rows, p.size}).set_stride(strides(p.heads, p.rows, p.size));
-    O->set_uid(O_UID);
+    O->set_uid(OUid);
     std::ostringstream text;
     text << *graph;
     FE_CALL(graph->build(machine.handle(), {fe::HeurMode_t::A}), text.str());
@@ -108,7 +108,7 @@ void check_errors(GraphParams p, compat::Machine const& machine) {
     auto const error = graph.build(machine.handle(), {fe::HeurMode_t::A});
     EXPECT(std::string(name_of(error)) == "ATTRIBUTE_NOT_SET");
     auto built = build_graph(p, machine);
-    std::unordered_map<uid_t_of_graph, void*> incomplete = {{Q_UID, nullptr}};
+    std::unordered_map<uid_t_of_graph, void*> incomplete = {{QUid, nullptr}};
     auto status = built->execute(machine.handle(), incomplete, nullptr);
     EXPECT(status.is_bad() && status.get_message().size() > 10);
     EXPECT(std::string(name_of(status)) == (machine.has_gpu() ? "INVALID_VARIANT_PACK" : "GRAPH_EXECUTION_FAILED"));
@@ -125,12 +125,9 @@ void run(compat::Machine const& machine) {
     compat::Mirror<__nv_bfloat16> dq(machine, q), dk(machine, k), dv(machine, v), dout(machine, q);
     compat::Mirror<int> len_q(machine, {64, 64}), len_kv(machine, {192, 130});
     auto workspace = compat::workspace_of(machine, graph->get_workspace_size());
-    std::unordered_map<uid_t_of_graph, void*> pack = {{Q_UID, dq.data()},
-                                                      {K_UID, dk.data()},
-                                                      {V_UID, dv.data()},
-                                                      {O_UID, dout.data()},
-                                                      {SEQ_LEN_Q_UID, len_q.data()},
-                                                      {SEQ_LEN_KV_UID, len_kv.data()}};
+    std::unordered_map<uid_t_of_graph, void*> pack = {{QUid, dq.data()},          {KUid, dk.data()},
+                                                      {VUid, dv.data()},          {OUid, dout.data()},
+                                                      {SeqLenQUid, len_q.data()}, {SeqLenKvUid, len_kv.data()}};
     FE_CALL(graph->execute(machine.handle(), pack, workspace.data()), "");
     EXPECT(cudaDeviceSynchronize() == cudaSuccess);
     auto o = dout.read();

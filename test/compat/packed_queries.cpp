@@ -12,7 +12,7 @@ constexpr int64_t kPages = kKeys / kPageRows;
 constexpr float kScale = 0.125f;
 int const kQueryLengths[kBatch] = {64, 17, 40}, kKeyLengths[kBatch] = {128, 65, 96};
 
-enum Uid { Q, K, V, O, OFFSETS, QUERY_LENGTHS, KEY_LENGTHS, PAGE_TABLE };
+enum Uid { Q, K, V, O, Offsets, QueryLengths, KeyLengths, PageTable };
 
 struct Server {
     std::shared_ptr<fe::graph::Graph> graph = std::make_shared<fe::graph::Graph>();
@@ -35,18 +35,18 @@ struct Server {
             .set_compute_data_type(fe::DataType_t::FLOAT);
         std::vector<int64_t> const rows = {kHeads * kRows * kSize, kSize, kHeads * kSize, 1};
         auto q = tensor("Q", Q, {kBatch, kHeads, kRows, kSize}, rows);
-        q->set_ragged_offset(integers("OFFSETS", OFFSETS, {kBatch + 1, 1, 1, 1}));
+        q->set_ragged_offset(integers("OFFSETS", Offsets, {kBatch + 1, 1, 1, 1}));
         std::vector<int64_t> const container = {kBatch * kPages, kKvHeads, kPageRows, kSize};
         std::vector<int64_t> const of_page = {kKvHeads * kPageRows * kSize, kPageRows * kSize, kSize, 1};
         auto k = tensor("K", K, container, of_page), v = tensor("V", V, container, of_page);
-        auto table = integers("PAGE_TABLE", PAGE_TABLE, {kBatch, 1, kPages, 1});
+        auto table = integers("PAGE_TABLE", PageTable, {kBatch, 1, kPages, 1});
         auto attributes = fe::graph::SDPA_attributes()
                               .set_name("prefill")
                               .set_is_inference(true)
                               .set_attn_scale(kScale)
                               .set_padding_mask(true)
-                              .set_seq_len_q(integers("QUERY_LENGTHS", QUERY_LENGTHS, {kBatch, 1, 1, 1}))
-                              .set_seq_len_kv(integers("KEY_LENGTHS", KEY_LENGTHS, {kBatch, 1, 1, 1}))
+                              .set_seq_len_q(integers("QUERY_LENGTHS", QueryLengths, {kBatch, 1, 1, 1}))
+                              .set_seq_len_kv(integers("KEY_LENGTHS", KeyLengths, {kBatch, 1, 1, 1}))
                               .set_paged_attention_k_table(table)
                               .set_paged_attention_v_table(table)
                               .set_paged_attention_max_seq_len_kv(kKeys);
@@ -91,10 +91,10 @@ void run(compat::Machine const& machine) {
                                                {K, dk.data()},
                                                {V, dv.data()},
                                                {O, dout.data()},
-                                               {OFFSETS, d_offsets.data()},
-                                               {QUERY_LENGTHS, d_query_lengths.data()},
-                                               {KEY_LENGTHS, d_key_lengths.data()},
-                                               {PAGE_TABLE, d_pages.data()}};
+                                               {Offsets, d_offsets.data()},
+                                               {QueryLengths, d_query_lengths.data()},
+                                               {KeyLengths, d_key_lengths.data()},
+                                               {PageTable, d_pages.data()}};
     EXPECT(server.graph->execute(machine.handle(), pack, workspace.data()).is_good());
     EXPECT(cudaDeviceSynchronize() == cudaSuccess);
     // Pages in order hold page by page what a sequence of keys has row by row.

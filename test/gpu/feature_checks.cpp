@@ -50,7 +50,7 @@ AttentionCase feature_case() {
     AttentionCase c;
     c.type = c.result_type = c.bias_type = DataType_t::BFLOAT16;
     c.b = 2, c.h_q = 4, c.h_k = c.h_v = 2, c.s_q = 200, c.s_kv = 200, c.d_qk = c.d_v = 64;
-    c.input_layout = c.output_layout = Layout::BSHD;
+    c.input_layout = c.output_layout = Layout::Bshd;
     c.scale = Scale::ByValue, c.scale_value = 0.125f;
     c.right = 0, c.alibi = true;
     return c;

@@ -42,7 +42,7 @@ AskedGraph transposed_bias_gradient() {
     c.bias = Index4{1, c.h_q, c.s_q, c.s_kv};
     c.d_bias = true;
     nodes::GraphSpec spec = spec_of(Graphs(c).backward.graph());
-    nodes::TensorId const gradient = spec.nodes.front().ports[Port::dBias];
+    nodes::TensorId const gradient = spec.nodes.front().ports[Port::DBias];
     std::swap(spec.tensors[static_cast<std::size_t>(gradient)].stride[1],
               spec.tensors[static_cast<std::size_t>(gradient)].stride[2]);
     return asked("dBias with gaps, backward", std::move(spec));

@@ -149,7 +149,7 @@ RETURNS(std::int64_t, Tensor_attributes const&, has_uid());
 RETURNS(Tensor, Tensor_attributes&, get_ragged_offset());
 RETURNS(fe::error_t, Tensor_attributes const&, validate());
 
-enum UnscopedUid { kQ = 1, kK, kV, kO = 0 };
+enum UnscopedUid { Q = 1, K, V, O = 0 };
 #define STATS_UID 7
 
 Tensor_attributes every_tensor_setter(Tensor const& offset) {
@@ -161,7 +161,7 @@ Tensor_attributes every_tensor_setter(Tensor const& offset) {
         .set_stride({{h * s * d, s * d, d, 1}})
         .set_dim(std::vector<std::int64_t>({b, h, 128, 64}))
         .set_stride({2147483647, s * d, d, 1})
-        .set_uid(kQ)
+        .set_uid(UnscopedUid::Q)
         .set_uid(STATS_UID)
         .clear_uid()
         .set_data_type(fe::DataType_t::BFLOAT16)
@@ -277,7 +277,7 @@ void small_nodes(Graph& graph, Tensor const& x) {
 // Arrays: structured bindings, indexing, std::apply, a test for null.
 void results(Graph& graph, Tensor q, Tensor k, Tensor v) {
     auto [o, stats] = graph.sdpa(q, k, v, forward_options(q));
-    o->set_output(true).set_uid(kO);
+    o->set_output(true).set_uid(UnscopedUid::O);
     if (stats) stats->set_output(true).set_data_type(fe::DataType_t::FLOAT).set_uid(STATS_UID);
     auto options = backward_options(q);
     auto gradients = graph.sdpa_backward(q, k, v, o, o, stats, std::move(options));
@@ -380,12 +380,13 @@ struct ConvertsToCudaGraph {
 
 // Maps that are const or not, plans by index, shapes of one call, pointers in order.
 fe::error_t run(Graph& graph, cudnnHandle_t handle, Uids& by_uid, Tensors const& by_tensor) {
-    std::vector<std::int64_t> const uids = {kQ};
+    std::vector<std::int64_t> const uids = {UnscopedUid::Q};
     std::vector<std::vector<std::int64_t>> const dims = {{1, 1, 8, 8}}, strides = {{64, 64, 8, 1}};
     std::vector<void*> sorted = {nullptr};
     fe::error_t status = graph.execute(nullptr, by_uid, nullptr);
     if (status.is_good()) status = graph.execute(handle, by_uid, nullptr, uids, dims, strides);
-    if (status.is_good()) status = graph.execute(handle, by_uid, nullptr, {kQ}, {{1, 1, 8, 8}}, {{64, 64, 8, 1}});
+    if (status.is_good())
+        status = graph.execute(handle, by_uid, nullptr, {UnscopedUid::Q}, {{1, 1, 8, 8}}, {{64, 64, 8, 1}});
     if (status.is_good()) status = graph.execute(handle, sorted.data(), 1, nullptr);
     if (status.is_good()) status = graph.execute_plan_at_index(handle, by_tensor, nullptr, 0);
     if (status.is_good()) status = graph.execute_plan_at_index(handle, by_uid, nullptr, 0);
@@ -429,7 +430,7 @@ void check_versions() {
 
 // Everything that a program does with a finished graph, through a const reference.
 fe::error_t use(Graph const& graph, cudnnHandle_t handle, Tensor const& tensor) {
-    Uids by_uid = {{kQ, nullptr}, {STATS_UID, nullptr}};
+    Uids by_uid = {{UnscopedUid::Q, nullptr}, {STATS_UID, nullptr}};
     Tensors by_tensor = {{tensor, nullptr}};
     std::int64_t bytes = graph.get_workspace_size();
     fe::error_t status = graph.get_workspace_size(bytes);
@@ -440,7 +441,7 @@ fe::error_t use(Graph const& graph, cudnnHandle_t handle, Tensor const& tensor) 
     std::vector<fe::BehaviorNote_t> notes;
     if (status.is_good()) status = graph.get_behavior_notes(notes);
     Tensor_attributes found;
-    if (status.is_good()) status = graph.query_tensor_attributes_of_uid(kQ, found);
+    if (status.is_good()) status = graph.query_tensor_attributes_of_uid(UnscopedUid::Q, found);
     if (status.is_good()) status = graph.serialize(text);
     std::cout << graph;
     return status;

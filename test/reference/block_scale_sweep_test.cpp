@@ -222,7 +222,7 @@ Made check_forward(Case const& c, std::uint64_t index, Target const& target) {
     auto const [o, stats, amax] =
         program.graph().sdpa_fp8(q.elements, k.elements, v.elements, q.scales, k.scales, v.scales, options);
     oracle::Problem p = c.problem;
-    p.narrow_probability = oracle::Narrowing{oracle::Fp8::E4M3, 256.0, 1.0 / 256.0};
+    p.narrow_probability = oracle::Narrowing{oracle::Fp8::E4m3, 256.0, 1.0 / 256.0};
     oracle::Forward const exact = oracle::forward(p);
     program.output(o, c.result_type, exact.o.values.size());
     program.output(stats, DataType_t::FLOAT, exact.stats.values.size());
@@ -249,7 +249,7 @@ void check_backward(Case const& c, Made const& forward, std::uint64_t index, Tar
         q.elements, q_T.elements, k.elements, k_T.elements, v.elements, o, wide, d_o.elements, d_o_T.elements, stats,
         q.scales, q_T.scales, k.scales, k_T.scales, v.scales, d_o.scales, d_o_T.scales, options);
     oracle::Backward const exact =
-        oracle::backward_in_blocks(p, forward.o, forward.stats, c.d_o, oracle::Fp8::E4M3, oracle::Fp8::E4M3);
+        oracle::backward_in_blocks(p, forward.o, forward.stats, c.d_o, oracle::Fp8::E4m3, oracle::Fp8::E4m3);
     Array const* const wanted[] = {&exact.d_q, &exact.d_k, &exact.d_v};
     for (std::size_t n = 0; n < 3; ++n) {
         program.output(results[n], c.result_type, wanted[n]->values.size());

@@ -21,7 +21,7 @@ HostTensor make_numbers(AttentionCase const& c, DataType_t type, Index4 const& d
 HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
     auto const [b, h, s, d] = dim;
     switch (layout) {
-        case Layout::SBHD: return make_tensor(type, dim, {h * d, d, b * h * d, 1});
+        case Layout::Sbhd: return make_tensor(type, dim, {h * d, d, b * h * d, 1});
         case Layout::Gaps:
         case Layout::WideGaps: {
             std::int64_t const row = d + (layout == Layout::Gaps ? 3 : 16);
@@ -29,7 +29,7 @@ HostTensor make_in_layout(DataType_t type, Layout layout, Index4 const& dim) {
         }
         case Layout::Shared: return make_tensor(type, dim, {0, s * d, d, 1});
         case Layout::Transposed: return make_tensor(type, dim, {h * s * d, s * d, 1, s});
-        case Layout::BSHD:
+        case Layout::Bshd:
         case Layout::Packed: return make_tensor(type, dim, {s * h * d, d, h * d, 1});
         default: return make_tensor(type, dim);
     }
@@ -222,7 +222,7 @@ void make_wild_inputs(AttentionCase const& c, Inputs const& in) {
 }
 
 // The layout for tensors without rows of heads.
-Layout gaps_or_none(Layout layout) { return layout == Layout::Gaps ? Layout::Gaps : Layout::BHSD; }
+Layout gaps_or_none(Layout layout) { return layout == Layout::Gaps ? Layout::Gaps : Layout::Bhsd; }
 
 // A bias or a dropout mask.
 HostTensor make_for_scores(AttentionCase const& c, DataType_t type, Index4 const& dim) {
@@ -455,9 +455,9 @@ BackwardOutputs make_backward_outputs(AttentionCase const& c) {
     if (c.d_sink) out.d_sink = make_numbers(c, DataType_t::FLOAT, {1, c.h_q, 1, 1});
     out.rng_dump = make_dump(c);
     for (HostTensor* const amax : {&out.amax_d_q, &out.amax_d_k, &out.amax_d_v, &out.amax_d_p}) *amax = make_amax(c);
-    leave_out(c, AttentionResult::dQ, out.d_q);
-    leave_out(c, AttentionResult::dK, out.d_k);
-    leave_out(c, AttentionResult::dV, out.d_v);
+    leave_out(c, AttentionResult::DQ, out.d_q);
+    leave_out(c, AttentionResult::DK, out.d_k);
+    leave_out(c, AttentionResult::DV, out.d_v);
     return out;
 }
 
@@ -465,7 +465,7 @@ double factor_of_stats(AttentionCase const& c) { return c.stats_use_log2 ? std::
 
 double factor_of(HostTensor const& factor) { return factor ? factor.get({}) : 1.0; }
 
-oracle::Fp8 format_of(DataType_t type) { return type == DataType_t::FP8_E4M3 ? oracle::Fp8::E4M3 : oracle::Fp8::E5M2; }
+oracle::Fp8 format_of(DataType_t type) { return type == DataType_t::FP8_E4M3 ? oracle::Fp8::E4m3 : oracle::Fp8::E5m2; }
 
 oracle::Array to_array(HostTensor const& tensor, HostTensor const& descale) {
     oracle::Array result = to_array(tensor);

@@ -24,7 +24,7 @@ struct Fixture {
     Session backward{c, in, more, backward_out};
     char const* target_name;
 
-    static AttentionCase make_case(Layout layout = Layout::BHSD) {
+    static AttentionCase make_case(Layout layout = Layout::Bhsd) {
         AttentionCase c;
         c.input_layout = c.output_layout = layout;
         c.seed = 5;
@@ -32,7 +32,7 @@ struct Fixture {
         c.len_q = {6, 4}, c.len_kv = {9, 2};
         return c;
     }
-    explicit Fixture(Target const& target, Layout layout = Layout::BHSD)
+    explicit Fixture(Target const& target, Layout layout = Layout::Bhsd)
         : c(make_case(layout)), target_name(cudnn_frontend::to_string(target.kind())) {
         REQUIRE(forward.build(target).get_message() == "");
         REQUIRE(backward.build(target).get_message() == "");

@@ -11,7 +11,7 @@ struct Layout {
     int mantissa_bits, bias, count;  // of finite numbers from 0 on
 };
 
-Layout layout_of(Fp8 format) { return format == Fp8::E4M3 ? Layout{3, 7, 0x7f} : Layout{2, 15, 0x7c}; }
+Layout layout_of(Fp8 format) { return format == Fp8::E4m3 ? Layout{3, 7, 0x7f} : Layout{2, 15, 0x7c}; }
 
 // All numbers ascending from 0; the bits of each are its index.
 std::vector<double> make_numbers(Fp8 format) {
@@ -27,8 +27,8 @@ std::vector<double> make_numbers(Fp8 format) {
 }
 
 std::vector<double> const& numbers_of(Fp8 format) {
-    static std::vector<double> const e4m3 = make_numbers(Fp8::E4M3), e5m2 = make_numbers(Fp8::E5M2);
-    return format == Fp8::E4M3 ? e4m3 : e5m2;
+    static std::vector<double> const e4m3 = make_numbers(Fp8::E4m3), e5m2 = make_numbers(Fp8::E5m2);
+    return format == Fp8::E4m3 ? e4m3 : e5m2;
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ double nearest(Fp8 format, double value) {
     return std::copysign(goes_up ? *above : *below, value);
 }
 
-double roundoff(Fp8 format) { return format == Fp8::E4M3 ? 0x1p-4 : 0x1p-3; }
+double roundoff(Fp8 format) { return format == Fp8::E4m3 ? 0x1p-4 : 0x1p-3; }
 double half_step(Fp8 format) { return numbers_of(format)[1] / 2.0; }
 
 }  // namespace oracle

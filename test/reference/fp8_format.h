@@ -6,7 +6,7 @@
 
 namespace oracle {
 
-enum class Fp8 { E4M3, E5M2 };
+enum class Fp8 { E4m3, E5m2 };
 
 double largest(Fp8 format);
 // The nearest number of the format, ties to the even last bit; saturates.

@@ -16,7 +16,7 @@ constexpr double kSingle = 0x1p-24, kDouble = 0x1p-53;
 // Every choice of one or two of the three gradients.
 std::vector<ResultSet> some_gradients() {
     using enum AttentionResult;
-    return {{dQ}, {dK}, {dV}, {dQ, dK}, {dQ, dV}, {dK, dV}};
+    return {{DQ}, {DK}, {DV}, {DQ, DK}, {DQ, DV}, {DK, DV}};
 }
 
 // The number of passes, forward and backward, that ran as programs.

@@ -437,9 +437,9 @@ static std::string check_fused_backward(NeighborhoodCase const& test, GraphRunne
     auto const gradients = program.graph().neighborhood_attention_backward(
         program.input(q), program.input(k), program.input(v), program.input(o), program.input(d_o),
         program.input(stats), attributes);
-    program.result(AttentionResult::dQ, gradients[0], d_q);
-    program.result(AttentionResult::dK, gradients[1], d_k);
-    program.result(AttentionResult::dV, gradients[2], d_v);
+    program.result(AttentionResult::DQ, gradients[0], d_q);
+    program.result(AttentionResult::DK, gradients[1], d_k);
+    program.result(AttentionResult::DV, gradients[2], d_v);
     std::string fault = program.run(runner);
     if (!fault.empty()) return fault;
 
@@ -447,9 +447,9 @@ static std::string check_fused_backward(NeighborhoodCase const& test, GraphRunne
     BiasGradients of_bias;
     for_each_head(test, [&](std::int64_t b, std::int64_t h) {
         auto const wanted = formula::fused_backward(inputs_of(b, h), o.head(b, h), stats.head(b, h), d_o.head(b, h));
-        comparison.expect(AttentionResult::dQ, "dQ", d_q, b, h, wanted.q);
-        comparison.expect(AttentionResult::dK, "dK", d_k, b, h, wanted.k);
-        comparison.expect(AttentionResult::dV, "dV", d_v, b, h, wanted.v);
+        comparison.expect(AttentionResult::DQ, "dQ", d_q, b, h, wanted.q);
+        comparison.expect(AttentionResult::DK, "dK", d_k, b, h, wanted.k);
+        comparison.expect(AttentionResult::DV, "dV", d_v, b, h, wanted.v);
         of_bias[h] = sum(of_bias[h], wanted.bias);
     });
     if (test.has_bias) {

@@ -69,7 +69,7 @@ HostTensor make_table(AttentionCase const& c, Pages const& pages, std::int64_t m
 
 Index4 strides_of(Layout layout, Index4 const& dim) {
     auto const [pages, h, rows, d] = dim;
-    if (layout == Layout::BHSD || layout == Layout::Shared) return packed_strides(dim);
+    if (layout == Layout::Bhsd || layout == Layout::Shared) return packed_strides(dim);
     if (layout == Layout::Gaps) return {(h * (rows + 1) + 1) * (d + 3), (rows + 1) * (d + 3), d + 3, 1};
     return {rows * h * d, d, h * d, 1};
 }

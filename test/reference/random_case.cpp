@@ -38,8 +38,8 @@ void choose_shape(AttentionCase& c, Random& random, LongShapes long_cases) {
 }
 
 void choose_layout(AttentionCase& c, Random& random) {
-    constexpr Layout kOutputLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed, Layout::Gaps};
-    constexpr Layout kInputLayouts[] = {Layout::BHSD,   Layout::BSHD, Layout::SBHD,
+    constexpr Layout kOutputLayouts[] = {Layout::Bhsd, Layout::Bshd, Layout::Sbhd, Layout::Packed, Layout::Gaps};
+    constexpr Layout kInputLayouts[] = {Layout::Bhsd,   Layout::Bshd, Layout::Sbhd,
                                         Layout::Packed, Layout::Gaps, Layout::Shared};
     constexpr DataType_t kTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
     c.type = random.pick(kTypes);
@@ -193,7 +193,7 @@ void choose_counting(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 49979687 * index);
     c.sums_of_lengths = c.len_q && random.chance(0.3);
     c.offsets_in_rows = (is_ragged(c.input_layout) || is_ragged(c.output_layout)) && random.chance(0.4);
-    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::Ragged};
+    constexpr Layout kLayouts[] = {Layout::Bhsd, Layout::Ragged};
     if (c.len_q && random.chance(0.2)) c.stats_layout = random.pick(kLayouts);
     c.numbers_apart = random.chance(0.1);
 }
@@ -201,7 +201,7 @@ void choose_counting(AttentionCase& c, std::uint64_t index) {
 // Ragged K and V with a dense Q, or dense ones with a ragged Q; has its own generator too.
 void choose_keys_layout(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 15485863 * index);
-    constexpr Layout kDense[] = {Layout::BHSD, Layout::BSHD};
+    constexpr Layout kDense[] = {Layout::Bhsd, Layout::Bshd};
     if (!c.len_q || c.paging || !random.chance(0.2)) return;
     c.keys_layout = is_ragged(c.input_layout) ? random.pick(kDense) : Layout::Ragged;
 }
@@ -209,7 +209,7 @@ void choose_keys_layout(AttentionCase& c, std::uint64_t index) {
 // The layout of a bias and a dropout mask; has its own generator too.
 void choose_scores_layout(AttentionCase& c, std::uint64_t index) {
     Random random(kSweepSeed + 86028121 * index);
-    constexpr Layout kLayouts[] = {Layout::Gaps, Layout::BSHD, Layout::SBHD, Layout::Shared, Layout::Transposed};
+    constexpr Layout kLayouts[] = {Layout::Gaps, Layout::Bshd, Layout::Sbhd, Layout::Shared, Layout::Transposed};
     Layout const layout = random.pick(kLayouts);
     if ((c.bias || c.mask) && random.chance(0.4)) c.scores_layout = layout;
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSeed = 20261123;
 
 AttentionCase plain_case(std::uint64_t index, Random& random) {
-    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed, Layout::Gaps};
+    constexpr Layout kLayouts[] = {Layout::Bhsd, Layout::Bshd, Layout::Sbhd, Layout::Packed, Layout::Gaps};
     constexpr DataType_t kTypes[] = {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16};
     constexpr std::int64_t kHeadDims[] = {8, 16, 32, 64};
     constexpr Scale kScales[] = {Scale::None, Scale::Number, Scale::Embedded, Scale::ByValue, Scale::Device};

@@ -16,7 +16,7 @@ using Pack = std::map<std::int64_t, void*>;
 
 constexpr std::int64_t kBatches = 3, kHeads = 2, kRows = 9, kWidth = 8, kTokens = 14;
 
-enum Uid : std::int64_t { kQ, kK, kV, kO, kStats, kTotals, kLengths, kOffsets, kStatsOffsets };
+enum Uid : std::int64_t { Q, K, V, O, Stats, Totals, Lengths, Offsets, StatsOffsets };
 
 struct Arrays {
     std::vector<float> q, k, v, o, stats;
@@ -35,15 +35,15 @@ struct Arrays {
         return all;
     }
     Pack pack() {
-        return {{kQ, q.data()},
-                {kK, k.data()},
-                {kV, v.data()},
-                {kO, o.data()},
-                {kStats, stats.data()},
-                {kTotals, totals.data()},
-                {kLengths, lengths.data()},
-                {kOffsets, offsets.data()},
-                {kStatsOffsets, stats_offsets.data()}};
+        return {{Uid::Q, q.data()},
+                {Uid::K, k.data()},
+                {Uid::V, v.data()},
+                {Uid::O, o.data()},
+                {Uid::Stats, stats.data()},
+                {Uid::Totals, totals.data()},
+                {Uid::Lengths, lengths.data()},
+                {Uid::Offsets, offsets.data()},
+                {Uid::StatsOffsets, stats_offsets.data()}};
     }
 };
 
@@ -52,19 +52,19 @@ class Attention {
     explicit Attention(bool is_by_totals) : is_by_totals_(is_by_totals) {
         graph_.set_io_data_type(fe::DataType_t::FLOAT).set_compute_data_type(fe::DataType_t::FLOAT);
         graph_.set_intermediate_data_type(fe::DataType_t::FLOAT);
-        totals_ = integers("totals", kTotals, kBatches + 1);
-        Tensor const q = rows("Q", kQ), k = rows("K", kK), v = rows("V", kV);
+        totals_ = integers("totals", Uid::Totals, kBatches + 1);
+        Tensor const q = rows("Q", Uid::Q), k = rows("K", Uid::K), v = rows("V", Uid::V);
         auto options =
             fe::graph::SDPA_attributes().set_generate_stats(true).set_attn_scale(0.3f).set_padding_mask(true);
         options.set_causal_mask_bottom_right(true);
         if (is_by_totals) options.set_cu_seq_len_q(totals_).set_cu_seq_len_kv(totals_);
         else options.set_seq_len_q(lengths()).set_seq_len_kv(lengths());
         auto [o, stats] = graph_.sdpa(q, k, v, options);
-        o->set_output(true).set_uid(kO).set_dim({kBatches, kHeads, kRows, kWidth});
-        pack(o, kOffsets, kHeads * kWidth);
-        stats->set_output(true).set_uid(kStats).set_dim({kBatches, kHeads, kRows, 1});
+        o->set_output(true).set_uid(Uid::O).set_dim({kBatches, kHeads, kRows, kWidth});
+        pack(o, Uid::Offsets, kHeads * kWidth);
+        stats->set_output(true).set_uid(Uid::Stats).set_dim({kBatches, kHeads, kRows, 1});
         stats->set_stride({kRows * kHeads, 1, kHeads, 1}).set_data_type(fe::DataType_t::FLOAT);
-        start(stats, kStatsOffsets, kHeads);
+        start(stats, Uid::StatsOffsets, kHeads);
     }
 
     fe::error_object run(fe::Target const& target, Arrays& arrays) {
@@ -84,13 +84,13 @@ class Attention {
                                  .set_data_type(fe::DataType_t::INT32));
     }
     Tensor lengths() {
-        if (!lengths_) lengths_ = integers("lengths", kLengths, kBatches);
+        if (!lengths_) lengths_ = integers("lengths", Uid::Lengths, kBatches);
         return lengths_;
     }
     Tensor rows(char const* name, Uid uid) {
         Tensor const tensor = graph_.tensor(
             fe::graph::Tensor_attributes().set_name(name).set_uid(uid).set_dim({kBatches, kHeads, kRows, kWidth}));
-        pack(tensor, kOffsets, kHeads * kWidth);
+        pack(tensor, Uid::Offsets, kHeads * kWidth);
         return tensor;
     }
     void pack(Tensor const& tensor, Uid offsets, std::int64_t width) {

@@ -15,7 +15,7 @@ double loss(fe::Target const& target, Uid input, std::size_t at, float change) {
     step[input][at] += change;
     step.run(kPlain);
     double sum = 0.0;
-    for (std::size_t i = 0; i < kCount; ++i) sum += double{step[O][i]} * double{step[dO][i]};
+    for (std::size_t i = 0; i < kCount; ++i) sum += double{step[O][i]} * double{step[DO][i]};
     return sum;
 }
 

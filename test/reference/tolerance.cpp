@@ -88,8 +88,8 @@ double storage_error(DataType_t type, double value) {
     switch (type) {
         case DataType_t::HALF: return magnitude * 0x1p-11 + 0x1p-25;
         case DataType_t::BFLOAT16: return magnitude * 0x1p-8 + 0x1p-133;
-        case DataType_t::FP8_E4M3: return magnitude * roundoff(Fp8::E4M3) + half_step(Fp8::E4M3);
-        case DataType_t::FP8_E5M2: return magnitude * roundoff(Fp8::E5M2) + half_step(Fp8::E5M2);
+        case DataType_t::FP8_E4M3: return magnitude * roundoff(Fp8::E4m3) + half_step(Fp8::E4m3);
+        case DataType_t::FP8_E5M2: return magnitude * roundoff(Fp8::E5m2) + half_step(Fp8::E5m2);
         default: return magnitude * 0x1p-24 + 0x1p-149;
     }
 }

@@ -26,9 +26,9 @@ using cudnn_frontend::DiagonalAlignment_t;
 // Ragged): as in BHSD, with room for the longest sequence in each batch entry. Transposed (for a bias and a dropout
 // mask): column by column.
 enum class Layout {
-    BHSD,
-    BSHD,
-    SBHD,
+    Bhsd,
+    Bshd,
+    Sbhd,
     Packed,
     Gaps,
     WideGaps,
@@ -72,7 +72,7 @@ struct AttentionCase {
     double magnitude = 1.0;         // of Q and K
     bool low_scores = false;        // Q has positive numbers, and K negative ones
     std::int64_t zero_columns = 0;  // so many last columns of Q, K, V and dO are zeros
-    Layout input_layout = Layout::BHSD, output_layout = Layout::BHSD;
+    Layout input_layout = Layout::Bhsd, output_layout = Layout::Bhsd;
     std::optional<Layout> keys_layout;           // of K and V, if it differs from Q's
     std::optional<Layout> stats_layout;          // of Stats, Max and Sum_exp, if it differs from O's
     std::optional<Layout> scores_layout;         // of the bias and the dropout mask, if they are not packed

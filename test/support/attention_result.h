@@ -5,7 +5,7 @@
 
 namespace sdpa_test {
 
-enum class AttentionResult { O, Stats, dQ, dK, dV };
+enum class AttentionResult { O, Stats, DQ, DK, DV };
 using ResultSet = std::set<AttentionResult>;
 
 }  // namespace sdpa_test

@@ -257,18 +257,18 @@ Inputs add_inputs(Random& random, Maker& maker, KernelCase& made, Shape const& s
 
 void make_forward(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
-    Links links{{kernels::kQueries, in.q}, {kernels::kKeys, in.k}, {kernels::kValues, in.v}};
+    Links links{{kernels::Queries, in.q}, {kernels::Keys, in.k}, {kernels::Values, in.v}};
     Numbers of_bias;
     if (random.chance(0.4)) {
         std::size_t const bias = maker.add("bias", shape.type, shape.bias());
         of_bias = set_random_bias(random, made.tensors[bias]);
-        links.push_back({kernels::kBias, bias});
+        links.push_back({kernels::Bias, bias});
     }
     std::size_t const o = maker.add("o", shape.type, shape.rows(shape.columns));
     std::size_t const stats = maker.add("stats", DataType_t::FLOAT, shape.rows(1));
-    links.push_back({kernels::kOutput, o});
+    links.push_back({kernels::Output, o});
     bool const has_stats = random.chance(0.7);
-    if (has_stats) links.push_back({kernels::kStats, stats});
+    if (has_stats) links.push_back({kernels::Stats, stats});
     for_each_head(shape, in.of_q, in.of_k, in.of_v, of_bias, [&](std::int64_t, Head const& head) {
         auto const results = neighborhood_formula::fused_forward(head);
         append(made.tensors[o].expected, results.o);
@@ -330,38 +330,38 @@ BackwardPlaces add_backward_places(Random& random, Maker& maker, KernelCase& mad
 
 void add_one_pass_steps(KernelCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
     add_step(made, shape, NeighborhoodWork::GradientStart, shape.scale,
-             {{kernels::kOutput, places.o},
-              {kernels::kOutputGradient, places.d_o},
-              {kernels::kStats, places.stats},
-              {kernels::kQueryStatistics, *places.q_statistics},
-              {kernels::kQuerySums, *places.q_sums}});
+             {{kernels::Output, places.o},
+              {kernels::OutputGradient, places.d_o},
+              {kernels::Stats, places.stats},
+              {kernels::QueryStatistics, *places.q_statistics},
+              {kernels::QuerySums, *places.q_sums}});
     add_step(made, shape, NeighborhoodWork::Gradients, shape.scale,
-             {{kernels::kQueries, in.q},
-              {kernels::kKeys, in.k},
-              {kernels::kValues, in.v},
-              {kernels::kOutputGradient, places.d_o},
-              {kernels::kQueryStatistics, *places.q_statistics},
-              {kernels::kQuerySums, *places.q_sums},
-              {kernels::kKeyGradient, places.d_k},
-              {kernels::kValueGradient, places.d_v}});
+             {{kernels::Queries, in.q},
+              {kernels::Keys, in.k},
+              {kernels::Values, in.v},
+              {kernels::OutputGradient, places.d_o},
+              {kernels::QueryStatistics, *places.q_statistics},
+              {kernels::QuerySums, *places.q_sums},
+              {kernels::KeyGradient, places.d_k},
+              {kernels::ValueGradient, places.d_v}});
     add_step(made, shape, NeighborhoodWork::GradientEnd, shape.scale,
-             {{kernels::kQuerySums, *places.q_sums}, {kernels::kQueryGradient, places.d_q}});
+             {{kernels::QuerySums, *places.q_sums}, {kernels::QueryGradient, places.d_q}});
 }
 
 void add_backward_steps(KernelCase& made, Shape const& shape, Inputs const& in, BackwardPlaces const& places) {
     if (places.q_sums) return add_one_pass_steps(made, shape, in, places);
-    Links shared{{kernels::kQueries, in.q},       {kernels::kKeys, in.k},
-                 {kernels::kValues, in.v},        {kernels::kOutputGradient, places.d_o},
-                 {kernels::kStats, places.stats}, {kernels::kDelta, *places.delta}};
-    if (places.bias) shared.push_back({kernels::kBias, *places.bias});
+    Links shared{{kernels::Queries, in.q},       {kernels::Keys, in.k},
+                 {kernels::Values, in.v},        {kernels::OutputGradient, places.d_o},
+                 {kernels::Stats, places.stats}, {kernels::Delta, *places.delta}};
+    if (places.bias) shared.push_back({kernels::Bias, *places.bias});
     auto const add = [&](NeighborhoodWork work, Links const& more) {
         Links links = shared;
         links.insert(links.end(), more.begin(), more.end());
         add_step(made, shape, work, shape.scale, links);
     };
-    add(NeighborhoodWork::QueryGradients, {{kernels::kOutput, places.o}, {kernels::kQueryGradient, places.d_q}});
-    add(NeighborhoodWork::KeyGradients, {{kernels::kKeyGradient, places.d_k}, {kernels::kValueGradient, places.d_v}});
-    if (places.d_bias) add(NeighborhoodWork::BiasGradient, {{kernels::kBiasGradient, *places.d_bias}});
+    add(NeighborhoodWork::QueryGradients, {{kernels::Output, places.o}, {kernels::QueryGradient, places.d_q}});
+    add(NeighborhoodWork::KeyGradients, {{kernels::KeyGradient, places.d_k}, {kernels::ValueGradient, places.d_v}});
+    if (places.d_bias) add(NeighborhoodWork::BiasGradient, {{kernels::BiasGradient, *places.d_bias}});
 }
 
 void make_backward(Random& random, Maker& maker, KernelCase& made, Shape const& shape, NeighborhoodForm form) {
@@ -400,12 +400,12 @@ void make_backward(Random& random, Maker& maker, KernelCase& made, Shape const& 
 void make_qk(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
     Inputs const in = add_inputs(random, maker, made, shape);
     std::size_t const attn = maker.add("attn", shape.type, shape.rows(shape.slots()));
-    Links links{{kernels::kQueries, in.q}, {kernels::kKeys, in.k}, {kernels::kSlots, attn}};
+    Links links{{kernels::Queries, in.q}, {kernels::Keys, in.k}, {kernels::Slots, attn}};
     Numbers of_bias;
     if (random.flip()) {
         std::size_t const bias = maker.add("bias", shape.type, shape.bias());
         of_bias = set_random_bias(random, made.tensors[bias]);
-        links.push_back({kernels::kBias, bias});
+        links.push_back({kernels::Bias, bias});
     }
     for_each_head(shape, in.of_q, in.of_k, {}, of_bias, [&](std::int64_t, Head const& head) {
         append(made.tensors[attn].expected, neighborhood_formula::qk_forward(head));
@@ -430,13 +430,12 @@ void make_qk_backward(Random& random, Maker& maker, KernelCase& made, Shape cons
         append(made.tensors[d_k].expected, results.k);
         add_to_head(sums, number % shape.heads, results.bias);
     });
-    Links const slots{{kernels::kSlots, d_attn}};
+    Links const slots{{kernels::Slots, d_attn}};
     add_step(made, shape, NeighborhoodWork::WindowQueries, 1,
-             {{kernels::kSlots, d_attn}, {kernels::kKeys, in.k}, {kernels::kQueries, d_q}});
+             {{kernels::Slots, d_attn}, {kernels::Keys, in.k}, {kernels::Queries, d_q}});
     add_step(made, shape, NeighborhoodWork::WindowKeys, 1,
-             {{kernels::kSlots, d_attn}, {kernels::kQueries, in.q}, {kernels::kKeys, d_k}});
-    add_step(made, shape, NeighborhoodWork::WindowBias, 1,
-             {{kernels::kSlots, d_attn}, {kernels::kBiasGradient, d_bias}});
+             {{kernels::Slots, d_attn}, {kernels::Queries, in.q}, {kernels::Keys, d_k}});
+    add_step(made, shape, NeighborhoodWork::WindowBias, 1, {{kernels::Slots, d_attn}, {kernels::BiasGradient, d_bias}});
 }
 
 void make_av(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
@@ -449,7 +448,7 @@ void make_av(Random& random, Maker& maker, KernelCase& made, Shape const& shape)
                neighborhood_formula::av_forward(head, part_of(of_attn, number, shape.batches * shape.heads)));
     });
     add_step(made, shape, NeighborhoodWork::WindowQueries, 1,
-             {{kernels::kSlots, attn}, {kernels::kKeys, in.v}, {kernels::kQueries, o}});
+             {{kernels::Slots, attn}, {kernels::Keys, in.v}, {kernels::Queries, o}});
 }
 
 void make_av_backward(Random& random, Maker& maker, KernelCase& made, Shape const& shape) {
@@ -467,9 +466,9 @@ void make_av_backward(Random& random, Maker& maker, KernelCase& made, Shape cons
         append(made.tensors[d_v].expected, results.v);
     });
     add_step(made, shape, NeighborhoodWork::WindowSlots, 1,
-             {{kernels::kQueries, d_o}, {kernels::kKeys, in.v}, {kernels::kSlots, d_attn}});
+             {{kernels::Queries, d_o}, {kernels::Keys, in.v}, {kernels::Slots, d_attn}});
     add_step(made, shape, NeighborhoodWork::WindowKeys, 1,
-             {{kernels::kSlots, attn}, {kernels::kQueries, d_o}, {kernels::kKeys, d_v}});
+             {{kernels::Slots, attn}, {kernels::Queries, d_o}, {kernels::Keys, d_v}});
 }
 
 // --- Comparing

@@ -33,31 +33,34 @@ KernelTensor rows(char const* name, DataType_t type, core::Dims const& dims) {
 void fill_row(KernelCase& c, std::int64_t b, std::int64_t h, std::int64_t i, Random& random) {
     bool const is_past = i >= length_of(c, b), is_empty = random.chance(0.1);
     double const stats = is_empty ? -kInfinity : random.real(-1.0, 2.0);
-    c.tensors[kStats].set(row_of(c, kStats, b, h, i), is_past ? kNan : stats);
-    for (std::int64_t d = 0; d < c.tensors[kO].operand.dims[3]; ++d) {
-        c.tensors[kO].set(row_of(c, kO, b, h, i) + d, is_past || is_empty ? kNan : random.real(-1.0, 1.0));
-        c.tensors[kGradO].set(row_of(c, kGradO, b, h, i) + d, is_past ? kNan : random.real(-1.0, 1.0));
+    c.tensors[SinkTensor::Stats].set(row_of(c, SinkTensor::Stats, b, h, i), is_past ? kNan : stats);
+    for (std::int64_t d = 0; d < c.tensors[SinkTensor::O].operand.dims[3]; ++d) {
+        c.tensors[SinkTensor::O].set(row_of(c, SinkTensor::O, b, h, i) + d,
+                                     is_past || is_empty ? kNan : random.real(-1.0, 1.0));
+        c.tensors[SinkTensor::GradO].set(row_of(c, SinkTensor::GradO, b, h, i) + d,
+                                         is_past ? kNan : random.real(-1.0, 1.0));
     }
 }
 
 void fill(KernelCase& c, Random& random) {
-    core::Dims const& dims = c.tensors[kO].operand.dims;
+    core::Dims const& dims = c.tensors[SinkTensor::O].operand.dims;
     for (std::int64_t b = 0; b < dims[0]; ++b) {
         std::int64_t const count = is_ragged(c) ? length_of(c, b) : dims[2];
         for (std::int64_t h = 0; h < dims[1]; ++h) {
             for (std::int64_t i = 0; i < count; ++i) fill_row(c, b, h, i, random);
         }
     }
-    for (std::int64_t h = 0; h < dims[1]; ++h) c.tensors[kSink].set(h, h == 1 ? -kInfinity : random.real(0.0, 2.0));
+    for (std::int64_t h = 0; h < dims[1]; ++h)
+        c.tensors[SinkTensor::Sink].set(h, h == 1 ? -kInfinity : random.real(0.0, 2.0));
 }
 
 void set_lengths(KernelCase& c, Random& random) {
-    core::Dims const& dims = c.tensors[kO].operand.dims;
+    core::Dims const& dims = c.tensors[SinkTensor::O].operand.dims;
     std::int64_t start = 0;
     for (std::int64_t b = 0; b < dims[0]; ++b) {
         std::int64_t const length = random.between(0, dims[2]);
-        c.tensors[kLengths].set(b, static_cast<double>(length));
-        c.tensors[kOffsets].set(b, static_cast<double>(start));
+        c.tensors[SinkTensor::Lengths].set(b, static_cast<double>(length));
+        c.tensors[SinkTensor::Offsets].set(b, static_cast<double>(start));
         start += length;
     }
 }
@@ -68,17 +71,17 @@ struct Wanted {
 };
 
 Wanted wanted_of(KernelCase const& c, std::int64_t head) {
-    KernelTensor const &o = c.tensors[kO], &d_o = c.tensors[kGradO];
+    KernelTensor const &o = c.tensors[SinkTensor::O], &d_o = c.tensors[SinkTensor::GradO];
     core::Dims const& dims = o.operand.dims;
     Wanted wanted;
-    double const sink = c.tensors[kSink].get(head);
+    double const sink = c.tensors[SinkTensor::Sink].get(head);
     for (std::int64_t b = 0; b < dims[0]; ++b) {
         for (std::int64_t i = 0; i < length_of(c, b); ++i) {
-            double const stats = c.tensors[kStats].get(row_of(c, kStats, b, head, i));
+            double const stats = c.tensors[SinkTensor::Stats].get(row_of(c, SinkTensor::Stats, b, head, i));
             if (sink == -kInfinity || stats == -kInfinity) continue;
             for (std::int64_t d = 0; d < dims[3]; ++d) {
-                double const term = std::exp(sink - stats) * o.get(row_of(c, kO, b, head, i) + d) *
-                                    d_o.get(row_of(c, kGradO, b, head, i) + d);
+                double const term = std::exp(sink - stats) * o.get(row_of(c, SinkTensor::O, b, head, i) + d) *
+                                    d_o.get(row_of(c, SinkTensor::GradO, b, head, i) + d);
                 wanted.gradient -= term;
                 wanted.magnitude += std::abs(term);
             }
@@ -90,17 +93,18 @@ Wanted wanted_of(KernelCase const& c, std::int64_t head) {
 // The kernel's problem, with pointers to the tensors in its order.
 KernelStep step_of(KernelTensors const& tensors, bool has_lengths, bool is_ragged) {
     auto const operand = [&](std::size_t tensor) { return tensors[tensor].operand; };
-    SinkGradientProblem problem{{operand(kO)},  {operand(kGradO)},  {operand(kStats)},
-                                operand(kSink), operand(kGradient), {}};
-    std::vector<std::size_t> pointers{kO, kGradO, kStats, kSink, kGradient};
+    SinkGradientProblem problem{{operand(SinkTensor::O)},  {operand(SinkTensor::GradO)},  {operand(SinkTensor::Stats)},
+                                operand(SinkTensor::Sink), operand(SinkTensor::Gradient), {}};
+    std::vector<std::size_t> pointers{SinkTensor::O, SinkTensor::GradO, SinkTensor::Stats, SinkTensor::Sink,
+                                      SinkTensor::Gradient};
     if (has_lengths) {
-        problem.lengths = operand(kLengths);
-        pointers.push_back(kLengths);
+        problem.lengths = operand(SinkTensor::Lengths);
+        pointers.push_back(SinkTensor::Lengths);
     }
     if (is_ragged) {
         for (SinkGradientProblem::Rows* const of : {&problem.o, &problem.d_o, &problem.stats}) {
-            of->offsets = {operand(kOffsets).type, of->operand.strides[2]};
-            pointers.push_back(kOffsets);
+            of->offsets = {operand(SinkTensor::Offsets).type, of->operand.strides[2]};
+            pointers.push_back(SinkTensor::Offsets);
         }
     }
     return {problem, pointers};
@@ -112,16 +116,16 @@ bool is_ragged(KernelCase const& sink_case) { return sink_case.steps.front().sin
 
 std::int64_t length_of(KernelCase const& sink_case, std::int64_t batch) {
     bool const has_lengths = sink_case.steps.front().sink_gradient().lengths.has_value();
-    return has_lengths ? static_cast<std::int64_t>(sink_case.tensors[kLengths].get(batch))
-                       : sink_case.tensors[kO].operand.dims[2];
+    return has_lengths ? static_cast<std::int64_t>(sink_case.tensors[SinkTensor::Lengths].get(batch))
+                       : sink_case.tensors[SinkTensor::O].operand.dims[2];
 }
 
 std::int64_t row_of(KernelCase const& sink_case, std::size_t tensor, std::int64_t batch, std::int64_t head,
                     std::int64_t row) {
     core::Dims const& strides = sink_case.tensors[tensor].operand.strides;
-    std::int64_t const start = is_ragged(sink_case)
-                                   ? static_cast<std::int64_t>(sink_case.tensors[kOffsets].get(batch)) * strides[2]
-                                   : batch * strides[0];
+    std::int64_t const start =
+        is_ragged(sink_case) ? static_cast<std::int64_t>(sink_case.tensors[SinkTensor::Offsets].get(batch)) * strides[2]
+                             : batch * strides[0];
     return start + head * strides[1] + row * strides[2];
 }
 
@@ -150,12 +154,12 @@ KernelCase random_sink_case(std::uint64_t seed) {
 }
 
 std::string fault_of_sink_gradient(KernelCase const& after) {
-    core::Dims const& dims = after.tensors[kO].operand.dims;
+    core::Dims const& dims = after.tensors[SinkTensor::O].operand.dims;
     // A row's columns are summed in float by 32 lanes; shares are rounded twice.
     double const roundings = static_cast<double>(dims[3]) / 32 + 16;
     for (std::int64_t head = 0; head < dims[1]; ++head) {
         Wanted const wanted = wanted_of(after, head);
-        double const found = after.tensors[kGradient].get(head);
+        double const found = after.tensors[SinkTensor::Gradient].get(head);
         double const allowed = roundings * 0x1p-24 * wanted.magnitude + 1e-30;
         if (std::abs(found - wanted.gradient) <= allowed) continue;
         return "head " + std::to_string(head) + ": found " + std::to_string(found) + ", wanted " +

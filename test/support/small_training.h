@@ -23,7 +23,7 @@ using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 constexpr std::int64_t kHeads = 2, kRows = 4, kDepth = 8;
 constexpr auto kCount = static_cast<std::size_t>(kHeads * kRows * kDepth);
 
-enum Uid : std::int64_t { Q = 1, K, V, Extra, O, Stats, dO, dQ, dK, dV };
+enum Uid : std::int64_t { Q = 1, K, V, Extra, O, Stats, DO, DQ, DK, DV };
 
 inline Numbers some_numbers(std::size_t seed) {
     Numbers numbers(kCount);
@@ -35,8 +35,8 @@ class Step {
    public:
     // `extra` is the content of the option's tensor.
     Step(fe::Target const& target, Numbers extra) : target_(target) {
-        for (Uid const uid : {Q, K, V, dO}) memory_[uid] = some_numbers(5 + 2 * static_cast<std::size_t>(uid));
-        for (Uid const uid : {O, Stats, dQ, dK, dV}) memory_[uid] = Numbers(kCount);
+        for (Uid const uid : {Q, K, V, DO}) memory_[uid] = some_numbers(5 + 2 * static_cast<std::size_t>(uid));
+        for (Uid const uid : {O, Stats, DQ, DK, DV}) memory_[uid] = Numbers(kCount);
         memory_[Extra] = std::move(extra);
         for (fe::graph::Graph* const graph : {&forward_, &backward_}) {
             graph->set_io_data_type(fe::DataType_t::FLOAT).set_intermediate_data_type(fe::DataType_t::FLOAT);
@@ -60,8 +60,8 @@ class Step {
         configure(more, [&](std::int64_t rows) { return extra(backward_, rows); });
         Tensor const of_forward = tensor(backward_, Stats, kHeads, kRows, 1);
         auto const gradients = backward_.sdpa_backward(rows(backward_, Q), rows(backward_, K), rows(backward_, V),
-                                                       rows(backward_, O), rows(backward_, dO), of_forward, more);
-        for (std::size_t i = 0; i < 3; ++i) gradients[i]->set_output(true).set_uid(dQ + static_cast<std::int64_t>(i));
+                                                       rows(backward_, O), rows(backward_, DO), of_forward, more);
+        for (std::size_t i = 0; i < 3; ++i) gradients[i]->set_output(true).set_uid(DQ + static_cast<std::int64_t>(i));
         execute(backward_);
     }
 
@@ -94,7 +94,7 @@ template <class Configure>
 std::vector<Numbers> train(fe::Target const& target, Numbers const& extra, Configure const& configure) {
     Step step(target, extra);
     step.run(configure);
-    return {step[O], step[Stats], step[dQ], step[dK], step[dV]};
+    return {step[O], step[Stats], step[DQ], step[DK], step[DV]};
 }
 
 inline float largest_difference(Numbers const& a, Numbers const& b) {

@@ -35,7 +35,7 @@ static void mask_behind(nodes::Draft& draft, DiagonalAlignment_t alignment) {
 
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_attn_scale(Tensor_ptr const& scale) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Attn_scale, scale); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::AttnScale, scale); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_attn_scale(float const scale) noexcept {
@@ -56,7 +56,7 @@ Derived& Attention_attributes<Derived>::set_score_mod(Score_modifier modifier) n
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_sink_token(Tensor_ptr const& sink) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Sink_token, sink); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::SinkToken, sink); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_padding_mask(bool const enabled) noexcept {
@@ -64,19 +64,19 @@ Derived& Attention_attributes<Derived>::set_padding_mask(bool const enabled) noe
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_seq_len_q(Tensor_ptr const& lengths) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Seq_len_q, lengths); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::SeqLenQ, lengths); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_seq_len_kv(Tensor_ptr const& lengths) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Seq_len_kv, lengths); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::SeqLenKv, lengths); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_cu_seq_len_q(Tensor_ptr const& ends) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Cu_seq_len_q, ends); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::CuSeqLenQ, ends); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_cu_seq_len_kv(Tensor_ptr const& ends) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Cu_seq_len_kv, ends); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::CuSeqLenKv, ends); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_diagonal_alignment(DiagonalAlignment_t const alignment) noexcept {
@@ -117,7 +117,7 @@ Derived& Attention_attributes<Derived>::set_dropout(float const probability, Ten
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_rng_dump(Tensor_ptr const& dump) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::Rng_dump, dump); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::RngDump, dump); });
 }
 template <class Derived>
 Derived& Attention_attributes<Derived>::set_stats_use_log2(bool const enabled) noexcept {
@@ -134,7 +134,7 @@ Derived& Attention_attributes<Derived>::set_max_total_seq_len_kv(std::int64_t co
 
 template <class Derived>
 Derived& Attention_backward_attributes<Derived>::set_dsink_token(Tensor_ptr const& dsink) noexcept {
-    return this->change([&](nodes::Draft& draft) { connect(draft, port::dSink_token, dsink); });
+    return this->change([&](nodes::Draft& draft) { connect(draft, port::DSinkToken, dsink); });
 }
 template <class Derived>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from, which the check does not see in a template
@@ -149,9 +149,9 @@ template <class Derived>
 Derived& Attention_backward_attributes<Derived>::set_dropout(Tensor_ptr const& mask, Tensor_ptr const& scale,
                                                              Tensor_ptr const& scale_inverse) noexcept {
     return this->change([&](nodes::Draft& draft) {
-        connect(draft, port::Dropout_mask, mask);
-        connect(draft, port::Dropout_scale, scale);
-        connect(draft, port::Dropout_scale_inv, scale_inverse);
+        connect(draft, port::DropoutMask, mask);
+        connect(draft, port::DropoutScale, scale);
+        connect(draft, port::DropoutScaleInv, scale_inverse);
     });
 }
 
@@ -182,38 +182,38 @@ SDPA_attributes& SDPA_attributes::set_logit_max(detail::Tensor_ptr const& max) n
     return change([&](nodes::Draft& draft) { connect(draft, port::Max, max); });
 }
 SDPA_attributes& SDPA_attributes::set_score_sum_exp(detail::Tensor_ptr const& sum_exp) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Sum_exp, sum_exp); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::SumExp, sum_exp); });
 }
 SDPA_attributes& SDPA_attributes::set_dropout(detail::Tensor_ptr const& mask,
                                               detail::Tensor_ptr const& scale) noexcept {
     return change([&](nodes::Draft& draft) {
-        connect(draft, port::Dropout_mask, mask);
-        connect(draft, port::Dropout_scale, scale);
+        connect(draft, port::DropoutMask, mask);
+        connect(draft, port::DropoutScale, scale);
     });
 }
 
 SDPA_attributes& SDPA_attributes::set_paged_attention_k_table(detail::Tensor_ptr const& table) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Page_table_k, table); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::PageTableK, table); });
 }
 SDPA_attributes& SDPA_attributes::set_paged_attention_v_table(detail::Tensor_ptr const& table) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Page_table_v, table); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::PageTableV, table); });
 }
 SDPA_attributes& SDPA_attributes::set_paged_attention_max_seq_len_kv(int const length) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<SdpaForwardFields>(draft).max_seq_len_kv = length; });
 }
 SDPA_attributes& SDPA_attributes::set_block_mask(detail::Tensor_ptr const& mask) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Block_mask, mask); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::BlockMask, mask); });
 }
 
 SDPA_backward_attributes::SDPA_backward_attributes() noexcept
-    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::dV + 1)) {}
+    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::DV + 1)) {}
 
 SDPA_backward_attributes& SDPA_backward_attributes::set_dbias(detail::Tensor_ptr const& dbias) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::dBias, dbias); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::DBias, dbias); });
 }
 
 SDPA_fp8_backward_attributes::SDPA_fp8_backward_attributes() noexcept
-    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::dV + 1)) {}
+    : Attention_backward_attributes(detail::make_draft<SdpaBackwardFields>(port::DV + 1)) {}
 
 bool SDPA_fp8_backward_attributes::has_causal_like_masking() const {
     return fields_of<SdpaBackwardFields>(draft_).right_bound == 0;
@@ -227,7 +227,7 @@ bool SDPA_fp8_backward_attributes::has_sliding_window() const {
     return fields_of<SdpaBackwardFields>(draft_).left_bound.has_value();
 }
 bool SDPA_fp8_backward_attributes::has_sink_token() const {
-    return draft_ != nullptr && draft_->ports.size() > port::Sink_token && draft_->ports[port::Sink_token] != nullptr;
+    return draft_ != nullptr && draft_->ports.size() > port::SinkToken && draft_->ports[port::SinkToken] != nullptr;
 }
 
 }  // namespace graph

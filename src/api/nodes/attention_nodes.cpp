@@ -31,8 +31,8 @@ static std::array<Tensor_ptr, 2> forward_results(nodes::Draft& node, Graph::Impl
 
 // {dQ, dK, dV}
 static std::array<Tensor_ptr, 3> backward_results(nodes::Draft& node, Graph::Impl& impl) {
-    return {make_output(node, port::dQ, "dQ", impl), make_output(node, port::dK, "dK", impl),
-            make_output(node, port::dV, "dV", impl)};
+    return {make_output(node, port::DQ, "dQ", impl), make_output(node, port::DK, "dK", impl),
+            make_output(node, port::DV, "dV", impl)};
 }
 
 namespace {
@@ -83,10 +83,10 @@ static void apply_modifier(Graph& graph, Graph::Impl& impl, nodes::Draft& node, 
 // Adds the nodes of its modifiers before it.
 static void add_attention(Graph& graph, Graph::Impl& impl, nodes::Draft node) {
     if (node.score_mod) {
-        apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::Score_mod);
+        apply_modifier(graph, impl, node, std::exchange(node.score_mod, {}), port::Score, port::ScoreMod);
     }
     if (node.score_mod_bprop) {
-        apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::dScore, port::dScore_mod);
+        apply_modifier(graph, impl, node, std::exchange(node.score_mod_bprop, {}), port::DScore, port::DScoreMod);
     }
     impl.nodes.push_back(std::move(node));
 }
@@ -108,7 +108,7 @@ std::array<Tensor_ptr, 3> Graph::sdpa_backward(Tensor_ptr const& q, Tensor_ptr c
     return Impl::guarded(impl_, [&] {
         nodes::Draft node = detail::Attributes_access::take(attributes);
         connect_all(
-            node, {{port::Q, &q}, {port::K, &k}, {port::V, &v}, {port::O, &o}, {port::dO, &dO}, {port::Stats, &stats}});
+            node, {{port::Q, &q}, {port::K, &k}, {port::V, &v}, {port::O, &o}, {port::DO, &dO}, {port::Stats, &stats}});
         auto gradients = backward_results(node, impl());
         add_attention(*this, impl(), std::move(node));
         return gradients;
@@ -125,15 +125,15 @@ std::array<Tensor_ptr, 4> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const&
         connect_all(node, {{port::Q, &q},
                            {port::K, &k},
                            {port::V, &v},
-                           {port::Descale_q, &descale_q},
-                           {port::Descale_k, &descale_k},
-                           {port::Descale_v, &descale_v},
-                           {port::Descale_s, &descale_s},
-                           {port::Scale_s, &scale_s},
-                           {port::Scale_o, &scale_o}});
+                           {port::DescaleQ, &descale_q},
+                           {port::DescaleK, &descale_k},
+                           {port::DescaleV, &descale_v},
+                           {port::DescaleS, &descale_s},
+                           {port::ScaleS, &scale_s},
+                           {port::ScaleO, &scale_o}});
         auto const [o, stats] = forward_results(node, impl());
-        std::array<Tensor_ptr, 4> results{o, stats, make_output(node, port::Amax_s, "Amax_S", impl()),
-                                          make_output(node, port::Amax_o, "Amax_O", impl())};
+        std::array<Tensor_ptr, 4> results{o, stats, make_output(node, port::AmaxS, "Amax_S", impl()),
+                                          make_output(node, port::AmaxO, "Amax_O", impl())};
         add_attention(*this, impl(), std::move(node));
         return results;
     });
@@ -151,28 +151,28 @@ std::array<Tensor_ptr, 7> Graph::sdpa_fp8_backward(
                            {port::K, &k},
                            {port::V, &v},
                            {port::O, &o},
-                           {port::dO, &dO},
+                           {port::DO, &dO},
                            {port::Stats, &stats},
-                           {port::Descale_q, &descale_q},
-                           {port::Descale_k, &descale_k},
-                           {port::Descale_v, &descale_v},
-                           {port::Descale_o, &descale_o},
-                           {port::Descale_dO, &descale_dO},
-                           {port::Descale_s, &descale_s},
-                           {port::Descale_dP, &descale_dP},
-                           {port::Scale_s, &scale_s},
-                           {port::Scale_dQ, &scale_dQ},
-                           {port::Scale_dK, &scale_dK},
-                           {port::Scale_dV, &scale_dV},
-                           {port::Scale_dP, &scale_dP}});
+                           {port::DescaleQ, &descale_q},
+                           {port::DescaleK, &descale_k},
+                           {port::DescaleV, &descale_v},
+                           {port::DescaleO, &descale_o},
+                           {port::DescaleDO, &descale_dO},
+                           {port::DescaleS, &descale_s},
+                           {port::DescaleDP, &descale_dP},
+                           {port::ScaleS, &scale_s},
+                           {port::ScaleDQ, &scale_dQ},
+                           {port::ScaleDK, &scale_dK},
+                           {port::ScaleDV, &scale_dV},
+                           {port::ScaleDP, &scale_dP}});
         auto const [dQ, dK, dV] = backward_results(node, impl());
         std::array<Tensor_ptr, 7> results{dQ,
                                           dK,
                                           dV,
-                                          make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
-                                          make_output(node, port::Amax_dK, "Amax_dK", impl()),
-                                          make_output(node, port::Amax_dV, "Amax_dV", impl()),
-                                          make_output(node, port::Amax_dP, "Amax_dP", impl())};
+                                          make_output(node, port::AmaxDQ, "Amax_dQ", impl()),
+                                          make_output(node, port::AmaxDK, "Amax_dK", impl()),
+                                          make_output(node, port::AmaxDV, "Amax_dV", impl()),
+                                          make_output(node, port::AmaxDP, "Amax_dP", impl())};
         add_attention(*this, impl(), std::move(node));
         return results;
     });
@@ -187,11 +187,11 @@ std::array<Tensor_ptr, 3> Graph::sdpa_fp8(Tensor_ptr const& q, Tensor_ptr const&
         connect_all(node, {{port::Q, &q},
                            {port::K, &k},
                            {port::V, &v},
-                           {port::Descale_q, &descale_q},
-                           {port::Descale_k, &descale_k},
-                           {port::Descale_v, &descale_v}});
+                           {port::DescaleQ, &descale_q},
+                           {port::DescaleK, &descale_k},
+                           {port::DescaleV, &descale_v}});
         auto const [o, stats] = forward_results(node, impl());
-        std::array<Tensor_ptr, 3> results{o, stats, make_output(node, port::Amax_o, "Amax_O", impl())};
+        std::array<Tensor_ptr, 3> results{o, stats, make_output(node, port::AmaxO, "Amax_O", impl())};
         add_attention(*this, impl(), std::move(node));
         return results;
     });
@@ -207,29 +207,29 @@ std::array<Tensor_ptr, 6> Graph::sdpa_fp8_backward(
         nodes::Draft node = detail::Attributes_access::take(attributes);
         std::get<nodes::SdpaBackwardFields>(node.fields).block_scaled = true;
         connect_all(node, {{port::Q, &q},
-                           {port::Q_T, &q_T},
+                           {port::QTransposed, &q_T},
                            {port::K, &k},
-                           {port::K_T, &k_T},
+                           {port::KTransposed, &k_T},
                            {port::V, &v},
                            {port::O, &o_f16},
-                           {port::dO_f16, &dO_f16},
-                           {port::dO, &dO},
-                           {port::dO_T, &dO_T},
+                           {port::DOF16, &dO_f16},
+                           {port::DO, &dO},
+                           {port::DOTransposed, &dO_T},
                            {port::Stats, &stats},
-                           {port::Descale_q, &descale_q},
-                           {port::Descale_q_T, &descale_q_T},
-                           {port::Descale_k, &descale_k},
-                           {port::Descale_k_T, &descale_k_T},
-                           {port::Descale_v, &descale_v},
-                           {port::Descale_dO, &descale_dO},
-                           {port::Descale_dO_T, &descale_dO_T}});
+                           {port::DescaleQ, &descale_q},
+                           {port::DescaleQTransposed, &descale_q_T},
+                           {port::DescaleK, &descale_k},
+                           {port::DescaleKTransposed, &descale_k_T},
+                           {port::DescaleV, &descale_v},
+                           {port::DescaleDO, &descale_dO},
+                           {port::DescaleDOTransposed, &descale_dO_T}});
         auto const [dQ, dK, dV] = backward_results(node, impl());
         std::array<Tensor_ptr, 6> results{dQ,
                                           dK,
                                           dV,
-                                          make_output(node, port::Amax_dQ, "Amax_dQ", impl()),
-                                          make_output(node, port::Amax_dK, "Amax_dK", impl()),
-                                          make_output(node, port::Amax_dV, "Amax_dV", impl())};
+                                          make_output(node, port::AmaxDQ, "Amax_dQ", impl()),
+                                          make_output(node, port::AmaxDK, "Amax_dK", impl()),
+                                          make_output(node, port::AmaxDV, "Amax_dV", impl())};
         add_attention(*this, impl(), std::move(node));
         return results;
     });

@@ -13,7 +13,7 @@ using nodes::ReshapeFields;
 using nodes::SliceFields;
 using nodes::TransposeFields;
 
-Slice_attributes::Slice_attributes() noexcept : Node_attributes(make_draft<SliceFields>(nodes::slice::kPorts)) {}
+Slice_attributes::Slice_attributes() noexcept : Node_attributes(make_draft<SliceFields>(nodes::slice::PortCount)) {}
 
 Slice_attributes& Slice_attributes::set_slices(
     std::vector<std::pair<std::int64_t, std::int64_t>> const& starts_and_limits) noexcept {
@@ -32,7 +32,7 @@ Slice_attributes& Slice_attributes::set_strides(std::vector<std::int64_t> const&
 }
 
 Reshape_attributes::Reshape_attributes() noexcept
-    : Node_attributes(make_draft<ReshapeFields>(nodes::reshape::kPorts)) {}
+    : Node_attributes(make_draft<ReshapeFields>(nodes::reshape::PortCount)) {}
 
 Reshape_attributes& Reshape_attributes::set_dim(std::vector<std::int64_t> const& dim) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<ReshapeFields>(draft).dim = dim; });
@@ -48,7 +48,7 @@ std::vector<std::int64_t> Reshape_attributes::get_stride() const { return fields
 ReshapeMode_t Reshape_attributes::get_reshape_mode() const { return fields_of<ReshapeFields>(draft_).mode; }
 
 Transpose_attributes::Transpose_attributes() noexcept
-    : Node_attributes(make_draft<TransposeFields>(nodes::transpose::kPorts)) {}
+    : Node_attributes(make_draft<TransposeFields>(nodes::transpose::PortCount)) {}
 
 Transpose_attributes& Transpose_attributes::set_permutation(std::vector<std::int64_t> const& permutation) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<TransposeFields>(draft).permutation = permutation; });

@@ -46,52 +46,52 @@ template class detail::Neighborhood_window_attributes<graph::Neighborhood_av_bac
 namespace graph {
 
 Neighborhood_attributes::Neighborhood_attributes() noexcept
-    : Neighborhood_window_attributes(make_draft<NeighborhoodForwardFields>(port::kPorts)) {}
+    : Neighborhood_window_attributes(make_draft<NeighborhoodForwardFields>(port::PortCount)) {}
 
 Neighborhood_attributes& Neighborhood_attributes::set_attn_scale(float const scale) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<NeighborhoodForwardFields>(draft).attn_scale = scale; });
 }
 Neighborhood_attributes& Neighborhood_attributes::set_rel_pos_bias(Tensor_ptr const& bias) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Rel_pos_bias, bias); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::RelPosBias, bias); });
 }
 Neighborhood_attributes& Neighborhood_attributes::set_generate_stats(bool const enabled) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<NeighborhoodForwardFields>(draft).generate_stats = enabled; });
 }
 
 Neighborhood_backward_attributes::Neighborhood_backward_attributes() noexcept
-    : Neighborhood_window_attributes(make_draft<NeighborhoodBackwardFields>(port::kPorts)) {}
+    : Neighborhood_window_attributes(make_draft<NeighborhoodBackwardFields>(port::PortCount)) {}
 
 Neighborhood_backward_attributes& Neighborhood_backward_attributes::set_attn_scale(float const scale) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<NeighborhoodBackwardFields>(draft).attn_scale = scale; });
 }
 Neighborhood_backward_attributes& Neighborhood_backward_attributes::set_rel_pos_bias(Tensor_ptr const& bias) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Rel_pos_bias, bias); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::RelPosBias, bias); });
 }
 Neighborhood_backward_attributes& Neighborhood_backward_attributes::set_drel_pos_bias(
     Tensor_ptr const& gradient) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::dRel_pos_bias, gradient); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::DRelPosBias, gradient); });
 }
 
 Neighborhood_qk_attributes::Neighborhood_qk_attributes() noexcept
-    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodQkFields>(port::kPorts)) {}
+    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodQkFields>(port::PortCount)) {}
 
 Neighborhood_qk_attributes& Neighborhood_qk_attributes::set_rel_pos_bias(Tensor_ptr const& bias) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::Rel_pos_bias, bias); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::RelPosBias, bias); });
 }
 
 Neighborhood_qk_backward_attributes::Neighborhood_qk_backward_attributes() noexcept
-    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodQkBackwardFields>(port::kPorts)) {}
+    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodQkBackwardFields>(port::PortCount)) {}
 
 Neighborhood_qk_backward_attributes& Neighborhood_qk_backward_attributes::set_drel_pos_bias(
     Tensor_ptr const& gradient) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, port::dRel_pos_bias, gradient); });
+    return change([&](nodes::Draft& draft) { connect(draft, port::DRelPosBias, gradient); });
 }
 
 Neighborhood_av_attributes::Neighborhood_av_attributes() noexcept
-    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodAvFields>(port::kPorts)) {}
+    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodAvFields>(port::PortCount)) {}
 
 Neighborhood_av_backward_attributes::Neighborhood_av_backward_attributes() noexcept
-    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodAvBackwardFields>(port::kPorts)) {}
+    : Neighborhood_window_attributes(make_draft<nodes::NeighborhoodAvBackwardFields>(port::PortCount)) {}
 
 // Adds the node and makes its results, those at the ports.
 template <std::size_t count>
@@ -127,9 +127,9 @@ std::array<Tensor_ptr, 3> Graph::neighborhood_attention_backward(
         connect(node, port::K, k);
         connect(node, port::V, v);
         connect(node, port::O, o);
-        connect(node, port::dO, dO);
+        connect(node, port::DO, dO);
         connect(node, port::Stats, stats);
-        return add_node(impl(), std::move(node), {port::dQ, port::dK, port::dV});
+        return add_node(impl(), std::move(node), {port::DQ, port::DK, port::DV});
     });
 }
 
@@ -148,10 +148,10 @@ std::array<Tensor_ptr, 2> Graph::neighborhood_qk_backward(
     Neighborhood_qk_backward_attributes const& attributes) noexcept {
     return Impl::guarded(impl_, [&] {
         nodes::Draft node = detail::Attributes_access::take(attributes);
-        connect(node, port::dAttn, dAttn);
+        connect(node, port::DAttn, dAttn);
         connect(node, port::Q, q);
         connect(node, port::K, k);
-        return add_node(impl(), std::move(node), {port::dQ, port::dK});
+        return add_node(impl(), std::move(node), {port::DQ, port::DK});
     });
 }
 
@@ -160,10 +160,10 @@ std::array<Tensor_ptr, 2> Graph::neighborhood_av_backward(
     Neighborhood_av_backward_attributes const& attributes) noexcept {
     return Impl::guarded(impl_, [&] {
         nodes::Draft node = detail::Attributes_access::take(attributes);
-        connect(node, port::dO, dO);
+        connect(node, port::DO, dO);
         connect(node, port::Attn, attn);
         connect(node, port::V, v);
-        return add_node(impl(), std::move(node), {port::dAttn, port::dV});
+        return add_node(impl(), std::move(node), {port::DAttn, port::DV});
     });
 }
 

@@ -16,7 +16,7 @@ using nodes::PointwiseFields;
 using nodes::ReductionFields;
 
 Pointwise_attributes::Pointwise_attributes() noexcept
-    : Node_attributes(make_draft<PointwiseFields>(nodes::pointwise::kPorts)) {}
+    : Node_attributes(make_draft<PointwiseFields>(nodes::pointwise::PortCount)) {}
 
 Pointwise_attributes& Pointwise_attributes::set_mode(PointwiseMode_t const mode) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<PointwiseFields>(draft).mode = mode; });
@@ -54,23 +54,23 @@ float const* Pointwise_attributes::swish_beta() const {
     return beta == nullptr ? nullptr : &beta->value;
 }
 
-Matmul_attributes::Matmul_attributes() noexcept : Node_attributes(make_draft<MatmulFields>(nodes::matmul::kPorts)) {}
+Matmul_attributes::Matmul_attributes() noexcept : Node_attributes(make_draft<MatmulFields>(nodes::matmul::PortCount)) {}
 
 Matmul_attributes& Matmul_attributes::set_m_override(detail::Tensor_ptr const& lengths) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, nodes::matmul::M_override, lengths); });
+    return change([&](nodes::Draft& draft) { connect(draft, nodes::matmul::MOverride, lengths); });
 }
 Matmul_attributes& Matmul_attributes::set_n_override(detail::Tensor_ptr const& lengths) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, nodes::matmul::N_override, lengths); });
+    return change([&](nodes::Draft& draft) { connect(draft, nodes::matmul::NOverride, lengths); });
 }
 Matmul_attributes& Matmul_attributes::set_k_override(detail::Tensor_ptr const& lengths) noexcept {
-    return change([&](nodes::Draft& draft) { connect(draft, nodes::matmul::K_override, lengths); });
+    return change([&](nodes::Draft& draft) { connect(draft, nodes::matmul::KOverride, lengths); });
 }
 Matmul_attributes& Matmul_attributes::set_padding(double const value) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<MatmulFields>(draft).padding_value = value; });
 }
 
 Reduction_attributes::Reduction_attributes() noexcept
-    : Node_attributes(make_draft<ReductionFields>(nodes::reduction::kPorts)) {}
+    : Node_attributes(make_draft<ReductionFields>(nodes::reduction::PortCount)) {}
 
 Reduction_attributes& Reduction_attributes::set_mode(ReductionMode_t const mode) noexcept {
     return change([&](nodes::Draft& draft) { fields_of<ReductionFields>(draft).mode = mode; });
@@ -106,7 +106,7 @@ Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Tensor_ptr const& in_1,
 Tensor_ptr Graph::pointwise(Tensor_ptr const& in_0, Tensor_ptr const& in_1, Tensor_ptr const& in_2,
                             Pointwise_attributes const& attributes) noexcept {
     using namespace nodes::pointwise;
-    return append_node(attributes, {{In_0, in_0}, {In_1, in_1}, {In_2, in_2}}, Out_0);
+    return append_node(attributes, {{In0, in_0}, {In1, in_1}, {In2, in_2}}, Out0);
 }
 
 Tensor_ptr Graph::matmul(Tensor_ptr const& a, Tensor_ptr const& b, Matmul_attributes const& attributes) noexcept {

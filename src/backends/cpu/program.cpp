@@ -26,8 +26,8 @@ AttentionTensors tensors_of(ir::OpGraph const& graph, Attention const& op, ViewO
         if (attention::is_of_operation(row)) tensors[row.port] = view(op.operands[row.port]);
     }
     std::int64_t const batches = tensors[Port::Q].dim[0], keys = ir::key_count(graph, op);
-    tensors[Port::K] = paged_view(tensors[Port::K], tensors[Port::Page_table_k], batches, keys);
-    tensors[Port::V] = paged_view(tensors[Port::V], tensors[Port::Page_table_v], batches, keys);
+    tensors[Port::K] = paged_view(tensors[Port::K], tensors[Port::PageTableK], batches, keys);
+    tensors[Port::V] = paged_view(tensors[Port::V], tensors[Port::PageTableV], batches, keys);
     return tensors;
 }
 

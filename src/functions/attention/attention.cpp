@@ -21,14 +21,14 @@ void set_inputs(Call& call, Inputs const& inputs) {
     call.set(Q, inputs.q);
     call.set(K, inputs.k);
     call.set(V, inputs.v);
-    call.set(BIAS, inputs.bias);
-    call.set(SINK, inputs.sink);
-    call.set(SEQ_LEN_Q, inputs.seq_len_q);
-    call.set(SEQ_LEN_KV, inputs.seq_len_kv);
-    call.set(CU_SEQLENS_Q, inputs.cu_seqlens_q);
-    call.set(CU_SEQLENS_KV, inputs.cu_seqlens_kv);
-    call.set(PAGE_TABLE, inputs.page_table);
-    call.set(SEED, inputs.seed);
+    call.set(Bias, inputs.bias);
+    call.set(Sink, inputs.sink);
+    call.set(SeqLenQ, inputs.seq_len_q);
+    call.set(SeqLenKv, inputs.seq_len_kv);
+    call.set(CuSeqlensQ, inputs.cu_seqlens_q);
+    call.set(CuSeqlensKv, inputs.cu_seqlens_kv);
+    call.set(PageTable, inputs.page_table);
+    call.set(Seed, inputs.seed);
 }
 
 // A view without memory whose dims but the last lie in memory in the order of the other's, without gaps.
@@ -48,7 +48,7 @@ Tensor_view view_like(Tensor_view const& like, Few_dims const& dim, DataType_t t
 // Memory for a result that the caller did not pass.
 error_t provide(Call& call, Sizes const& sizes, Argument argument, Argument like, Tensor_view& made) {
     if (call.has(argument)) return {};
-    DataType_t const type = argument == STATS ? DataType_t::FLOAT : call.at(Q)->type;
+    DataType_t const type = argument == Stats ? DataType_t::FLOAT : call.at(Q)->type;
     made = view_like(*call.at(like), wanted_dims(call, sizes, argument), type);
     SDPA_GRAPH_TRY(calls::allocate({call.place, call.function, memory_rule()}, name_of(argument), made));
     call.set(argument, made);
@@ -61,22 +61,22 @@ void take(Call const& call, Argument argument, Tensor_view& result) {
 
 calls::Pack pack_of(Run const& run) {
     calls::Pack pack;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(SEQ_LEN_Q); ++i) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(SeqLenQ); ++i) {
         auto const argument = static_cast<Argument>(i);
         if (run.call.has(argument)) pack.bind(argument, run.call.at(argument)->data);
         if (run.shapes.has_table(argument))
-            pack.bind(static_cast<std::size_t>(Extra::STARTS) + i, run.scratch.starts(argument));
+            pack.bind(static_cast<std::size_t>(Extra::FirstStarts) + i, run.scratch.starts(argument));
     }
     if (run.shapes.has_lengths) {
         bool const are_made = needs_tables(run);
-        pack.bind(Extra::LENGTHS_Q, are_made ? run.scratch.lengths_q() : run.call.at(SEQ_LEN_Q)->data);
-        pack.bind(Extra::LENGTHS_KV, are_made ? run.scratch.lengths_kv() : run.call.at(SEQ_LEN_KV)->data);
+        pack.bind(Extra::LengthsQ, are_made ? run.scratch.lengths_q() : run.call.at(SeqLenQ)->data);
+        pack.bind(Extra::LengthsKv, are_made ? run.scratch.lengths_kv() : run.call.at(SeqLenKv)->data);
     }
-    if (run.call.has_pages()) pack.bind(PAGE_TABLE, run.call.at(PAGE_TABLE)->data);
+    if (run.call.has_pages()) pack.bind(PageTable, run.call.at(PageTable)->data);
     if (run.call.has_dropout()) {
-        auto* const seed = static_cast<std::int64_t*>(run.call.at(SEED)->data);
-        pack.bind(SEED, seed);
-        pack.bind(static_cast<std::size_t>(Extra::STARTS) + static_cast<std::size_t>(SEED), seed + 1);
+        auto* const seed = static_cast<std::int64_t*>(run.call.at(Seed)->data);
+        pack.bind(Seed, seed);
+        pack.bind(static_cast<std::size_t>(Extra::FirstStarts) + static_cast<std::size_t>(Seed), seed + 1);
     }
     return pack;
 }
@@ -98,10 +98,10 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
 error_t see_nothing(Call const& call, calls::Lease const& lease) {
     calls::Site const site{call.place, lease, *call.at(Q)};
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    for (Argument const argument : {O, STATS, DQ, DK, DV, DBIAS, DSINK}) {
-        bool const is_result = call.is_backward == (argument != O && argument != STATS);
+    for (Argument const argument : {O, Stats, DQ, DK, DV, DBias, DSink}) {
+        bool const is_result = call.is_backward == (argument != O && argument != Stats);
         if (!is_result || !call.has(argument)) continue;
-        float const value = argument == STATS ? -kInfinity : 0.0f;
+        float const value = argument == Stats ? -kInfinity : 0.0f;
         SDPA_GRAPH_TRY(calls::work_on_rows(site, calls::fill(*call.at(argument), value)));
     }
     return {};
@@ -126,15 +126,15 @@ error_t forward(Inputs const& inputs, Options const& options, bool wants_stats, 
                   .place = place};
         set_inputs(call, inputs);
         call.set_if_given(O, results.o);
-        if (wants_stats) call.set_if_given(STATS, results.stats);
+        if (wants_stats) call.set_if_given(Stats, results.stats);
         SDPA_GRAPH_TRY(check(call));
         Sizes const sizes = sizes_of(call);
         Forward_results made;
         SDPA_GRAPH_TRY(provide(call, sizes, O, Q, made.o));
-        if (wants_stats) SDPA_GRAPH_TRY(provide(call, sizes, STATS, Q, made.stats));
+        if (wants_stats) SDPA_GRAPH_TRY(provide(call, sizes, Stats, Q, made.stats));
         SDPA_GRAPH_TRY(run(call, sizes));
         take(call, O, results.o);
-        take(call, STATS, results.stats);
+        take(call, Stats, results.stats);
         return {};
     });
 }
@@ -148,14 +148,14 @@ error_t backward(Tensor_view const& grad_o, Inputs const& inputs, Tensor_view co
                   .options = options,
                   .place = place};
         set_inputs(call, inputs);
-        call.set(GRAD_O, grad_o);
+        call.set(GradO, grad_o);
         call.set(O, o);
-        call.set(STATS, stats);
+        call.set(Stats, stats);
         call.set_if_given(DQ, results.dq);
         call.set_if_given(DK, results.dk);
         call.set_if_given(DV, results.dv);
-        call.set_if_given(DBIAS, results.dbias);
-        call.set_if_given(DSINK, results.dsink);
+        call.set_if_given(DBias, results.dbias);
+        call.set_if_given(DSink, results.dsink);
         SDPA_GRAPH_TRY(check(call));
         Sizes const sizes = sizes_of(call);
         Backward_results made;

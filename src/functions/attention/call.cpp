@@ -47,16 +47,16 @@ Sizes sizes_of(Call const& call) {
     Options const& options = call.options;
     auto const &q = call.at(Q)->dim, &k = call.at(K)->dim, &v = call.at(V)->dim;
     Sizes n{};
-    n.batches = call.has(CU_SEQLENS_Q) ? call.at(CU_SEQLENS_Q)->dim[0] - 1 : q[0];
-    n.queries = call.has(CU_SEQLENS_Q) ? options.longest_q : q[2];
+    n.batches = call.has(CuSeqlensQ) ? call.at(CuSeqlensQ)->dim[0] - 1 : q[0];
+    n.queries = call.has(CuSeqlensQ) ? options.longest_q : q[2];
     n.heads = q[1];
     n.key_heads = k[1];
     n.value_heads = v[1];
     n.width = q.back();
     n.value_width = v.back();
-    n.keys = call.has(CU_SEQLENS_KV) || call.has_pages() ? options.longest_kv : k[2];
-    n.total_q = call.has(CU_SEQLENS_Q) ? q[0] : saturating_multiply(q[0], q[2]);
-    n.total_kv = call.has(CU_SEQLENS_KV) ? k[0] : saturating_multiply(n.batches, n.keys);
+    n.keys = call.has(CuSeqlensKv) || call.has_pages() ? options.longest_kv : k[2];
+    n.total_q = call.has(CuSeqlensQ) ? q[0] : saturating_multiply(q[0], q[2]);
+    n.total_kv = call.has(CuSeqlensKv) ? k[0] : saturating_multiply(n.batches, n.keys);
     return n;
 }
 
@@ -68,8 +68,8 @@ Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
         return {k[0], is_like_v ? n.value_heads : n.key_heads, k[2], is_like_v ? n.value_width : n.width};
     }
     std::int64_t const heads = is_like_v ? n.value_heads : has_keys ? n.key_heads : n.heads;
-    bool const has_value_width = is_like_v || argument == O || argument == GRAD_O;
-    std::int64_t const width = argument == STATS ? 1 : has_value_width ? n.value_width : n.width;
+    bool const has_value_width = is_like_v || argument == O || argument == GradO;
+    std::int64_t const width = argument == Stats ? 1 : has_value_width ? n.value_width : n.width;
     if (call.is_packed(argument)) return {has_keys ? n.total_kv : n.total_q, heads, width};
     return {n.batches, heads, has_keys ? n.keys : n.queries, width};
 }

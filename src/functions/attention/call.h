@@ -21,30 +21,30 @@ enum class Argument {
     K,
     V,
     O,
-    STATS,
-    GRAD_O,
+    Stats,
+    GradO,
     DQ,
     DK,
     DV,
-    BIAS,
-    DBIAS,
-    SINK,
-    DSINK,
-    SEQ_LEN_Q,
-    SEQ_LEN_KV,
-    CU_SEQLENS_Q,
-    CU_SEQLENS_KV,
-    PAGE_TABLE,
-    SEED,
+    Bias,
+    DBias,
+    Sink,
+    DSink,
+    SeqLenQ,
+    SeqLenKv,
+    CuSeqlensQ,
+    CuSeqlensKv,
+    PageTable,
+    Seed,
 };
-inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::SEED) + 1;
+inline constexpr std::size_t kArguments = static_cast<std::size_t>(Argument::Seed) + 1;
 
 // The argument's name in the header.
 char const* name_of(Argument argument);
 
 // The tensors that have a row for each query or key, and heads.
-inline constexpr std::array kRowTensors = {Argument::Q,      Argument::K,  Argument::V,  Argument::O, Argument::STATS,
-                                           Argument::GRAD_O, Argument::DQ, Argument::DK, Argument::DV};
+inline constexpr std::array kRowTensors = {Argument::Q,     Argument::K,  Argument::V,  Argument::O, Argument::Stats,
+                                           Argument::GradO, Argument::DQ, Argument::DK, Argument::DV};
 bool is_of_keys(Argument argument);
 
 using Few_dims = fe::core::ShortList<std::int64_t, 4>;
@@ -62,14 +62,14 @@ struct Call : calls::Arguments<Argument, kArguments> {
     Place const& place;
 
     bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
-    bool has_pages() const { return has(Argument::PAGE_TABLE); }
+    bool has_pages() const { return has(Argument::PageTable); }
     bool has_dropout() const { return options.dropout_p > 0.0f; }
     bool is_packed(Argument argument) const {
-        return has(is_of_keys(argument) ? Argument::CU_SEQLENS_KV : Argument::CU_SEQLENS_Q);
+        return has(is_of_keys(argument) ? Argument::CuSeqlensKv : Argument::CuSeqlensQ);
     }
-    bool has_packed() const { return has(Argument::CU_SEQLENS_Q) || has(Argument::CU_SEQLENS_KV); }
+    bool has_packed() const { return has(Argument::CuSeqlensQ) || has(Argument::CuSeqlensKv); }
     // Whether sequences may be shorter than the tensors say.
-    bool has_lengths() const { return has_packed() || has(Argument::SEQ_LEN_Q) || has(Argument::SEQ_LEN_KV); }
+    bool has_lengths() const { return has_packed() || has(Argument::SeqLenQ) || has(Argument::SeqLenKv); }
 
     // The tensor has the rank that the checks need, and is not one of keys in pages.
     Rows rows_of(Argument argument) const;

@@ -50,18 +50,18 @@ void check_longest(Scope const& scope, Argument argument, char const* name, std:
 }  // namespace
 
 void ends_ascend(Scope const& scope) {
-    check_ends(scope, CU_SEQLENS_Q, scope.sizes->total_q);
-    check_ends(scope, CU_SEQLENS_KV, scope.sizes->total_kv);
+    check_ends(scope, CuSeqlensQ, scope.sizes->total_q);
+    check_ends(scope, CuSeqlensKv, scope.sizes->total_kv);
 }
 
 void lengths_are_there(Scope const& scope) {
-    check_lengths(scope, SEQ_LEN_Q, scope.sizes->queries);
-    check_lengths(scope, SEQ_LEN_KV, scope.sizes->keys);
+    check_lengths(scope, SeqLenQ, scope.sizes->queries);
+    check_lengths(scope, SeqLenKv, scope.sizes->keys);
 }
 
 void sequences_are_bounded(Scope const& scope) {
-    check_longest(scope, CU_SEQLENS_Q, "longest_q", scope.call.options.longest_q);
-    check_longest(scope, CU_SEQLENS_KV, "longest_kv", scope.call.options.longest_kv);
+    check_longest(scope, CuSeqlensQ, "longest_q", scope.call.options.longest_q);
+    check_longest(scope, CuSeqlensKv, "longest_kv", scope.call.options.longest_kv);
 }
 
 }  // namespace sdpa_graph::attention::checks

@@ -16,13 +16,13 @@ class Builder {
    public:
     Builder(Shapes const& shapes, fe::graph::Graph& graph) : shapes_(shapes), graph_(graph) {
         if (shapes.has_lengths) {
-            lengths_q_ = integers("lengths of q", static_cast<int>(Extra::LENGTHS_Q), DataType_t::INT32, shapes.slots);
+            lengths_q_ = integers("lengths of q", static_cast<int>(Extra::LengthsQ), DataType_t::INT32, shapes.slots);
             lengths_kv_ =
-                integers("lengths of kv", static_cast<int>(Extra::LENGTHS_KV), DataType_t::INT32, shapes.slots);
+                integers("lengths of kv", static_cast<int>(Extra::LengthsKv), DataType_t::INT32, shapes.slots);
         }
         for (Argument const argument : kRowTensors) {
             if (!shapes.has_table(argument)) continue;
-            int const uid = static_cast<int>(Extra::STARTS) + static_cast<int>(argument);
+            int const uid = static_cast<int>(Extra::FirstStarts) + static_cast<int>(argument);
             starts_[static_cast<std::size_t>(argument)] = integers("starts", uid, DataType_t::INT64, shapes.slots + 1);
         }
     }
@@ -78,11 +78,11 @@ void Builder::set(Options& options) {
     if (shapes_.left_bound) options.set_diagonal_band_left_bound(static_cast<int>(*shapes_.left_bound));
     if (shapes_.right_bound) options.set_diagonal_band_right_bound(static_cast<int>(*shapes_.right_bound));
     if (shapes_.has_lengths) options.set_padding_mask(true).set_seq_len_q(lengths_q_).set_seq_len_kv(lengths_kv_);
-    if (shapes_.has(BIAS)) options.set_bias(input(BIAS));
-    if (shapes_.has(SINK)) options.set_sink_token(input(SINK));
+    if (shapes_.has(Bias)) options.set_bias(input(Bias));
+    if (shapes_.has(Sink)) options.set_sink_token(input(Sink));
     if (shapes_.dropout_p > 0.0f)
-        options.set_dropout(shapes_.dropout_p, number("seed", static_cast<int>(SEED)),
-                            number("offset", static_cast<int>(Extra::STARTS) + static_cast<int>(SEED)));
+        options.set_dropout(shapes_.dropout_p, number("seed", static_cast<int>(Seed)),
+                            number("offset", static_cast<int>(Extra::FirstStarts) + static_cast<int>(Seed)));
 }
 
 void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
@@ -90,26 +90,26 @@ void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
     Tensor const q = build.input(Q), k = build.input(K), v = build.input(V);
     fe::graph::SDPA_attributes options;
     build.set(options);
-    options.set_generate_stats(shapes.has(STATS));
+    options.set_generate_stats(shapes.has(Stats));
     if (shapes.softcap > 0.0f) options.set_score_mod(modifiers::softcap(shapes.softcap).forward);
-    if (Tensor const table = build.input(PAGE_TABLE)) {
+    if (Tensor const table = build.input(PageTable)) {
         options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
         options.set_paged_attention_max_seq_len_kv(static_cast<int>(shapes.longest_kv));
     }
     auto const [o, stats] = graph.sdpa(q, k, v, options);
     build.write(o, O);
-    if (shapes.has(STATS)) build.write(stats, STATS);
+    if (shapes.has(Stats)) build.write(stats, Stats);
 }
 
 void describe_backward(Shapes const& shapes, fe::graph::Graph& graph) {
     Builder build(shapes, graph);
     Tensor const q = build.input(Q), k = build.input(K), v = build.input(V);
-    Tensor const o = build.input(O), grad_o = build.input(GRAD_O), stats = build.input(STATS);
+    Tensor const o = build.input(O), grad_o = build.input(GradO), stats = build.input(Stats);
     fe::graph::SDPA_backward_attributes options;
     build.set(options);
     options.set_deterministic_algorithm(shapes.is_deterministic);
-    if (shapes.has(DBIAS)) options.set_dbias(build.input(DBIAS));
-    if (shapes.has(DSINK)) options.set_dsink_token(build.input(DSINK));
+    if (shapes.has(DBias)) options.set_dbias(build.input(DBias));
+    if (shapes.has(DSink)) options.set_dsink_token(build.input(DSink));
     if (shapes.softcap > 0.0f) {
         auto const cap = modifiers::softcap(shapes.softcap);
         options.set_score_mod(cap.forward).set_score_mod_bprop(cap.backward);

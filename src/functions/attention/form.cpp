@@ -24,7 +24,7 @@ bool has_ascending_heads(Call const& call, Argument argument) {
 
 // A slot of a head knows neither which head it is nor, in backward, the other heads that share its keys.
 bool can_have_slots_of_heads(Call const& call, Sizes const& n, bool is_of_both_passes) {
-    bool const depends_on_head = call.options.has_alibi || call.has(SINK);
+    bool const depends_on_head = call.options.has_alibi || call.has(Sink);
     bool const has_groups = n.heads != n.key_heads || n.heads != n.value_heads;
     return !depends_on_head && n.key_heads == n.value_heads && n.key_heads > 0 && n.heads % n.key_heads == 0 &&
            !((call.is_backward || is_of_both_passes) && has_groups);
@@ -55,7 +55,7 @@ Form exact_form(Call const& call) {
 Form class_form(Call const& call, Sizes const& sizes) {
     DataType_t const type = call.at(Q)->type;
     bool const has_16_bits = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
-    if (!has_16_bits || call.has(BIAS) || call.has_pages()) return exact_form(call);
+    if (!has_16_bits || call.has(Bias) || call.has_pages()) return exact_form(call);
     if (call.has_dropout()) return class_form_with_dropout(call, sizes);
     auto const all = [&](bool (*has_property)(Call const&, Argument)) {
         return std::ranges::all_of(kRowTensors, [&](Argument argument) { return has_property(call, argument); });

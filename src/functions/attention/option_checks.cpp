@@ -32,8 +32,8 @@ void dropout_is_a_chance(Scope const& scope) {
 }
 
 void dropout_has_seed(Scope const& scope) {
-    if (!scope.call.has_dropout() || scope.call.has(SEED)) return;
-    scope.report(SEED, "no tensor", "a seed and an offset", "pass an INT64 tensor of two numbers");
+    if (!scope.call.has_dropout() || scope.call.has(Seed)) return;
+    scope.report(Seed, "no tensor", "a seed and an offset", "pass an INT64 tensor of two numbers");
 }
 
 void bounds_have_32_bits(Scope const& scope) {
@@ -49,7 +49,7 @@ void bounds_have_32_bits(Scope const& scope) {
 
 void lengths_are_given_once(Scope const& scope) {
     for (auto const& [ends, other] :
-         {std::pair{CU_SEQLENS_Q, SEQ_LEN_Q}, {CU_SEQLENS_KV, SEQ_LEN_KV}, {CU_SEQLENS_KV, PAGE_TABLE}}) {
+         {std::pair{CuSeqlensQ, SeqLenQ}, {CuSeqlensKv, SeqLenKv}, {CuSeqlensKv, PageTable}}) {
         if (scope.call.has(ends) && scope.call.has(other))
             scope.report(other, text("a tensor, and ", name_of(ends), " too"), "one of them", "leave one out");
     }
@@ -57,7 +57,7 @@ void lengths_are_given_once(Scope const& scope) {
 
 void pages_are_of_forward(Scope const& scope) {
     if (!scope.call.is_backward || !scope.call.has_pages()) return;
-    scope.report(PAGE_TABLE, "a tensor", "no pages in backward", "gather the keys and values");
+    scope.report(PageTable, "a tensor", "no pages in backward", "gather the keys and values");
 }
 
 }  // namespace sdpa_graph::attention::checks

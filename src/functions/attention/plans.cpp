@@ -97,7 +97,7 @@ class Chooser {
 
    private:
     fe::Result<Chosen> finish(Chosen chosen) const {
-        if (chosen.plan != nullptr) calls::count_plan(calls::PlanSource::KNOWN);
+        if (chosen.plan != nullptr) calls::count_plan(calls::PlanSource::Known);
         else SDPA_GRAPH_TRY(Plan::find(chosen.shapes, target_).move_to(chosen.plan));
         return chosen;
     }

@@ -56,7 +56,7 @@ bool has_sound_rank(Call const& call, Argument argument) {
 }
 
 std::optional<Sizes> known_sizes(Call const& call) {
-    for (Argument const argument : {Q, K, V, CU_SEQLENS_Q, CU_SEQLENS_KV}) {
+    for (Argument const argument : {Q, K, V, CuSeqlensQ, CuSeqlensKv}) {
         if (!has_sound_rank(call, argument)) return std::nullopt;
     }
     return sizes_of(call);

@@ -73,8 +73,8 @@ Layout layout_in_slots(Call const& call, Slots const& slots, Argument argument) 
 
 // Both corners have one diagonal if every sequence has as many queries as keys; from the top left engines skip more.
 bool is_bottom_right(Call const& call, Sizes const& n) {
-    bool const has_one_list = call.has(CU_SEQLENS_Q) && call.has(CU_SEQLENS_KV) &&
-                              call.at(CU_SEQLENS_Q)->data == call.at(CU_SEQLENS_KV)->data;
+    bool const has_one_list =
+        call.has(CuSeqlensQ) && call.has(CuSeqlensKv) && call.at(CuSeqlensQ)->data == call.at(CuSeqlensKv)->data;
     bool const is_square = n.queries == n.keys && (has_one_list || !call.has_lengths()) && !call.has_pages();
     return call.options.is_bottom_right && !is_square;
 }
@@ -109,12 +109,12 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
         shapes.of(argument) =
             is_in_slots ? layout_in_slots(call, slots, argument) : layout_as_given(*call.at(argument));
     }
-    for (Argument const argument : {BIAS, DBIAS, SINK, DSINK}) {
+    for (Argument const argument : {Bias, DBias, Sink, DSink}) {
         if (call.has(argument)) shapes.of(argument) = layout_as_given(*call.at(argument));
     }
     if (call.has_pages()) {
-        std::int64_t const columns = call.at(PAGE_TABLE)->dim[1];
-        shapes.of(PAGE_TABLE) = {DataType_t::INT32, {sizes.batches, 1, columns, 1}, {columns, columns, 1, 1}, {}};
+        std::int64_t const columns = call.at(PageTable)->dim[1];
+        shapes.of(PageTable) = {DataType_t::INT32, {sizes.batches, 1, columns, 1}, {columns, columns, 1, 1}, {}};
     }
     shapes.target = target.kind();
     shapes.threads = target.threads();

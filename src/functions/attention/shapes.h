@@ -46,7 +46,7 @@ std::size_t hash_of(Shapes const& shapes);
 
 // The tensors that a graph has in addition to the arguments. The tables of starts follow, each at the place of its
 // argument.
-enum class Extra { LENGTHS_Q = static_cast<int>(kArguments), LENGTHS_KV, STARTS };
+enum class Extra { LengthsQ = static_cast<int>(kArguments), LengthsKv, FirstStarts };
 
 // The graph, whose tensors have the numbers of their Argument or Extra as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);

@@ -15,7 +15,7 @@ bool is_floating_point(DataType_t type) {
 // Calls are checked each time, so that the checks do not allocate memory.
 using Passed = fe::core::ShortList<calls::Named, kArguments>;
 
-constexpr std::array kTables = {SEQ_LEN_Q, SEQ_LEN_KV, CU_SEQLENS_Q, CU_SEQLENS_KV, PAGE_TABLE};
+constexpr std::array kTables = {SeqLenQ, SeqLenKv, CuSeqlensQ, CuSeqlensKv, PageTable};
 
 template <class Arguments>
 Passed passed(Scope const& scope, Arguments const& arguments) {
@@ -36,12 +36,12 @@ Passed all_passed(Scope const& scope) {
 }
 
 std::initializer_list<Argument> results_of(Call const& call) {
-    static constexpr std::initializer_list<Argument> forward = {O, STATS}, backward = {DQ, DK, DV, DBIAS, DSINK};
+    static constexpr std::initializer_list<Argument> forward = {O, Stats}, backward = {DQ, DK, DV, DBias, DSink};
     return call.is_backward ? backward : forward;
 }
 
 bool has_lengths_for(Scope const& scope, Argument argument) {
-    std::int64_t const ends = argument == CU_SEQLENS_Q || argument == CU_SEQLENS_KV ? 1 : 0;
+    std::int64_t const ends = argument == CuSeqlensQ || argument == CuSeqlensKv ? 1 : 0;
     return calls::elements_of(*scope.call.at(argument)) == scope.sizes->batches + ends;
 }
 
@@ -58,10 +58,10 @@ std::size_t rank_of(Call const& call, Argument argument) {
     if (std::ranges::count(kRowTensors, argument) > 0)
         return call.is_packed(argument) && !(is_of_keys(argument) && call.has_pages()) ? 3 : 4;
     switch (argument) {
-        case CU_SEQLENS_Q:
-        case CU_SEQLENS_KV:
-        case SEED: return 1;
-        case PAGE_TABLE: return 2;
+        case CuSeqlensQ:
+        case CuSeqlensKv:
+        case Seed: return 1;
+        case PageTable: return 2;
         default: return 4;
     }
 }
@@ -72,7 +72,7 @@ void tensors_have_ranks(Scope const& scope) {
     for (auto const& [name, view] : all_passed(scope)) {
         auto const argument =
             static_cast<Argument>(std::ranges::find(scope.call.tensors, view) - scope.call.tensors.begin());
-        bool const is_of_lengths = argument == SEQ_LEN_Q || argument == SEQ_LEN_KV;
+        bool const is_of_lengths = argument == SeqLenQ || argument == SeqLenKv;
         std::size_t const wanted = rank_of(scope.call, argument);
         bool const fits = view->dim.size() == wanted || (is_of_lengths && view->dim.size() == 1);
         if (fits && calls::is_sound(*view)) continue;
@@ -97,18 +97,18 @@ void last_stride_is_one(Scope const& scope) {
 
 void types_fit(Scope const& scope) {
     Call const& call = scope.call;
-    for (Argument const argument : {Q, BIAS}) {
+    for (Argument const argument : {Q, Bias}) {
         if (!call.has(argument) || is_floating_point(call.at(argument)->type)) continue;
         scope.report(argument, text("the type ", call.at(argument)->type), "HALF, BFLOAT16 or FLOAT",
                      "convert the tensor");
     }
     calls::expect_type(scope, passed(scope, kTables), DataType_t::INT32, "");
-    calls::expect_type(scope, passed(scope, std::array{SEED}), DataType_t::INT64, "");
-    calls::expect_type(scope, passed(scope, std::array{STATS, SINK, DSINK}), DataType_t::FLOAT, "");
+    calls::expect_type(scope, passed(scope, std::array{Seed}), DataType_t::INT64, "");
+    calls::expect_type(scope, passed(scope, std::array{Stats, Sink, DSink}), DataType_t::FLOAT, "");
     DataType_t const type = call.at(Q)->type;
-    calls::expect_type(scope, passed(scope, std::array{K, V, O, GRAD_O, DQ, DK, DV}), type, ", the type of q");
-    if (call.has(BIAS))
-        calls::expect_type(scope, passed(scope, std::array{DBIAS}), call.at(BIAS)->type, ", the type of the bias");
+    calls::expect_type(scope, passed(scope, std::array{K, V, O, GradO, DQ, DK, DV}), type, ", the type of q");
+    if (call.has(Bias))
+        calls::expect_type(scope, passed(scope, std::array{DBias}), call.at(Bias)->type, ", the type of the bias");
 }
 
 void dims_fit(Scope const& scope) {
@@ -117,26 +117,26 @@ void dims_fit(Scope const& scope) {
     for (Argument const argument : kRowTensors) {
         if (scope.call.has(argument)) expect_dims(scope, argument, wanted_dims(scope.call, *scope.sizes, argument));
     }
-    for (Argument const argument : {SEQ_LEN_Q, SEQ_LEN_KV, CU_SEQLENS_Q, CU_SEQLENS_KV}) {
+    for (Argument const argument : {SeqLenQ, SeqLenKv, CuSeqlensQ, CuSeqlensKv}) {
         if (!scope.call.has(argument)) continue;
-        bool const has_ends = argument == CU_SEQLENS_Q || argument == CU_SEQLENS_KV;
+        bool const has_ends = argument == CuSeqlensQ || argument == CuSeqlensKv;
         bool const has_first = !has_ends || scope.call.at(argument)->dim[0] > 0;
         if (has_first && has_lengths_for(scope, argument)) continue;
         scope.report(argument, text("dims ", scope.call.at(argument)->dim),
                      text(sequences + (has_ends ? 1 : 0), " numbers for ", sequences, " sequences"),
                      has_ends ? "pass 0 and the end of each sequence" : "pass a length for each sequence");
     }
-    if (Tensor_view const* const table = scope.call.at(PAGE_TABLE); table != nullptr && table->dim.size() == 2)
-        expect_dims(scope, PAGE_TABLE, {scope.sizes->batches, table->dim[1]});
-    if (scope.call.has(SEED)) expect_dims(scope, SEED, {2});
-    for (Argument const argument : {SINK, DSINK}) {
+    if (Tensor_view const* const table = scope.call.at(PageTable); table != nullptr && table->dim.size() == 2)
+        expect_dims(scope, PageTable, {scope.sizes->batches, table->dim[1]});
+    if (scope.call.has(Seed)) expect_dims(scope, Seed, {2});
+    for (Argument const argument : {Sink, DSink}) {
         if (scope.call.has(argument)) expect_dims(scope, argument, {1, scope.sizes->heads, 1, 1});
     }
 }
 
 void tables_are_contiguous(Scope const& scope) {
     calls::expect_contiguous(scope, passed(scope, kTables));
-    calls::expect_contiguous(scope, passed(scope, std::array{SEED, SINK, DSINK}));
+    calls::expect_contiguous(scope, passed(scope, std::array{Seed, Sink, DSink}));
 }
 
 void results_are_writable(Scope const& scope) {

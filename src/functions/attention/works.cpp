@@ -16,10 +16,10 @@ int const* integers(Call const& call, Argument argument) {
 
 rows::Sequences sequences_of(Run const& run) {
     rows::Sequences all{};
-    all.totals_q = integers(run.call, CU_SEQLENS_Q);
-    all.totals_k = integers(run.call, CU_SEQLENS_KV);
-    all.used_q = integers(run.call, SEQ_LEN_Q);
-    all.used_k = integers(run.call, SEQ_LEN_KV);
+    all.totals_q = integers(run.call, CuSeqlensQ);
+    all.totals_k = integers(run.call, CuSeqlensKv);
+    all.used_q = integers(run.call, SeqLenQ);
+    all.used_k = integers(run.call, SeqLenKv);
     all.batches = run.sizes.batches;
     all.queries = run.sizes.queries;
     all.keys = run.sizes.keys;
@@ -65,7 +65,7 @@ rows::Padding::Tensor rows_of(Run const& run, Argument argument) {
 
 bool may_have_padding(Call const& call, Argument argument) {
     bool const has_keys = is_of_keys(argument);
-    return call.is_packed(argument) || call.has(has_keys ? SEQ_LEN_KV : SEQ_LEN_Q);
+    return call.is_packed(argument) || call.has(has_keys ? SeqLenKv : SeqLenQ);
 }
 
 std::initializer_list<Argument> results_of(Call const& call) {
@@ -76,7 +76,7 @@ std::initializer_list<Argument> results_of(Call const& call) {
 }  // namespace
 
 bool needs_tables(Run const& run) {
-    bool const has_both_lengths = run.call.has(SEQ_LEN_Q) && run.call.has(SEQ_LEN_KV);
+    bool const has_both_lengths = run.call.has(SeqLenQ) && run.call.has(SeqLenKv);
     return run.form.has_slots || (run.shapes.has_lengths && !has_both_lengths);
 }
 

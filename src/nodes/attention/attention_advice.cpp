@@ -23,7 +23,7 @@ using namespace attention_checks;
 // The scale that is part of the graph.
 std::optional<double> known_scale(RuleScope const& scope) {
     if (auto const scale = fields(scope).attn_scale) return *scale;
-    TensorSpec const* const tensor = scope.tensor(Attn_scale);
+    TensorSpec const* const tensor = scope.tensor(AttnScale);
     if (tensor == nullptr || !tensor->value) return std::nullopt;
     return core::to_double(*tensor->value);
 }
@@ -43,8 +43,8 @@ std::string usual_scale(std::int64_t head_size) {
 
 void scale_is_given(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
-    bool const is_given = fields(scope).attn_scale || scope.tensor(Attn_scale) != nullptr;
-    bool const may_be_scaled = scope.tensor(Score_mod) != nullptr;
+    bool const is_given = fields(scope).attn_scale || scope.tensor(AttnScale) != nullptr;
+    bool const may_be_scaled = scope.tensor(ScoreMod) != nullptr;
     if (q == nullptr || q->dim[3] == 1 || is_given || may_be_scaled) return;
     scope.report_node("no attention scale", "scores stay as they are, since the scale is 1 where none is set",
                       text("call ", usual_scale(q->dim[3]), "; set_attn_scale(1) if that is meant"));
@@ -136,7 +136,7 @@ void heads_are_no_rows(RuleScope const& scope) {
 
 void keys_are_several(RuleScope const& scope) {
     TensorSpec const* const q = scope.tensor_4d(Q);
-    if (q == nullptr || q->dim[2] == 1 || key_count(scope) != 1 || scope.tensor(Sink_token) != nullptr) return;
+    if (q == nullptr || q->dim[2] == 1 || key_count(scope) != 1 || scope.tensor(SinkToken) != nullptr) return;
     scope.report_node(text("one key for ", q->dim[2], " queries"),
                       "its probability is 1, so that O is V whatever Q and K are",
                       "give K and V their length as the third dim");
@@ -159,15 +159,15 @@ void bounds_are_of_ragged_tensors(RuleScope const& scope) {
 }
 
 void dbias_is_like_the_bias(RuleScope const& scope) {
-    TensorSpec const *const bias = scope.tensor_4d(Bias), *const dbias = scope.tensor_4d(dBias);
+    TensorSpec const *const bias = scope.tensor_4d(Bias), *const dbias = scope.tensor_4d(DBias);
     if (bias == nullptr || dbias == nullptr || bias->dim == dbias->dim) return;
-    scope.report_port(dBias, text("dBias with dims ", dbias->dim, " for a bias with dims ", bias->dim),
+    scope.report_port(DBias, text("dBias with dims ", dbias->dim, " for a bias with dims ", bias->dim),
                       "it is summed over the dims where it has 1 itself, whatever the bias has",
                       "give it the dims of the bias, or none to have them inferred, for the gradient of that bias");
 }
 
 void sequences_stay_apart(RuleScope const& scope) {
-    for (int const port : {Q, K, V, O, dO}) {
+    for (int const port : {Q, K, V, O, DO}) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->ragged_offset == kNoTensor || tensor->stride.size() != 4) continue;
         if (has_rows_of_all_heads(*tensor)) continue;
@@ -260,7 +260,7 @@ void keys_are_no_values(RuleScope const& scope) {
 
 void lengths_have_32_bits(RuleScope const& scope) {
     if (!fields(scope).padding_mask) return;
-    for (int const port : {Seq_len_q, Seq_len_kv}) {
+    for (int const port : {SeqLenQ, SeqLenKv}) {
         TensorSpec const* const lengths = scope.tensor(port);
         if (lengths == nullptr || lengths->data_type != DataType_t::INT64) continue;
         scope.report_port(port, text(kPort, " of type INT64"), "on a GPU each run makes INT32 of it first",

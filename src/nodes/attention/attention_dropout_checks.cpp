@@ -27,8 +27,8 @@ void probability_in_range(RuleScope const& scope) {
 }
 
 void dropout_is_one_kind(RuleScope const& scope) {
-    if (!fields(scope).dropout_probability || scope.tensor(Dropout_mask) == nullptr) return;
-    scope.report_port(Dropout_mask,
+    if (!fields(scope).dropout_probability || scope.tensor(DropoutMask) == nullptr) return;
+    scope.report_port(DropoutMask,
                       text("a dropout mask and the probability ", fields(scope).dropout_probability->value),
                       "dropout by a mask or by a probability, not both", "leave out one set_dropout()");
 }
@@ -64,12 +64,12 @@ void generator_state_is_integer(RuleScope const& scope) {
 
 void mask_is_complete(RuleScope const& scope) {
     bool const is_backward = scope.node().kind() == NodeKind::SdpaBackward;
-    bool const has_mask = scope.tensor(Dropout_mask) != nullptr;
-    for (int const port : {Dropout_mask, Dropout_scale, Dropout_scale_inv}) {
-        if (port == Dropout_scale_inv && !is_backward) continue;
+    bool const has_mask = scope.tensor(DropoutMask) != nullptr;
+    for (int const port : {DropoutMask, DropoutScale, DropoutScaleInv}) {
+        if (port == DropoutScaleInv && !is_backward) continue;
         bool const is_connected = scope.tensor(port) != nullptr;
         bool const is_wanted =
-            has_mask || scope.tensor(Dropout_scale) != nullptr || scope.tensor(Dropout_scale_inv) != nullptr;
+            has_mask || scope.tensor(DropoutScale) != nullptr || scope.tensor(DropoutScaleInv) != nullptr;
         if (is_connected || !is_wanted) continue;
         scope.report_port(port, text("dropout by a mask without ", kPort),
                           is_backward ? "the mask, its scale and the inverse of the scale" : "the mask and its scale",
@@ -79,8 +79,8 @@ void mask_is_complete(RuleScope const& scope) {
 }
 
 void dump_has_generator(RuleScope const& scope) {
-    if (scope.tensor(Rng_dump) == nullptr || is_generated(scope)) return;
-    scope.report_port(Rng_dump, "rng_dump without dropout by a probability above 0", "a generator whose mask is dumped",
+    if (scope.tensor(RngDump) == nullptr || is_generated(scope)) return;
+    scope.report_port(RngDump, "rng_dump without dropout by a probability above 0", "a generator whose mask is dumped",
                       "call set_dropout(probability, seed, offset), or leave out set_rng_dump()");
 }
 

@@ -18,8 +18,8 @@ constexpr std::int64_t kMaxBound = std::numeric_limits<std::int32_t>::max();
 }  // namespace
 
 void scale_is_given_once(RuleScope const& scope) {
-    if (scope.tensor(Attn_scale) == nullptr || !fields(scope).attn_scale) return;
-    scope.report_port(Attn_scale, text("a scale tensor and the scale ", fields(scope).attn_scale->value),
+    if (scope.tensor(AttnScale) == nullptr || !fields(scope).attn_scale) return;
+    scope.report_port(AttnScale, text("a scale tensor and the scale ", fields(scope).attn_scale->value),
                       "the scale as a tensor or as a number, not both", "leave out one set_attn_scale()");
 }
 
@@ -29,9 +29,9 @@ void scale_is_finite(RuleScope const& scope) {
     std::optional<float> const scale = fields(scope).attn_scale;
     if (scale && !std::isfinite(*scale))
         scope.report_node(text("the attention scale ", *scale), "a finite number", kFix);
-    TensorSpec const* const tensor = scope.tensor(Attn_scale);
+    TensorSpec const* const tensor = scope.tensor(AttnScale);
     if (tensor == nullptr || !tensor->value || std::isfinite(core::to_double(*tensor->value))) return;
-    scope.report_port(Attn_scale, text("the attention scale ", core::to_double(*tensor->value)), "a finite number",
+    scope.report_port(AttnScale, text("the attention scale ", core::to_double(*tensor->value)), "a finite number",
                       kFix);
 }
 
@@ -90,14 +90,14 @@ void left_bound_in_range(RuleScope const& scope) {
 }
 
 void dbias_has_bias(RuleScope const& scope) {
-    if (scope.tensor(dBias) == nullptr || scope.tensor(Bias) != nullptr) return;
-    scope.report_port(dBias, "dBias without a bias", "the bias that it is the gradient of",
+    if (scope.tensor(DBias) == nullptr || scope.tensor(Bias) != nullptr) return;
+    scope.report_port(DBias, "dBias without a bias", "the bias that it is the gradient of",
                       "call set_bias() as in the forward graph, or leave out set_dbias()");
 }
 
 void dsink_has_sink(RuleScope const& scope) {
-    if (scope.tensor(dSink_token) == nullptr || scope.tensor(Sink_token) != nullptr) return;
-    scope.report_port(dSink_token, "dSink_token without a sink token", "the sink token that it is the gradient of",
+    if (scope.tensor(DSinkToken) == nullptr || scope.tensor(SinkToken) != nullptr) return;
+    scope.report_port(DSinkToken, "dSink_token without a sink token", "the sink token that it is the gradient of",
                       "call set_sink_token() as in the forward graph, or leave out set_dsink_token()");
 }
 

@@ -13,7 +13,7 @@ bool has_rows_of_all_heads(TensorSpec const& tensor) {
 void infer_results(GraphSpec& graph, Node const& node) {
     attention::Sizes const sizes = attention_sizes(graph, node);
     auto const dims_of = [&](attention::Operand const& row) {
-        if (row.gradient_of == attention::kPorts) return attention::dims_of(row.shape, sizes);
+        if (row.gradient_of == attention::PortCount) return attention::dims_of(row.shape, sizes);
         TensorSpec const* const source = graph.tensor(node, row.gradient_of);
         return source == nullptr ? core::Dims() : source->dim;
     };

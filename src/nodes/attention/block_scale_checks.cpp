@@ -33,7 +33,7 @@ void expect_like(RuleScope const& scope, int copy, int original) {
     TensorSpec const* const tensor = scope.tensor(original);
     if (tensor == nullptr) return;
     if (has_type(*tensor)) attention_checks::expect_type(scope, copy, tensor->data_type);
-    if (scope.tensor_4d(original) == nullptr || copy == dO_T) return;
+    if (scope.tensor_4d(original) == nullptr || copy == DOTransposed) return;
     attention_checks::expect_dims(scope, copy, tensor->dim, original == Q ? "those of Q" : "those of K");
 }
 
@@ -95,7 +95,7 @@ void scales_are_of_one_kind(RuleScope const& scope) {
                               "one scale for each tensor, and no tensors of block-scaled attention",
                               "call the sdpa_fp8_backward() with block scales");
         }
-        bool const is_excess = row.port == Amax_s || row.port == Amax_dP || (is_input && is_fp8_port(row.port));
+        bool const is_excess = row.port == AmaxS || row.port == AmaxDP || (is_input && is_fp8_port(row.port));
         if (has_blocks && is_excess && !is_scale_port(scope.node(), row.port)) {
             scope.report_port(
                 row.port, text(row.name, " in block-scaled attention"),
@@ -115,9 +115,9 @@ void results_are_half(RuleScope const& scope) {
 
 void copies_agree(RuleScope const& scope) {
     if (!is_block_scaled(scope.node())) return;
-    expect_like(scope, Q_T, Q);
-    expect_like(scope, K_T, K);
-    expect_like(scope, dO_T, dO);
+    expect_like(scope, QTransposed, Q);
+    expect_like(scope, KTransposed, K);
+    expect_like(scope, DOTransposed, DO);
 }
 
 void rows_are_dense(RuleScope const& scope) {

@@ -25,11 +25,11 @@ bool is_mask_alone(TensorSpec const& tensor, core::Dims const& scores) {
 
 bool put_dropout_in_order(GraphSpec const& graph, Node& node) {
     if (attention_fields(node) == nullptr) return false;
-    TensorSpec const* const mask = graph.tensor(node, attention::Dropout_mask);
-    TensorSpec const* const scale = graph.tensor(node, attention::Dropout_scale);
+    TensorSpec const* const mask = graph.tensor(node, attention::DropoutMask);
+    TensorSpec const* const scale = graph.tensor(node, attention::DropoutScale);
     if (mask == nullptr || scale == nullptr || !is_scale(*mask)) return false;
     if (!is_mask_alone(*scale, score_dims(graph, node))) return false;
-    std::swap(node.ports[attention::Dropout_mask], node.ports[attention::Dropout_scale]);
+    std::swap(node.ports[attention::DropoutMask], node.ports[attention::DropoutScale]);
     return true;
 }
 

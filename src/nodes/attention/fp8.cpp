@@ -5,16 +5,19 @@ namespace cudnn_frontend::nodes {
 namespace port = attention;
 
 static constexpr std::array kForwardBlocks = {
-    BlockScaled{port::Q, port::Descale_q, 3},
-    BlockScaled{port::K, port::Descale_k, 3},
-    BlockScaled{port::V, port::Descale_v, 2},
+    BlockScaled{port::Q, port::DescaleQ, 3},
+    BlockScaled{port::K, port::DescaleK, 3},
+    BlockScaled{port::V, port::DescaleV, 2},
 };
 
 static constexpr std::array kBackwardBlocks = {
-    BlockScaled{port::Q, port::Descale_q, 3},       BlockScaled{port::Q_T, port::Descale_q_T, 2},
-    BlockScaled{port::K, port::Descale_k, 3},       BlockScaled{port::K_T, port::Descale_k_T, 2},
-    BlockScaled{port::V, port::Descale_v, 3},       BlockScaled{port::dO, port::Descale_dO, 3},
-    BlockScaled{port::dO_T, port::Descale_dO_T, 2},
+    BlockScaled{port::Q, port::DescaleQ, 3},
+    BlockScaled{port::QTransposed, port::DescaleQTransposed, 2},
+    BlockScaled{port::K, port::DescaleK, 3},
+    BlockScaled{port::KTransposed, port::DescaleKTransposed, 2},
+    BlockScaled{port::V, port::DescaleV, 3},
+    BlockScaled{port::DO, port::DescaleDO, 3},
+    BlockScaled{port::DOTransposed, port::DescaleDOTransposed, 2},
 };
 
 bool is_fp8(Node const& node) {

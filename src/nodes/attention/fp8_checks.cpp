@@ -37,7 +37,7 @@ static void block_scales_are_there(RuleScope const& scope) {
         if (is_block_port(row.tensor)) expect(row.tensor, "pass the numbers quantized in blocks along the sequence");
         expect(row.scale, "pass a tensor of FP8_E8M0, such as mxfp8_quantize() of <cudnn_frontend/fp8.h> makes it");
     }
-    if (scope.node().kind() == NodeKind::SdpaBackward) expect(dO_f16, "pass the gradient of O in HALF or BFLOAT16");
+    if (scope.node().kind() == NodeKind::SdpaBackward) expect(DOF16, "pass the gradient of O in HALF or BFLOAT16");
 }
 
 void factors_are_there(RuleScope const& scope) {
@@ -73,7 +73,7 @@ void known_factors_are_positive(RuleScope const& scope) {
 
 void factors_of_products_are_fp8(RuleScope const& scope) {
     if (!is_fp8(scope.node())) return;
-    for (int const port : {Q, dO}) {
+    for (int const port : {Q, DO}) {
         expect_one_of(scope, port, core::is_fp8, "type FP8_E4M3 or FP8_E5M2",
                       "convert it with its scale, or use sdpa() and sdpa_backward() for wider types");
     }

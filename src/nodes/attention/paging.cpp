@@ -29,13 +29,13 @@ std::int64_t paged_key_count(GraphSpec const& graph, Node const& node) {
     if (std::int64_t const stated = stated_key_count(node); stated > 0) return stated;
     // One column would be shared by all keys.
     if (std::int64_t const columns = size_of(graph, node, Bias, 3); columns > 1) return columns;
-    if (std::int64_t const columns = size_of(graph, node, Rng_dump, 3); columns > 0) return columns;
+    if (std::int64_t const columns = size_of(graph, node, RngDump, 3); columns > 0) return columns;
     return std::min(room_of_table(graph, node, K), room_of_table(graph, node, V));
 }
 
 }  // namespace
 
-int page_table_port(int port) { return port == K ? Page_table_k : Page_table_v; }
+int page_table_port(int port) { return port == K ? PageTableK : PageTableV; }
 
 bool is_paged(Node const& node, int port) {
     if (node.kind() != NodeKind::SdpaForward || (port != K && port != V)) return false;

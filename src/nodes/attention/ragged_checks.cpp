@@ -39,7 +39,7 @@ std::pair<TensorId, std::int64_t> rows_of(GraphSpec const& graph, PortUse const&
     auto const tensor_at = [&](Port at) { return use.node->ports[static_cast<std::size_t>(at)]; };
     auto const [lengths, sums] = is_of_keys ? kKeyLengths : kQueryLengths;
     return {tensor_at(sums) != kNoTensor ? tensor_at(sums) : tensor_at(lengths),
-            is_table ? page_size(graph, *use.node, port == Page_table_k ? K : V) : 0};
+            is_table ? page_size(graph, *use.node, port == PageTableK ? K : V) : 0};
 }
 
 // The first use of a ragged tensor that does not know about offsets.

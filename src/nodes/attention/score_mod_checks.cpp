@@ -17,7 +17,7 @@ struct Modifier {
     int given, returned;
     char const* setter;
 };
-constexpr Modifier kModifiers[] = {{Score, Score_mod, "set_score_mod"}, {dScore, dScore_mod, "set_score_mod_bprop"}};
+constexpr Modifier kModifiers[] = {{Score, ScoreMod, "set_score_mod"}, {DScore, DScoreMod, "set_score_mod_bprop"}};
 
 // Calls visit(modifier, what it returned) for each that returned a tensor.
 template <class Visit>
@@ -72,14 +72,14 @@ Slope slope_of(PointwiseFields const& fields, bool is_first_alone) {
 bool is_first_alone(Node const& node, std::set<TensorId> const& of_scores) {
     auto const has = [&](int port) { return of_scores.contains(node.ports[static_cast<std::size_t>(port)]); };
     bool const is_sub = std::get<PointwiseFields>(node.fields).mode == PointwiseMode_t::SUB;
-    return is_sub ? has(pointwise::In_0) && !has(pointwise::In_1) : has(pointwise::In_0) != has(pointwise::In_1);
+    return is_sub ? has(pointwise::In0) && !has(pointwise::In1) : has(pointwise::In0) != has(pointwise::In1);
 }
 
 // A predicate that is made of scores, in the third place of BINARY_SELECT, has no slope.
 bool reads_any(Node const& node, std::set<TensorId> const& tensors) {
     bool reads = false;
     for_each_port(node, Direction::Input, [&](PortRow const& row, TensorId id) {
-        bool const is_predicate = node.kind() == NodeKind::Pointwise && row.port == pointwise::In_2;
+        bool const is_predicate = node.kind() == NodeKind::Pointwise && row.port == pointwise::In2;
         if (!is_predicate && tensors.contains(id)) reads = true;
     });
     return reads;
@@ -102,7 +102,7 @@ Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
             if (fields == nullptr) return &node;  // a node that moves scores moves their gradient too
             Slope const slope = slope_of(*fields, is_first_alone(node, of_scores));
             if (slope == Slope::Other) return &node;
-            if (slope == Slope::One) of_scores.insert(node.ports[pointwise::Out_0]);
+            if (slope == Slope::One) of_scores.insert(node.ports[pointwise::Out0]);
         }
     }
     return nullptr;
@@ -166,16 +166,16 @@ void modified_is_float(RuleScope const& scope) {
 }
 
 void gradient_has_modifier(RuleScope const& scope) {
-    if (scope.tensor(dScore) == nullptr || scope.tensor(Score) != nullptr) return;
-    scope.report_port(dScore, "set_score_mod_bprop() without set_score_mod()",
+    if (scope.tensor(DScore) == nullptr || scope.tensor(Score) != nullptr) return;
+    scope.report_port(DScore, "set_score_mod_bprop() without set_score_mod()",
                       "the modifier too, which backward applies again", "call set_score_mod() with forward's modifier");
 }
 
 void curved_modifier_has_gradient(RuleScope const& scope) {
-    if (scope.tensor(Score) == nullptr || scope.tensor(Score_mod) == nullptr || scope.tensor(dScore) != nullptr) return;
+    if (scope.tensor(Score) == nullptr || scope.tensor(ScoreMod) == nullptr || scope.tensor(DScore) != nullptr) return;
     Node const* const curved = first_curved_node(scope.graph(), id_at(scope, Score));
     if (curved == nullptr) return;
-    scope.report_port(Score_mod,
+    scope.report_port(ScoreMod,
                       text("a modifier with the operation ", operation_of(*curved), " in '",
                            label(scope.graph(), *curved), "', and no gradient for it"),
                       "set_score_mod_bprop() where a modifier does more than add to scores or mask them",

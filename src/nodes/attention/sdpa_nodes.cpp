@@ -34,12 +34,12 @@ void infer_backward(GraphSpec& graph, Node const& node) {
 
 }  // namespace
 
-constinit NodeSchema const SdpaForwardFields::schema = {NodeKind::SdpaForward, "SDPA_FORWARD",    attention::kPorts,
+constinit NodeSchema const SdpaForwardFields::schema = {NodeKind::SdpaForward, "SDPA_FORWARD",    attention::PortCount,
                                                         kForwardPortRows,      kForwardFieldRows, infer_results,
                                                         sdpa_forward_rules,    Computes::InFloat};
 
-constinit NodeSchema const SdpaBackwardFields::schema = {NodeKind::SdpaBackward, "SDPA_BACKWARD",    attention::kPorts,
-                                                         kBackwardPortRows,      kBackwardFieldRows, infer_backward,
-                                                         sdpa_backward_rules,    Computes::InFloat};
+constinit NodeSchema const SdpaBackwardFields::schema = {
+    NodeKind::SdpaBackward, "SDPA_BACKWARD", attention::PortCount, kBackwardPortRows,
+    kBackwardFieldRows,     infer_backward,  sdpa_backward_rules,  Computes::InFloat};
 
 }  // namespace cudnn_frontend::nodes

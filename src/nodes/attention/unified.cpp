@@ -13,7 +13,7 @@ int sums_port(Node const& node) {
 }
 
 int multiplied_port(GraphSpec const& graph, Node const& node) {
-    for (int port = 0; port < attention::kPorts; ++port) {
+    for (int port = 0; port < attention::PortCount; ++port) {
         TensorSpec const* const tensor = graph.tensor(node, port);
         if (tensor != nullptr && tensor->ragged_offset_multiplier != 1) return port;
     }
@@ -32,7 +32,7 @@ bool asks_for_unified(Node const& node) {
 
 bool needs_unified(GraphSpec const& graph, Node const& node) {
     if (node.kind() != NodeKind::SdpaForward) return false;
-    return is_connected(node, attention::Block_mask) || sums_port(node) >= 0 || multiplied_port(graph, node) >= 0 ||
+    return is_connected(node, attention::BlockMask) || sums_port(node) >= 0 || multiplied_port(graph, node) >= 0 ||
            unfuses_multiplication(node);
 }
 

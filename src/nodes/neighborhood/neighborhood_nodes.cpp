@@ -17,14 +17,15 @@ constexpr std::array kNeighborhoodFieldRows = {
 
 constexpr NodeSchema neighborhood_schema(NodeKind kind, char const* tag, std::span<PortRow const> ports,
                                          std::span<Field const> fields) {
-    return {kind, tag, neighborhood::kPorts, ports, fields, infer_neighborhood, neighborhood_rules, Computes::InFloat};
+    return {
+        kind, tag, neighborhood::PortCount, ports, fields, infer_neighborhood, neighborhood_rules, Computes::InFloat};
 }
 
 constexpr std::array kForwardPorts = {
     PortRow{Q, "Q", Input, Required, "queries"},
     PortRow{K, "K", Input, Required, "keys"},
     PortRow{V, "V", Input, Required, "values"},
-    PortRow{Rel_pos_bias, "Rel_pos_bias", Input, Optional, "what is added to the scores, by head and distance"},
+    PortRow{RelPosBias, "Rel_pos_bias", Input, Optional, "what is added to the scores, by head and distance"},
     PortRow{O, "O", Output, Required, "values weighed by probabilities"},
     PortRow{Stats, "Stats", Output, Optional, "logarithm of the sum of exp(score) over each window"},
 };
@@ -33,14 +34,14 @@ constexpr std::array kBackwardPorts = {
     PortRow{Q, "Q", Input, Required, "queries"},
     PortRow{K, "K", Input, Required, "keys"},
     PortRow{V, "V", Input, Required, "values"},
-    PortRow{Rel_pos_bias, "Rel_pos_bias", Input, Optional, "what forward added to the scores"},
+    PortRow{RelPosBias, "Rel_pos_bias", Input, Optional, "what forward added to the scores"},
     PortRow{O, "O", Input, Required, "what forward made"},
     PortRow{Stats, "Stats", Input, Required, "what forward made"},
-    PortRow{dO, "dO", Input, Required, "gradient of O"},
-    PortRow{dQ, "dQ", Output, Required, "gradient of Q"},
-    PortRow{dK, "dK", Output, Required, "gradient of K"},
-    PortRow{dV, "dV", Output, Required, "gradient of V"},
-    PortRow{dRel_pos_bias, "dRel_pos_bias", Output, Optional, "gradient of Rel_pos_bias"},
+    PortRow{DO, "dO", Input, Required, "gradient of O"},
+    PortRow{DQ, "dQ", Output, Required, "gradient of Q"},
+    PortRow{DK, "dK", Output, Required, "gradient of K"},
+    PortRow{DV, "dV", Output, Required, "gradient of V"},
+    PortRow{DRelPosBias, "dRel_pos_bias", Output, Optional, "gradient of Rel_pos_bias"},
 };
 
 template <class F>
@@ -71,17 +72,17 @@ namespace {
 constexpr std::array kQkPorts = {
     PortRow{Q, "Q", Input, Required, "queries"},
     PortRow{K, "K", Input, Required, "keys"},
-    PortRow{Rel_pos_bias, "Rel_pos_bias", Input, Optional, "what is added to the products, by head and distance"},
+    PortRow{RelPosBias, "Rel_pos_bias", Input, Optional, "what is added to the products, by head and distance"},
     PortRow{Attn, "Attn", Output, Required, "products of each query with the keys of its window"},
 };
 
 constexpr std::array kQkBackwardPorts = {
-    PortRow{dAttn, "dAttn", Input, Required, "gradient of Attn"},
+    PortRow{DAttn, "dAttn", Input, Required, "gradient of Attn"},
     PortRow{Q, "Q", Input, Required, "queries"},
     PortRow{K, "K", Input, Required, "keys"},
-    PortRow{dQ, "dQ", Output, Required, "gradient of Q"},
-    PortRow{dK, "dK", Output, Required, "gradient of K"},
-    PortRow{dRel_pos_bias, "dRel_pos_bias", Output, Optional, "gradient of the bias"},
+    PortRow{DQ, "dQ", Output, Required, "gradient of Q"},
+    PortRow{DK, "dK", Output, Required, "gradient of K"},
+    PortRow{DRelPosBias, "dRel_pos_bias", Output, Optional, "gradient of the bias"},
 };
 
 constexpr std::array kAvPorts = {
@@ -91,11 +92,11 @@ constexpr std::array kAvPorts = {
 };
 
 constexpr std::array kAvBackwardPorts = {
-    PortRow{dO, "dO", Input, Required, "gradient of O"},
+    PortRow{DO, "dO", Input, Required, "gradient of O"},
     PortRow{Attn, "Attn", Input, Required, "weights of the values of each window"},
     PortRow{V, "V", Input, Required, "values"},
-    PortRow{dAttn, "dAttn", Output, Required, "gradient of Attn"},
-    PortRow{dV, "dV", Output, Required, "gradient of V"},
+    PortRow{DAttn, "dAttn", Output, Required, "gradient of Attn"},
+    PortRow{DV, "dV", Output, Required, "gradient of V"},
 };
 
 template <class F>

@@ -100,24 +100,24 @@ void expect_dims(RuleScope const& scope, int port, char const* meaning) {
 
 void tokens_agree(RuleScope const& scope) {
     char const* const meaning = leading_port(scope.node()) == Q ? "those of Q" : "those of V";
-    for (int const port : {K, V, O, dO, dQ, dK, dV}) expect_dims(scope, port, meaning);
+    for (int const port : {K, V, O, DO, DQ, DK, DV}) expect_dims(scope, port, meaning);
 }
 
 void stats_has_dims(RuleScope const& scope) { expect_dims(scope, Stats, "a number for each token and head"); }
 
 void slots_have_dims(RuleScope const& scope) {
-    for (int const port : {Attn, dAttn}) {
+    for (int const port : {Attn, DAttn}) {
         expect_dims(scope, port, "batch, heads, space, and a slot for each key of a window");
     }
 }
 
 void bias_has_dims(RuleScope const& scope) {
-    for (int const port : {Rel_pos_bias, dRel_pos_bias}) {
+    for (int const port : {RelPosBias, DRelPosBias}) {
         expect_dims(scope, port, "heads, and the distances along each axis, 2 * kernel_size - 1");
     }
 }
 
-int bias_port(RuleScope const& scope) { return scope.tensor(Rel_pos_bias) != nullptr ? Rel_pos_bias : dRel_pos_bias; }
+int bias_port(RuleScope const& scope) { return scope.tensor(RelPosBias) != nullptr ? RelPosBias : DRelPosBias; }
 
 bool has_bias(RuleScope const& scope) { return scope.tensor(bias_port(scope)) != nullptr; }
 
@@ -155,7 +155,7 @@ void operands_have_one_type(RuleScope const& scope) {
 }
 
 void others_are_wide(RuleScope const& scope) {
-    for (int const port : {Rel_pos_bias, Attn, O, dO, dAttn, dQ, dK, dV, dRel_pos_bias}) {
+    for (int const port : {RelPosBias, Attn, O, DO, DAttn, DQ, DK, DV, DRelPosBias}) {
         expect_one_of(scope, port, is_wide, "type HALF, BFLOAT16 or FLOAT", "call set_data_type() with one of these");
     }
 }
@@ -196,8 +196,8 @@ void stats_as_asked(RuleScope const& scope) {
 
 void bias_gradient_has_bias(RuleScope const& scope) {
     bool const is_backward = scope.node().kind() == NodeKind::NeighborhoodBackward;
-    if (!is_backward || scope.tensor(dRel_pos_bias) == nullptr || scope.tensor(Rel_pos_bias) != nullptr) return;
-    scope.report_port(dRel_pos_bias, "dRel_pos_bias and no Rel_pos_bias", "the bias that forward added to the scores",
+    if (!is_backward || scope.tensor(DRelPosBias) == nullptr || scope.tensor(RelPosBias) != nullptr) return;
+    scope.report_port(DRelPosBias, "dRel_pos_bias and no Rel_pos_bias", "the bias that forward added to the scores",
                       "call set_rel_pos_bias(), or leave out set_drel_pos_bias()");
 }
 

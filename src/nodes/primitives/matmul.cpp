@@ -18,9 +18,9 @@ using F = MatmulFields;
 constexpr std::array kPortRows = {
     PortRow{matmul::A, "A", Direction::Input, Presence::Required, "left factor {..., M, K}"},
     PortRow{matmul::B, "B", Direction::Input, Presence::Required, "right factor {..., K, N}"},
-    PortRow{matmul::M_override, "M_override", Direction::Input, Presence::Optional, "rows of each batch entry"},
-    PortRow{matmul::N_override, "N_override", Direction::Input, Presence::Optional, "columns of each batch entry"},
-    PortRow{matmul::K_override, "K_override", Direction::Input, Presence::Optional, "terms of each batch entry"},
+    PortRow{matmul::MOverride, "M_override", Direction::Input, Presence::Optional, "rows of each batch entry"},
+    PortRow{matmul::NOverride, "N_override", Direction::Input, Presence::Optional, "columns of each batch entry"},
+    PortRow{matmul::KOverride, "K_override", Direction::Input, Presence::Optional, "terms of each batch entry"},
     PortRow{matmul::C, "C", Direction::Output, Presence::Required, "product {..., M, N}"},
 };
 
@@ -38,7 +38,7 @@ void infer(GraphSpec& graph, Node const& node) {
     infer_output(graph.tensor(node, matmul::C), dim);
 }
 
-constexpr int kOverrides[] = {M_override, N_override, K_override};
+constexpr int kOverrides[] = {MOverride, NOverride, KOverride};
 
 // The dims, or none if they cannot be those of a matrix, which other rules report.
 core::Dims matrix_dims(RuleScope const& scope, int port) {
@@ -164,7 +164,7 @@ std::span<Rule const> rules() { return kRules; }
 
 }  // namespace
 
-constinit NodeSchema const MatmulFields::schema = {NodeKind::Matmul, "MATMUL", matmul::kPorts, kPortRows,
-                                                   kFieldRows,       infer,    rules};
+constinit NodeSchema const MatmulFields::schema = {
+    NodeKind::Matmul, "MATMUL", matmul::PortCount, kPortRows, kFieldRows, infer, rules};
 
 }  // namespace cudnn_frontend::nodes

@@ -16,10 +16,10 @@ using enum error_code_t;
 using F = PointwiseFields;
 
 constexpr std::array kPortRows = {
-    PortRow{pointwise::In_0, "IN_0", Direction::Input, Presence::Required, "first operand"},
-    PortRow{pointwise::In_1, "IN_1", Direction::Input, Presence::Optional, "second operand"},
-    PortRow{pointwise::In_2, "IN_2", Direction::Input, Presence::Optional, "predicate of BINARY_SELECT"},
-    PortRow{pointwise::Out_0, "OUT_0", Direction::Output, Presence::Required, "result"},
+    PortRow{pointwise::In0, "IN_0", Direction::Input, Presence::Required, "first operand"},
+    PortRow{pointwise::In1, "IN_1", Direction::Input, Presence::Optional, "second operand"},
+    PortRow{pointwise::In2, "IN_2", Direction::Input, Presence::Optional, "predicate of BINARY_SELECT"},
+    PortRow{pointwise::Out0, "OUT_0", Direction::Output, Presence::Required, "result"},
 };
 
 constexpr std::array kFieldRows = {
@@ -50,16 +50,16 @@ DataType_t result_type(PointwiseMode_t mode) {
 
 void infer(GraphSpec& graph, Node const& node) {
     core::Dims dim;
-    for (int const port : {pointwise::In_0, pointwise::In_1, pointwise::In_2}) {
+    for (int const port : {pointwise::In0, pointwise::In1, pointwise::In2}) {
         if (TensorSpec const* const operand = graph.tensor(node, port)) dim = broadcast(dim, operand->dim);
     }
     PointwiseMode_t const mode = std::get<PointwiseFields>(node.fields).mode;
-    if (!dim.empty()) infer_output(graph.tensor(node, pointwise::Out_0), dim, result_type(mode));
+    if (!dim.empty()) infer_output(graph.tensor(node, pointwise::Out0), dim, result_type(mode));
 }
 
 using enum PointwiseMode_t;
 
-constexpr std::array kOperandPorts = {pointwise::In_0, pointwise::In_1, pointwise::In_2};
+constexpr std::array kOperandPorts = {pointwise::In0, pointwise::In1, pointwise::In2};
 
 PointwiseFields const& fields(RuleScope const& scope) { return std::get<PointwiseFields>(scope.node().fields); }
 
@@ -160,16 +160,16 @@ void operands_agree(RuleScope const& scope) {
 
 void result_has_dims(RuleScope const& scope) {
     core::Dims const common = broadcast_dims(scope);
-    core::Dims const dim = sound_dims(scope.tensor(pointwise::Out_0));
+    core::Dims const dim = sound_dims(scope.tensor(pointwise::Out0));
     if (common.empty() || dim.empty() || dim == common || !operands_broadcast(scope, common)) return;
-    scope.report_port(pointwise::Out_0, text("OUT_0 with dims ", dim),
+    scope.report_port(pointwise::Out0, text("OUT_0 with dims ", dim),
                       text("dims ", common, ", to which the operands broadcast"),
                       "leave out set_dim() on the result to have it inferred");
 }
 
 void index_has_axis(RuleScope const& scope) {
     if (fields(scope).mode != GEN_INDEX) return;
-    TensorSpec const* const operand = scope.tensor(pointwise::In_0);
+    TensorSpec const* const operand = scope.tensor(pointwise::In0);
     if (operand == nullptr || operand->dim.empty()) return;
     auto const axis = fields(scope).axis;
     auto const rank = static_cast<std::int64_t>(operand->dim.size());
@@ -195,7 +195,7 @@ void for_each_predicate(RuleScope const& scope, Report const& report) {
     bool const is_logical = core::is_logical(mode);
     for (int const port : kOperandPorts) {
         TensorSpec const* const operand = scope.tensor(port);
-        bool const is_predicate = is_logical || (mode == BINARY_SELECT && port == pointwise::In_2);
+        bool const is_predicate = is_logical || (mode == BINARY_SELECT && port == pointwise::In2);
         if (is_predicate && operand != nullptr && has_type(*operand)) report(port, *operand);
     }
 }
@@ -275,6 +275,6 @@ constexpr Rule kAdvice[] = {
 std::span<Rule const> pointwise_advice() { return kAdvice; }
 
 constinit NodeSchema const PointwiseFields::schema = {
-    NodeKind::Pointwise, "POINTWISE", pointwise::kPorts, kPortRows, kFieldRows, infer, rules};
+    NodeKind::Pointwise, "POINTWISE", pointwise::PortCount, kPortRows, kFieldRows, infer, rules};
 
 }  // namespace cudnn_frontend::nodes

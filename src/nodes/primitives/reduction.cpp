@@ -74,6 +74,6 @@ std::span<Rule const> rules() { return kRules; }
 }  // namespace
 
 constinit NodeSchema const ReductionFields::schema = {
-    NodeKind::Reduction, "REDUCTION", reduction::kPorts, kPortRows, kFieldRows, infer, rules};
+    NodeKind::Reduction, "REDUCTION", reduction::PortCount, kPortRows, kFieldRows, infer, rules};
 
 }  // namespace cudnn_frontend::nodes

@@ -95,7 +95,7 @@ std::span<Rule const> rules() { return kRules; }
 
 }  // namespace
 
-constinit NodeSchema const ReshapeFields::schema = {NodeKind::Reshape, "RESHAPE", reshape::kPorts, kPortRows,
-                                                    kFieldRows,        infer,     rules,           Computes::Nothing};
+constinit NodeSchema const ReshapeFields::schema = {
+    NodeKind::Reshape, "RESHAPE", reshape::PortCount, kPortRows, kFieldRows, infer, rules, Computes::Nothing};
 
 }  // namespace cudnn_frontend::nodes

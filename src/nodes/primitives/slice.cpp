@@ -117,7 +117,7 @@ std::span<Rule const> rules() { return kRules; }
 
 }  // namespace
 
-constinit NodeSchema const SliceFields::schema = {NodeKind::Slice, "SLICE", slice::kPorts, kPortRows,
-                                                  kFieldRows,      infer,   rules,         Computes::Nothing};
+constinit NodeSchema const SliceFields::schema = {NodeKind::Slice, "SLICE", slice::PortCount, kPortRows, kFieldRows,
+                                                  infer,           rules,   Computes::Nothing};
 
 }  // namespace cudnn_frontend::nodes

@@ -75,6 +75,6 @@ std::span<Rule const> rules() { return kRules; }
 }  // namespace
 
 constinit NodeSchema const TransposeFields::schema = {
-    NodeKind::Transpose, "TRANSPOSE", transpose::kPorts, kPortRows, kFieldRows, infer, rules, Computes::Nothing};
+    NodeKind::Transpose, "TRANSPOSE", transpose::PortCount, kPortRows, kFieldRows, infer, rules, Computes::Nothing};
 
 }  // namespace cudnn_frontend::nodes

@@ -21,22 +21,22 @@ namespace cudnn_frontend::nodes {
 namespace attention = cudnn_frontend::attention;
 
 namespace pointwise {
-enum Port : int { In_0, In_1, In_2, Out_0, kPorts };
+enum Port : int { In0, In1, In2, Out0, PortCount };
 }
 namespace matmul {
-enum Port : int { A, B, M_override, N_override, K_override, C, kPorts };
+enum Port : int { A, B, MOverride, NOverride, KOverride, C, PortCount };
 }
 namespace reduction {
-enum Port : int { X, Y, kPorts };
+enum Port : int { X, Y, PortCount };
 }
 namespace slice {
-enum Port : int { X, Y, kPorts };
+enum Port : int { X, Y, PortCount };
 }
 namespace reshape {
-enum Port : int { X, Y, kPorts };
+enum Port : int { X, Y, PortCount };
 }
 namespace transpose {
-enum Port : int { X, Y, kPorts };
+enum Port : int { X, Y, PortCount };
 }
 // The same for all functions of neighborhood attention: attention/neighborhood_operands.h.
 namespace neighborhood = cudnn_frontend::neighborhood;

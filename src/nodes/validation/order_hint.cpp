@@ -30,8 +30,8 @@ constexpr auto kOfColumns = kPortsWhere<has_columns>;
 constexpr int kInputs[] = {Q, K, V};
 constexpr auto kOfKeys = kPortsWhere<is_of_keys>;
 constexpr auto kOfQueries = kPortsWhere<is_of_queries>;
-constexpr int kResults[] = {O, dO, Stats};
-constexpr int kAlone[] = {K, V, O, dO, Stats};
+constexpr int kResults[] = {O, DO, Stats};
+constexpr int kAlone[] = {K, V, O, DO, Stats};
 
 std::set<TensorId> tensors_at(GraphSpec const& graph, std::span<int const> ports) {
     std::set<TensorId> tensors;

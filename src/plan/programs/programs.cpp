@@ -39,7 +39,7 @@ void log(PlanningInput const& input, std::vector<std::string> const& remarks) {
 // The layout for packs in which the converted tensors are as the caller has them.
 PackLayout layout_as_given(PackLayout layout, rewrite::Attention const& given) {
     using namespace rewrite::attention;
-    for (int const port : {Seq_len_q, Seq_len_kv, Stats}) {
+    for (int const port : {SeqLenQ, SeqLenKv, Stats}) {
         if (!given.has(port)) continue;
         nodes::TensorSpec const& tensor = *given.tensor(port);
         auto const number = tensor.uid ? layout.slot_of(*tensor.uid) : std::nullopt;

@@ -17,7 +17,7 @@ AttentionCase base_case(Shape const& shape, DataType_t type, std::uint64_t seed)
     c.type = c.result_type = c.bias_type = c.mask_type = type;
     c.b = shape.b, c.h_q = shape.h_q, c.h_k = shape.h_k, c.h_v = shape.h_v;
     c.s_q = shape.s_q, c.s_kv = shape.s_kv, c.d_qk = shape.d_qk, c.d_v = shape.d_v;
-    c.input_layout = c.output_layout = Layout::BSHD;
+    c.input_layout = c.output_layout = Layout::Bshd;
     c.scale = Scale::Number;
     c.scale_value = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.d_qk)));
     return c;

@@ -151,8 +151,8 @@ std::vector<CaseGroup> scores_layout_groups() {
     return {
         group("bias, rows with gaps", with_scores(Layout::Gaps, biased(true, true, true))),
         group("bias of one row, with gaps", with_scores(Layout::Gaps, of_keys)),
-        group("bias, heads within rows", with_scores(Layout::BSHD, biased(true, true, true))),
-        group("bias, batch entries within rows", with_scores(Layout::SBHD, biased(true, true, true))),
+        group("bias, heads within rows", with_scores(Layout::Bshd, biased(true, true, true))),
+        group("bias, batch entries within rows", with_scores(Layout::Sbhd, biased(true, true, true))),
         group("bias, batch entries by a stride of 0", with_scores(Layout::Shared, biased(true, true, true))),
         group("bias, rows with gaps, ragged",
               with_scores(Layout::Gaps, [](auto& c) { packed(c), biased(true, true, true)(c); })),
@@ -160,8 +160,8 @@ std::vector<CaseGroup> scores_layout_groups() {
         group("one query, bias, rows with gaps",
               with_scores(Layout::Gaps, [](auto& c) { decode(200)(c), biased(true, true, true)(c); })),
         group("dropout mask, rows with gaps", with_scores(Layout::Gaps, masked_dropout)),
-        group("dropout mask, heads within rows", with_scores(Layout::BSHD, masked_dropout)),
-        group("dropout mask, batch entries within rows", with_scores(Layout::SBHD, masked_dropout)),
+        group("dropout mask, heads within rows", with_scores(Layout::Bshd, masked_dropout)),
+        group("dropout mask, batch entries within rows", with_scores(Layout::Sbhd, masked_dropout)),
         group("dropout mask, batch entries by a stride of 0", with_scores(Layout::Shared, masked_dropout)),
         group("one query, dropout mask, rows with gaps",
               with_scores(Layout::Gaps, [](auto& c) { decode(200)(c), masked_dropout(c); })),
@@ -186,15 +186,15 @@ std::vector<CaseGroup> more_queries_groups() {
 
 std::vector<CaseGroup> shape_groups() {
     return {
-        group("rows of head by head", laid_out(Layout::BHSD)),
-        group("sequence first", laid_out(Layout::SBHD)),
+        group("rows of head by head", laid_out(Layout::Bhsd)),
+        group("sequence first", laid_out(Layout::Sbhd)),
         group("packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
         group("one batch entry for all", [](auto& c) { c.input_layout = Layout::Shared; }),
         group("rows with gaps", laid_out(Layout::WideGaps)),
         group("rows with gaps, padding", [](auto& c) { laid_out(Layout::WideGaps)(c), lengths(c); }),
         group("heads of 256, rows with gaps", [](auto& c) { laid_out(Layout::WideGaps)(c), head_dims(256, 256)(c); }),
         group("one query, rows with gaps",
-              [](auto& c) { laid_out(Layout::WideGaps)(c), c.stats_layout = Layout::BHSD, decode(600)(c); }),
+              [](auto& c) { laid_out(Layout::WideGaps)(c), c.stats_layout = Layout::Bhsd, decode(600)(c); }),
         group("heads of 32", head_dims(32, 32)),
         group("heads of 40 and 24", head_dims(40, 24)),
         group("heads of 96", head_dims(96, 96)),
@@ -238,7 +238,7 @@ std::vector<CaseGroup> bounded_groups() {
         group("ragged, bounded rows, other heads of V", bounded([](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; })),
         group("ragged, bounded rows, results with gaps",
               bounded([=](auto& c) { shared(c), c.output_layout = Layout::RaggedGaps; })),
-        group("ragged, bounded rows, dense stats", bounded([](auto& c) { c.stats_layout = Layout::BHSD; })),
+        group("ragged, bounded rows, dense stats", bounded([](auto& c) { c.stats_layout = Layout::Bhsd; })),
         group("ragged, bounded rows, Q, K and V in one buffer",
               bounded([](auto& c) { laid_out(Layout::RaggedPacked)(c), c.h_k = c.h_v = c.h_q; })),
         group("ragged, bounded rows, an empty sequence", bounded([=](auto& c) {
@@ -260,8 +260,8 @@ std::vector<CaseGroup> ragged_groups() {
         group("ragged with gaps", [](auto& c) { packed(c), laid_out(Layout::RaggedGaps)(c); }),
         group("ragged inputs in slots", in_slots),
         group("ragged inputs in slots, causal", [](auto& c) { in_slots(c), c.right = 0; }),
-        group("ragged inputs in slots, dense stats", [](auto& c) { in_slots(c), c.stats_layout = Layout::BHSD; }),
-        group("ragged, dense stats", [](auto& c) { packed(c), c.stats_layout = Layout::BHSD; }),
+        group("ragged inputs in slots, dense stats", [](auto& c) { in_slots(c), c.stats_layout = Layout::Bhsd; }),
+        group("ragged, dense stats", [](auto& c) { packed(c), c.stats_layout = Layout::Bhsd; }),
         group("padding, ragged stats", [](auto& c) { lengths(c), c.stats_layout = Layout::Ragged; }),
         group("ragged, results with gaps", [](auto& c) { packed(c), c.output_layout = Layout::RaggedGaps; }),
         group("ragged and causal", [](auto& c) { packed(c), c.right = 0; }),
@@ -301,17 +301,17 @@ std::vector<CaseGroup> ragged_groups() {
 
 // Dense tensors in graphs with ragged ones.
 std::vector<CaseGroup> partly_ragged_groups() {
-    auto const dense_results = [](AttentionCase& c) { packed(c), c.output_layout = Layout::BSHD; };
-    auto const dense_keys = [](AttentionCase& c) { packed(c), c.keys_layout = Layout::BSHD; };
+    auto const dense_results = [](AttentionCase& c) { packed(c), c.output_layout = Layout::Bshd; };
+    auto const dense_keys = [](AttentionCase& c) { packed(c), c.keys_layout = Layout::Bshd; };
     return {
         group("ragged inputs, dense results", dense_results),
         group("ragged inputs, dense results, causal", [=](auto& c) { dense_results(c), c.right = 0; }),
         group("ragged inputs, dense results, sequences outermost",
-              [=](auto& c) { dense_results(c), c.output_layout = Layout::SBHD; }),
+              [=](auto& c) { dense_results(c), c.output_layout = Layout::Sbhd; }),
         group("ragged inputs, dense results, an empty sequence",
               [=](auto& c) {
                   lengths(c), c.len_q->front() = c.len_kv->front() = 0;
-                  laid_out(Layout::Ragged)(c), c.output_layout = Layout::BSHD;
+                  laid_out(Layout::Ragged)(c), c.output_layout = Layout::Bshd;
               }),
         group("ragged inputs, dense results, ragged stats",
               [=](auto& c) { dense_results(c), c.stats_layout = Layout::Ragged; }),
@@ -324,18 +324,18 @@ std::vector<CaseGroup> partly_ragged_groups() {
               [=](auto& c) { dense_results(c), c.implementation = AttentionImplementation_t::UNIFIED; }),
         group(
             "ragged inputs, dense results, head by head",
-            [=](auto& c) { dense_results(c), c.output_layout = Layout::BHSD; }, "cudnn.s22"),
-        group("dense inputs, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BSHD; }),
-        group("dense inputs, head by head, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::BHSD; }),
+            [=](auto& c) { dense_results(c), c.output_layout = Layout::Bhsd; }, "cudnn.s22"),
+        group("dense inputs, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::Bshd; }),
+        group("dense inputs, head by head, ragged results", [](auto& c) { packed(c), c.input_layout = Layout::Bhsd; }),
         group("ragged, dense keys", dense_keys),
-        group("ragged, dense keys, head by head", [=](auto& c) { dense_keys(c), c.keys_layout = Layout::BHSD; }),
+        group("ragged, dense keys, head by head", [=](auto& c) { dense_keys(c), c.keys_layout = Layout::Bhsd; }),
         group("ragged, dense keys, causal, bottom right",
               [=](auto& c) { dense_keys(c), c.right = 0, bottom_right(c); }),
         group("ragged, dense keys, shared heads", [=](auto& c) { c.h_q = 4, c.h_k = c.h_v = 2, dense_keys(c); }),
         group("ragged, dense keys, one query",
               [=](auto& c) { c.s_q = 1, dense_keys(c), c.len_q->front() = 1, c.generate_stats = false; }),
         group("dense, ragged keys",
-              [](auto& c) { lengths(c), laid_out(Layout::BSHD)(c), c.keys_layout = Layout::Ragged; }),
+              [](auto& c) { lengths(c), laid_out(Layout::Bshd)(c), c.keys_layout = Layout::Ragged; }),
     };
 }
 
@@ -394,7 +394,7 @@ std::vector<CaseGroup> paged_groups() {
               [&](auto& c) { c.s_kv = (c.s_kv + 15) / 16 * 16, pages(c), c.paging.states_length = false; }),
         group("K alone in pages", paged(16, 0)),
         group("V alone in pages", paged(0, 16)),
-        group("pages, head by head", [&](auto& c) { pages(c), laid_out(Layout::BHSD)(c); }),
+        group("pages, head by head", [&](auto& c) { pages(c), laid_out(Layout::Bhsd)(c); }),
         group("pages and causal", [&](auto& c) { pages(c), c.right = 0; }),
         group("pages and causal, bottom right", [&](auto& c) { pages(c), c.right = 0, bottom_right(c); }),
         group("pages and window, bottom right", [&](auto& c) { pages(c), c.right = 0, c.left = 20, bottom_right(c); }),
@@ -406,7 +406,7 @@ std::vector<CaseGroup> paged_groups() {
         group("pages, ragged queries, causal",
               [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c), c.right = 0, bottom_right(c); }),
         group("pages, ragged queries, dense results",
-              [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c), c.output_layout = Layout::BSHD; }),
+              [&](auto& c) { pages(c), laid_out(Layout::Ragged)(c), c.output_layout = Layout::Bshd; }),
         group("pages, heads of 192 and 128", [&](auto& c) { pages(c), head_dims(192, 128)(c); }),
         group("pages, heads of 256", [&](auto& c) { pages(c), head_dims(256, 256)(c); }),
         group("pages, as many keys as a head is wide", [&](auto& c) { c.s_kv = c.d_qk, pages(c); }),
@@ -452,7 +452,7 @@ std::vector<CaseGroup> sink_groups() {
         group("dSink and dropout", with_sink(dropout)),
         group("dSink and ragged", with_sink(packed)),
         group("dSink, ragged inputs, dense results",
-              with_sink([](auto& c) { packed(c), c.output_layout = Layout::BSHD; })),
+              with_sink([](auto& c) { packed(c), c.output_layout = Layout::Bshd; })),
         group("sink, deterministic", with_sink([](auto& c) { c.deterministic = true, c.right = 0, c.d_sink = false; })),
     };
 }
@@ -469,7 +469,7 @@ std::vector<CaseGroup> softmax_groups() {
         group("max, sum_exp and padding", [=](auto& c) { both(c), lengths(c); }),
         group("max, sum_exp, masked rows", [=](auto& c) { both(c), lengths(c), c.len_kv->front() = 0; }),
         group("max, sum_exp and ragged", [=](auto& c) { both(c), packed(c); }),
-        group("max, sum_exp, dense, and ragged", [=](auto& c) { both(c), packed(c), c.stats_layout = Layout::BHSD; }),
+        group("max, sum_exp, dense, and ragged", [=](auto& c) { both(c), packed(c), c.stats_layout = Layout::Bhsd; }),
         group("max and ragged", [=](auto& c) { c.generate_stats = false, c.logit_max = true, packed(c); }),
         group("sum_exp and ragged", [=](auto& c) { c.generate_stats = false, c.score_sum_exp = true, packed(c); }),
         group(

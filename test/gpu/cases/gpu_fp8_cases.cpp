@@ -80,9 +80,9 @@ std::vector<CaseGroup> fp8_shape_groups() {
         fp8_group(
             ", factors by value", [](auto& c) { c.factors = Scale::ByValue; }, {}, "cudnn.s51"),
         fp8_group(", odd factors", [](auto& c) { c.odd_factors = true; }),
-        fp8_group(", head by head", laid_out(Layout::BHSD)),
+        fp8_group(", head by head", laid_out(Layout::Bhsd)),
         fp8_group(", rows with gaps", laid_out(Layout::WideGaps)),
-        fp8_group(", sequence first", laid_out(Layout::SBHD)),
+        fp8_group(", sequence first", laid_out(Layout::Sbhd)),
         fp8_group(", packed Q, K and V", [](auto& c) { laid_out(Layout::Packed)(c), c.s_kv = c.s_q; }),
         fp8_group(", key and value heads differ", [](auto& c) { c.h_q = 4, c.h_k = 2, c.h_v = 1; }),
         fp8_group(", large scores", [](auto& c) { c.magnitude = 6.0; }),

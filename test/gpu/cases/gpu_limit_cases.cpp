@@ -149,7 +149,7 @@ CaseGroup fp8_at_limit(char const* name, Change const& change) {
 
 std::vector<CaseGroup> fp8_at_limits() {
     return {
-        fp8_at_limit("FP8, heads of 72", [](auto& c) { c.d_qk = c.d_v = 72, c.input_layout = Layout::BHSD; }),
+        fp8_at_limit("FP8, heads of 72", [](auto& c) { c.d_qk = c.d_v = 72, c.input_layout = Layout::Bhsd; }),
         fp8_at_limit("FP8, heads of 272", head_dims(272, 272)),
         fp8_at_limit("FP8, heads of 128 and 64", head_dims(128, 64)),
         fp8_at_limit("FP8, ragged, a sequence without queries", [](auto& c) { packed(c), c.len_q->front() = 0; }),

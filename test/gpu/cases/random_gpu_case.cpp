@@ -53,7 +53,7 @@ std::optional<CaseRange> case_range(std::string const& text) {
 
 AttentionCase random_gpu_case(std::uint64_t index) {
     constexpr std::int64_t kHeadDims[] = {8, 16, 32, 40, 64, 64, 72, 80, 104, 128, 128, 136, 192, 256};
-    constexpr Layout kLayouts[] = {Layout::BHSD, Layout::BSHD, Layout::SBHD, Layout::Packed, Layout::WideGaps};
+    constexpr Layout kLayouts[] = {Layout::Bhsd, Layout::Bshd, Layout::Sbhd, Layout::Packed, Layout::WideGaps};
     Random random(9000 + index);
     AttentionCase c = random_wide_case(index, {0.35, 500});
     c.type = c.result_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
@@ -102,8 +102,8 @@ AttentionCase random_fp8_gpu_case(std::uint64_t index) {
     c.dropout = Dropout::None;
     c.modifier = oracle::Modify::Nothing;
     c.implementation = AttentionImplementation_t::AUTO;
-    if (is_ragged(c.input_layout)) c.input_layout = Layout::BSHD;  // cudnn.s47
-    if (is_ragged(c.output_layout)) c.output_layout = Layout::BSHD;
+    if (is_ragged(c.input_layout)) c.input_layout = Layout::Bshd;  // cudnn.s47
+    if (is_ragged(c.output_layout)) c.output_layout = Layout::Bshd;
     if (random.chance(0.8)) c.s_q = (c.s_q + 15) / 16 * 16;  // backward: cudnn.s63
     return c;
 }

@@ -22,8 +22,8 @@ class OnGpu {
     }
     std::vector<void*> const& pointers() const { return pointers_; }
     void read_gradient(KernelCase& c) const {
-        std::vector<std::byte>& bytes = c.tensors[kGradient].bytes;
-        cudaMemcpy(bytes.data(), memory_[kGradient]->get(), bytes.size(), cudaMemcpyDeviceToHost);
+        std::vector<std::byte>& bytes = c.tensors[SinkTensor::Gradient].bytes;
+        cudaMemcpy(bytes.data(), memory_[SinkTensor::Gradient]->get(), bytes.size(), cudaMemcpyDeviceToHost);
     }
 
    private:
@@ -34,19 +34,19 @@ class OnGpu {
 std::string fault_on_gpu(KernelCase& c, kernels::DeviceFacts const& device, WayToRun way) {
     auto const kernel = kernels::compile_sink_gradient(c.steps.front().sink_gradient(), device);
     if (kernel.is_bad()) return kernel.error().err_msg;
-    std::ranges::fill(c.tensors[kGradient].bytes, std::byte{0xff});
+    std::ranges::fill(c.tensors[SinkTensor::Gradient].bytes, std::byte{0xff});
     OnGpu const place(c), other(c);
     if (std::string text = run_on_gpu(*kernel.value(), way, place.pointers(), other.pointers()); !text.empty()) {
         return text;
     }
     place.read_gradient(c);
     if (std::string text = fault_of_sink_gradient(c); !text.empty()) return text;
-    std::vector<std::byte> const first = c.tensors[kGradient].bytes;
+    std::vector<std::byte> const first = c.tensors[SinkTensor::Gradient].bytes;
     for (int run = 0; run < 4; ++run) {
         std::string const text = run_on_gpu(*kernel.value(), WayToRun::Launch, other.pointers(), place.pointers());
         if (!text.empty()) return text;
         other.read_gradient(c);
-        if (c.tensors[kGradient].bytes != first) return "another run has other bits";
+        if (c.tensors[SinkTensor::Gradient].bytes != first) return "another run has other bits";
     }
     return {};
 }

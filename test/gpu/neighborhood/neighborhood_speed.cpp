@@ -67,14 +67,14 @@ std::vector<Shape> const& shapes() {
 
 // --- Memory
 
-enum Place { kQ, kK, kV, kO, kStats, kDO, kDQ, kDK, kDV, kPlaces };
+enum Place { Q, K, V, O, Stats, DO, DQ, DK, DV, Count };
 
 // Backward reads forward's results.
 class Tensors {
    public:
     explicit Tensors(Shape const& shape) {
         std::vector<std::uint16_t> const numbers = random_numbers();
-        for (int place = 0; place < kPlaces; ++place) {
+        for (int place = 0; place < Place::Count; ++place) {
             std::size_t const bytes = bytes_of(shape, static_cast<Place>(place));
             memory_.push_back(std::make_unique<DeviceBytes>(bytes));
             for (std::size_t at = 0; at < bytes; at += numbers.size() * 2) {
@@ -87,7 +87,7 @@ class Tensors {
 
     static std::size_t bytes_of(Shape const& shape, Place place) {
         auto const rows = static_cast<std::size_t>(shape.rows());
-        return place == kStats ? rows * 4 : rows * static_cast<std::size_t>(shape.columns) * 2;
+        return place == Place::Stats ? rows * 4 : rows * static_cast<std::size_t>(shape.columns) * 2;
     }
 
    private:
@@ -134,18 +134,19 @@ class FusedGraph {
 
    private:
     void add_forward() {
-        auto const results = graph_.neighborhood_attention(
-            input(kQ), input(kK), input(kV), windows<fe::graph::Neighborhood_attributes>().set_generate_stats(true));
-        output(results[0], kO);
-        output(results[1], kStats);
+        auto const results =
+            graph_.neighborhood_attention(input(Place::Q), input(Place::K), input(Place::V),
+                                          windows<fe::graph::Neighborhood_attributes>().set_generate_stats(true));
+        output(results[0], Place::O);
+        output(results[1], Place::Stats);
     }
     void add_backward() {
         auto const results = graph_.neighborhood_attention_backward(
-            input(kQ), input(kK), input(kV), input(kO), input(kDO), input(kStats),
+            input(Place::Q), input(Place::K), input(Place::V), input(Place::O), input(Place::DO), input(Place::Stats),
             windows<fe::graph::Neighborhood_backward_attributes>());
-        output(results[0], kDQ);
-        output(results[1], kDK);
-        output(results[2], kDV);
+        output(results[0], Place::DQ);
+        output(results[1], Place::DK);
+        output(results[2], Place::DV);
     }
     template <class Attributes>
     Attributes windows() const {
@@ -162,11 +163,11 @@ class FusedGraph {
     }
     void describe(TensorPtr const& tensor, Place place) {
         Dims dim = shape_.tokens();
-        if (place != kStats) dim.push_back(shape_.columns);
+        if (place != Place::Stats) dim.push_back(shape_.columns);
         Dims stride(dim.size(), 1);
         for (std::size_t i = dim.size() - 1; i > 0; --i) stride[i - 1] = stride[i] * dim[i];
         tensor->set_uid(place).set_dim(dim).set_stride(stride);
-        if (place == kStats) tensor->set_data_type(fe::DataType_t::FLOAT);
+        if (place == Place::Stats) tensor->set_data_type(fe::DataType_t::FLOAT);
         places_.push_back(place);
     }
 

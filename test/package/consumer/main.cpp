@@ -7,7 +7,7 @@ namespace fe = cudnn_frontend;
 
 namespace {
 
-enum Uid { kQ = 1, kK, kV, kO };
+enum Uid { Q = 1, K, V, O };
 
 std::shared_ptr<fe::graph::Tensor_attributes> matrix(fe::graph::Graph& graph, char const* name, Uid uid,
                                                      std::int64_t rows) {
@@ -24,9 +24,9 @@ bool run(fe::Target const& target) {
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
     auto options = fe::graph::SDPA_attributes().set_name("attention").set_attn_scale(0.5f).set_alibi_mask(false);
-    auto [o, stats] =
-        graph.sdpa(matrix(graph, "Q", kQ, 3), matrix(graph, "K", kK, 1), matrix(graph, "V", kV, 1), options);
-    o->set_output(true).set_uid(kO);
+    auto [o, stats] = graph.sdpa(matrix(graph, "Q", Uid::Q, 3), matrix(graph, "K", Uid::K, 1),
+                                 matrix(graph, "V", Uid::V, 1), options);
+    o->set_output(true).set_uid(Uid::O);
     fe::error_t const status = graph.build(target);
     if (stats || status.is_bad()) {
         std::fprintf(stderr, "build: %s\n", status.err_msg.c_str());
@@ -36,7 +36,7 @@ bool run(fe::Target const& target) {
     float q[12], k[4] = {1.f, -2.f, 3.f, 0.5f}, v[4] = {0.25f, -7.f, 11.f, 2.f}, result[12] = {};
     for (int i = 0; i < 12; ++i) q[i] = float(i) - 5.f;
     std::vector<char> workspace(std::size_t(graph.get_workspace_size()));
-    std::unordered_map<std::int64_t, void*> pack{{kQ, q}, {kK, k}, {kV, v}, {kO, result}};
+    std::unordered_map<std::int64_t, void*> pack{{Uid::Q, q}, {Uid::K, k}, {Uid::V, v}, {Uid::O, result}};
     fe::error_t const executed = graph.execute(pack, workspace.data());
     if (executed.is_bad()) std::fprintf(stderr, "execute: %s\n", executed.err_msg.c_str());
     for (int i = 0; i < 12; ++i) {

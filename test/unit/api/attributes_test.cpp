@@ -49,14 +49,14 @@ void check_tensor_ports() {
     attributes.set_dropout(0.1f, seed, offset).set_rng_dump(dump);
     auto const ports = Attributes_access::take(attributes).ports;
     namespace port = nodes::attention;
-    CHECK(ports[port::Attn_scale] == scale);
+    CHECK(ports[port::AttnScale] == scale);
     CHECK(ports[port::Bias] == bias);
-    CHECK(ports[port::Sink_token] == sink);
-    CHECK(ports[port::Seq_len_q] == len_q);
-    CHECK(ports[port::Seq_len_kv] == len_kv);
+    CHECK(ports[port::SinkToken] == sink);
+    CHECK(ports[port::SeqLenQ] == len_q);
+    CHECK(ports[port::SeqLenKv] == len_kv);
     CHECK(ports[port::Seed] == seed);
     CHECK(ports[port::Offset] == offset);
-    CHECK(ports[port::Rng_dump] == dump);
+    CHECK(ports[port::RngDump] == dump);
 }
 
 }  // namespace
@@ -75,12 +75,12 @@ TEST_CASE("tensors that receive more than the results are connected to their por
     auto const forward =
         Attributes_access::take(SDPA_attributes().set_logit_max(first).set_score_sum_exp(second)).ports;
     CHECK(forward[port::Max] == first);
-    CHECK(forward[port::Sum_exp] == second);
-    CHECK(Attributes_access::take(SDPA_attributes().set_block_mask(first)).ports[port::Block_mask] == first);
+    CHECK(forward[port::SumExp] == second);
+    CHECK(Attributes_access::take(SDPA_attributes().set_block_mask(first)).ports[port::BlockMask] == first);
     auto const backward =
         Attributes_access::take(SDPA_backward_attributes().set_dbias(first).set_dsink_token(second)).ports;
-    CHECK(backward[port::dBias] == first);
-    CHECK(backward[port::dSink_token] == second);
+    CHECK(backward[port::DBias] == first);
+    CHECK(backward[port::DSinkToken] == second);
 }
 
 TEST_CASE("stats are off until asked for, under either name") {

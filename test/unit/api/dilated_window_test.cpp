@@ -46,8 +46,8 @@ class Division {
             bool const is_part = fields != nullptr && node.compute_data_type == fe::DataType_t::FLOAT &&
                                  fields->mode != PointwiseMode_t::BINARY_SELECT;
             if (is_part)
-                steps_.push_back({fields->mode, port(node, pointwise::In_0), port(node, pointwise::In_1),
-                                  port(node, pointwise::Out_0)});
+                steps_.push_back({fields->mode, port(node, pointwise::In0), port(node, pointwise::In1),
+                                  port(node, pointwise::Out0)});
         }
     }
 

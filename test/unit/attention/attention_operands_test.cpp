@@ -16,15 +16,15 @@ std::string names(Ports const& ports) {
     return text;
 }
 
-constexpr bool is_gradient(Operand const& row) { return row.gradient_of != kPorts; }
+constexpr bool is_gradient(Operand const& row) { return row.gradient_of != PortCount; }
 constexpr bool is_of_blocks(Operand const& row) { return row.part == Part::Blocks; }
 
 }  // namespace
 
 TEST_CASE("a port finds its row") {
-    for (int port = 0; port < kPorts; ++port) CHECK(operand(port).port == port);
-    CHECK(std::string(operand(Sink_token).label) == "sink");
-    CHECK(operand(Cu_seq_len_q).label == nullptr);
+    for (int port = 0; port < PortCount; ++port) CHECK(operand(port).port == port);
+    CHECK(std::string(operand(SinkToken).label) == "sink");
+    CHECK(operand(CuSeqLenQ).label == nullptr);
     CHECK(std::string(operand(Stats).summary) != operand(Stats).summary_in_backward());
     CHECK(std::string(operand(Bias).summary) == operand(Bias).summary_in_backward());
 }

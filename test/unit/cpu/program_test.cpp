@@ -78,8 +78,8 @@ struct Fused {
         body.operands[Port::K] = rig.in(kv_dim, k);
         body.operands[Port::V] = rig.in(kv_dim, v);
         body.options.padding = true;
-        body.operands[Port::Seq_len_q] = rig.in_lengths(lengths_q);
-        body.operands[Port::Seq_len_kv] = rig.in_lengths(lengths_kv);
+        body.operands[Port::SeqLenQ] = rig.in_lengths(lengths_q);
+        body.operands[Port::SeqLenKv] = rig.in_lengths(lengths_kv);
         body.operands[Port::O] = o = rig.out(q_dim, type);
         body.operands[Port::Stats] = stats = rig.out({2, heads, queries, 1});
         rig.builder.add(op(body));

@@ -151,8 +151,8 @@ TEST_CASE("every operation becomes one descriptor, in order, and the graph names
 
 TEST_CASE("steps that engines take unasked are no operations, and what they read and write is one tensor") {
     auto attention = AttentionGraph::backward();
-    attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
-    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     FakeCudnn fake;
     cudnn::LegalGraph const legalized = legal(test::composite(attention));
     REQUIRE(legalized.implied.size() == 1);
@@ -201,7 +201,7 @@ TEST_CASE("the backend gets the memory for packed sums that bounds on rows say, 
             return count_of(fake.log(),
                             "RAGGED_OFFSET_DESC uid " + std::to_string(*attention.spec.tensors[offset].uid) + "\n");
         };
-        return {graph.value().bindings.scratch_bytes, like(Port::dQ), like(Port::dK), like(Port::Stats)};
+        return {graph.value().bindings.scratch_bytes, like(Port::DQ), like(Port::DK), like(Port::Stats)};
     };
     AttentionGraph const bounded = test::packed_backward();
     AttentionGraph dense = bounded;
@@ -239,13 +239,13 @@ TEST_CASE("the backend finds the offsets that a dense tensor is given in a table
 TEST_CASE("the backend is told nothing of a sink's gradient that this library computes") {
     auto const told = [](bool is_deterministic) {
         auto attention = AttentionGraph::backward();
-        attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
-        attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
         if (is_deterministic) attention.deterministic();
         FakeCudnn fake;
         auto const lowered = cudnn::lower(legal(test::composite(attention)), fake.api(), {});
         REQUIRE(lowered.is_good());
-        std::int64_t const uid = *attention.tensor(Port::dSink_token).uid;
+        std::int64_t const uid = *attention.tensor(Port::DSinkToken).uid;
         return std::ranges::count(lowered.value().bindings.tensors, uid, &cudnn::BoundTensor::uid);
     };
     CHECK(told(false) == 1);
@@ -269,8 +269,8 @@ TEST_CASE(
     auto attention = AttentionGraph::forward().padding();
     test::pack_rows(attention, {Port::Q, Port::K, Port::V, Port::O});
     for (int const port : {Port::Q, Port::K, Port::V, Port::O}) attention.tensor(port).ragged_offset_multiplier = 32;
-    attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
-    attention.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    attention.node().ports[Port::SeqLenQ] = nodes::kNoTensor;
+    attention.connect(Port::CuSeqLenQ, DataType_t::INT32, {3, 1, 1, 1});
     ir::OpGraph const graph = test::fused(attention);
     FakeCudnn fake;
     REQUIRE(cudnn::lower(legal(graph), fake.api(), {}).is_good());

@@ -15,7 +15,7 @@ using Lines = std::vector<std::string>;
 namespace {
 
 AttentionGraph with_keys(AttentionGraph attention, std::int64_t keys) {
-    resize(attention, {Port::K, Port::V, Port::dK, Port::dV}, 2, keys);
+    resize(attention, {Port::K, Port::V, Port::DK, Port::DV}, 2, keys);
     return attention;
 }
 
@@ -76,8 +76,8 @@ TEST_CASE("Drawn dropout scales gradients after the row's sum is subtracted, the
 
 TEST_CASE("The row's sum is multiplied behind the gradient of a sink, whose sign engines change unasked", "[passes]") {
     auto attention = AttentionGraph::backward();
-    attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
-    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     Lines const lines = steps(legal(attention));
     CHECK(lines[6] == "dSink_token = NEG(sink_weight)");
     CHECK(lines[7] == "scaled_row_dot = MUL(row_dot, row_dot_factor)");
@@ -88,8 +88,8 @@ TEST_CASE("The row's sum is multiplied behind the gradient of a sink, whose sign
 // Engines add it up in any order, add rows past the lengths of ragged tensors, and multiply it by what dropout keeps.
 TEST_CASE("The gradient of a sink is separated where engines get it wrong, with its operands", "[passes]") {
     auto const with_gradient = [](AttentionGraph attention) {
-        attention.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
-        attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
+        attention.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
         return attention;
     };
     auto const taken_out = [&](AttentionGraph attention) {
@@ -163,12 +163,12 @@ TEST_CASE("Sums have room for the longest sequence in each batch entry where pac
     }
     SECTION("of heads that are no multiple of 16") {
         AttentionGraph narrow = AttentionGraph::backward().heads(2, 2).padding();
-        pack_rows(narrow, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::dQ, Port::dK, Port::dV});
+        pack_rows(narrow, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::DQ, Port::DK, Port::DV});
         bounds(narrow) = bounds(attention);
         CHECK(names_of_packed(legalized(narrow)).empty());
     }
     SECTION("where dQ lies otherwise than Q") {
-        attention.tensor(Port::dQ).ragged_offset = attention.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
+        attention.tensor(Port::DQ).ragged_offset = attention.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
         CHECK(names_of_packed(legalized(attention)) == "dK_of_query_heads dV_of_query_heads scaled_row_dot ");
     }
     SECTION("where the heads of Stats lie apart") {
@@ -188,14 +188,14 @@ TEST_CASE("Sums have that room where rows of the results leave none for more hea
     AttentionGraph attention = packed_backward();
     SECTION("of one row in each batch entry, whose stride says nothing") {
         for (int const port :
-             {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ, Port::K, Port::V, Port::dK, Port::dV}) {
+             {Port::Q, Port::O, Port::DO, Port::Stats, Port::DQ, Port::K, Port::V, Port::DK, Port::DV}) {
             attention.tensor(port).dim[2] = 1;
             attention.tensor(port).stride[2] = 0;
         }
         bounds(attention).max_total_seq_len_q = bounds(attention).max_total_seq_len_kv = 1;
         CHECK(names_of_packed(legalized(attention)).empty());
     }
-    std::initializer_list<int> const of_keys = {Port::K, Port::V, Port::dK, Port::dV};
+    std::initializer_list<int> const of_keys = {Port::K, Port::V, Port::DK, Port::DV};
     SECTION("with rows of more elements than sums of more heads could count") {
         for (int const port : of_keys) {
             attention.tensor(port).dim[2] = 2;

@@ -42,14 +42,14 @@ TEST_CASE("Forward has the logarithm that nobody reads, but beside a maximum or 
                                                      });
     std::string const with_stats = kinds(legal(AttentionGraph::forward().stats()));
     CHECK(with_stats == kHead + kTail + "MATMUL");
-    CHECK(kinds(legal(asking_for({Port::Max, Port::Sum_exp}))).find("LOG") == std::string::npos);
+    CHECK(kinds(legal(asking_for({Port::Max, Port::SumExp}))).find("LOG") == std::string::npos);
     CHECK(kinds(legal(asking_for({Port::Max}))).find("LOG") == std::string::npos);
 }
 
 TEST_CASE("Beside a maximum alone the sum has memory too, and the other way round", "[passes]") {
-    CHECK(names_of_scratch(legalized(asking_for({Port::Sum_exp}))) == "softmax_max ");
+    CHECK(names_of_scratch(legalized(asking_for({Port::SumExp}))) == "softmax_max ");
     CHECK(names_of_scratch(legalized(asking_for({Port::Max}))) == "softmax_sum ");
-    CHECK(names_of_scratch(legalized(asking_for({Port::Max, Port::Sum_exp}))) == "");
+    CHECK(names_of_scratch(legalized(asking_for({Port::Max, Port::SumExp}))) == "");
     CHECK(names_of_scratch(legalized(AttentionGraph::forward())) == "");
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("What ALiBi adds for one query is a table, in forward", "[passes]") {
     auto const with_alibi = [](AttentionGraph graph, std::int64_t queries) {
         resize(graph, {Port::Q, Port::O}, 2, queries);
         if (graph.node().kind() == nodes::NodeKind::SdpaBackward) {
-            resize(graph, {Port::dO, Port::dQ, Port::Stats}, 2, queries);
+            resize(graph, {Port::DO, Port::DQ, Port::Stats}, 2, queries);
         }
         graph.fields().alibi_mask = true;
         return legal(graph);
@@ -77,7 +77,7 @@ TEST_CASE("What ALiBi adds for one query is a table, in forward", "[passes]") {
 TEST_CASE("The columns and heads that a modifier of one query counts are numbers in memory", "[passes]") {
     auto const counting = [](std::int64_t queries, std::int64_t axis) {
         auto graph = with_modifier({2, 4, queries, 5});
-        resize(graph, {Port::Q, Port::O, Port::Score, Port::Score_mod}, 2, queries);
+        resize(graph, {Port::Q, Port::O, Port::Score, Port::ScoreMod}, 2, queries);
         auto const other = static_cast<nodes::TensorId>(
             std::ranges::find(graph.spec.tensors, "other", &nodes::TensorSpec::name) - graph.spec.tensors.begin());
         graph.spec.tensors[static_cast<std::size_t>(other)].is_virtual = true;
@@ -85,8 +85,8 @@ TEST_CASE("The columns and heads that a modifier of one query counts are numbers
         nodes::Node index = nodes::make_node(nodes::NodeKind::Pointwise);
         auto& fields = std::get<nodes::PointwiseFields>(index.fields);
         fields.mode = PointwiseMode_t::GEN_INDEX, fields.axis = axis;
-        index.ports[nodes::pointwise::In_0] = graph.node().ports[Port::Score];
-        index.ports[nodes::pointwise::Out_0] = other;
+        index.ports[nodes::pointwise::In0] = graph.node().ports[Port::Score];
+        index.ports[nodes::pointwise::Out0] = other;
         graph.spec.nodes.insert(graph.spec.nodes.begin(), std::move(index));
         return legal(graph);
     };

@@ -59,10 +59,10 @@ static std::int64_t alignment_of(cudnn::LegalGraph const& legal, std::string con
 TEST_CASE("A dropout mask has no more alignment than its rows' length", "[passes]") {
     auto const alignment = [](AttentionGraph graph, core::Dims const& dim, char const* name) {
         resize(graph, {Port::K, Port::V}, 2, dim[3]);
-        if (graph.node().kind() == nodes::NodeKind::SdpaBackward) resize(graph, {Port::dK, Port::dV}, 2, dim[3]);
+        if (graph.node().kind() == nodes::NodeKind::SdpaBackward) resize(graph, {Port::DK, Port::DV}, 2, dim[3]);
         graph.dropout_mask();
-        graph.tensor(Port::Dropout_mask).dim = dim;
-        graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+        graph.tensor(Port::DropoutMask).dim = dim;
+        graph.tensor(Port::DropoutMask).stride = core::packed_strides(dim);
         return alignment_of(legalized(graph), name);
     };
     for (auto const& [keys, name, bytes] : {std::tuple{5, "dropout_mask@2", 2},
@@ -109,7 +109,7 @@ TEST_CASE("In a graph with ragged tensors dense ones are given offsets, b times 
 
 TEST_CASE("Gradients share the offsets that are given to what they are gradients of", "[passes]") {
     auto graph = AttentionGraph::backward().heads(2, 1).padding();
-    pack_rows(graph, {Port::O, Port::dO});
+    pack_rows(graph, {Port::O, Port::DO});
     cudnn::LegalGraph const legal = legalized(graph);
     CHECK(given_offsets(legal) == "Q 0 192 384, K 0 80 160, V 0 80 160, dV 0 80 160, dK 0 80 160, dQ 0 192 384, ");
     std::set<ir::ValueId> tables;

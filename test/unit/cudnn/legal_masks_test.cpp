@@ -21,8 +21,8 @@ AttentionGraph sized(AttentionGraph attention, std::int64_t queries, std::int64_
     resize(attention, {Port::Q, Port::O}, 2, queries);
     resize(attention, {Port::K, Port::V}, 2, keys);
     if (attention.node().kind() == nodes::NodeKind::SdpaForward) return attention;
-    resize(attention, {Port::dO, Port::Stats, Port::dQ}, 2, queries);
-    resize(attention, {Port::dK, Port::dV}, 2, keys);
+    resize(attention, {Port::DO, Port::Stats, Port::DQ}, 2, queries);
+    resize(attention, {Port::DK, Port::DV}, 2, keys);
     return attention;
 }
 

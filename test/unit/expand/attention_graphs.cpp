@@ -27,11 +27,11 @@ AttentionGraph AttentionGraph::forward() { return AttentionGraph(nodes::NodeKind
 
 AttentionGraph AttentionGraph::backward() {
     AttentionGraph graph(nodes::NodeKind::SdpaBackward);
-    graph.connect(Port::dO, DataType_t::HALF, {2, 4, 6, 16});
+    graph.connect(Port::DO, DataType_t::HALF, {2, 4, 6, 16});
     graph.connect(Port::Stats, DataType_t::FLOAT, {2, 4, 6, 1});
-    graph.connect(Port::dQ, DataType_t::HALF, {2, 4, 6, 8});
-    graph.connect(Port::dK, DataType_t::HALF, {2, 4, 5, 8});
-    graph.connect(Port::dV, DataType_t::HALF, {2, 4, 5, 16});
+    graph.connect(Port::DQ, DataType_t::HALF, {2, 4, 6, 8});
+    graph.connect(Port::DK, DataType_t::HALF, {2, 4, 5, 8});
+    graph.connect(Port::DV, DataType_t::HALF, {2, 4, 5, 16});
     return graph;
 }
 
@@ -39,7 +39,7 @@ AttentionGraph& AttentionGraph::fp8() {
     for (nodes::TensorSpec& tensor : spec.tensors) {
         if (tensor.data_type == DataType_t::HALF) tensor.data_type = DataType_t::FP8_E4M3;
     }
-    if (is_backward()) tensor(Port::dO).data_type = DataType_t::FP8_E5M2;
+    if (is_backward()) tensor(Port::DO).data_type = DataType_t::FP8_E5M2;
     for (nodes::PortRow const& row : nodes::schema_of(node().kind()).ports) {
         if (nodes::is_fp8_port(row.port)) connect(row.port, DataType_t::FLOAT, {1, 1, 1, 1});
     }
@@ -50,16 +50,16 @@ AttentionGraph& AttentionGraph::block_scaled() {
     fields().block_scaled = true;
     for (int const port : {Port::Q, Port::K, Port::V}) tensor(port).data_type = DataType_t::FP8_E4M3;
     if (is_backward()) {
-        tensor(Port::dO).data_type = DataType_t::FP8_E4M3;
-        connect(Port::Q_T, DataType_t::FP8_E4M3, tensor(Port::Q).dim);
-        connect(Port::K_T, DataType_t::FP8_E4M3, tensor(Port::K).dim);
-        connect(Port::dO_T, DataType_t::FP8_E4M3, tensor(Port::dO).dim);
-        connect(Port::dO_f16, DataType_t::HALF, tensor(Port::dO).dim);
-        for (int const port : {Port::Amax_dQ, Port::Amax_dK, Port::Amax_dV}) {
+        tensor(Port::DO).data_type = DataType_t::FP8_E4M3;
+        connect(Port::QTransposed, DataType_t::FP8_E4M3, tensor(Port::Q).dim);
+        connect(Port::KTransposed, DataType_t::FP8_E4M3, tensor(Port::K).dim);
+        connect(Port::DOTransposed, DataType_t::FP8_E4M3, tensor(Port::DO).dim);
+        connect(Port::DOF16, DataType_t::HALF, tensor(Port::DO).dim);
+        for (int const port : {Port::AmaxDQ, Port::AmaxDK, Port::AmaxDV}) {
             connect(port, DataType_t::FLOAT, {1, 1, 1, 1});
         }
     } else {
-        connect(Port::Amax_o, DataType_t::FLOAT, {1, 1, 1, 1});
+        connect(Port::AmaxO, DataType_t::FLOAT, {1, 1, 1, 1});
     }
     for (nodes::BlockScaled const& row : nodes::block_scaled_ports(node())) {
         connect(row.scale, DataType_t::FP8_E8M0, attention::padded_block_dims(tensor(row.tensor).dim, row.axis));
@@ -97,8 +97,8 @@ AttentionGraph& AttentionGraph::heads(std::int64_t of_keys, std::int64_t of_valu
     set(Port::K, of_keys);
     set(Port::V, of_values);
     if (is_backward()) {
-        set(Port::dK, of_keys);
-        set(Port::dV, of_values);
+        set(Port::DK, of_keys);
+        set(Port::DV, of_values);
     }
     return *this;
 }
@@ -116,13 +116,13 @@ AttentionGraph& AttentionGraph::stats() {
 AttentionGraph& AttentionGraph::bias(core::Dims dim) { return connect(Port::Bias, DataType_t::HALF, std::move(dim)); }
 
 AttentionGraph& AttentionGraph::bias_gradient() {
-    return connect(Port::dBias, DataType_t::HALF, tensor(Port::Bias).dim);
+    return connect(Port::DBias, DataType_t::HALF, tensor(Port::Bias).dim);
 }
 
 AttentionGraph& AttentionGraph::padding() {
     fields().padding_mask = true;
-    connect(Port::Seq_len_q, DataType_t::INT32, {2, 1, 1, 1});
-    return connect(Port::Seq_len_kv, DataType_t::INT32, {2, 1, 1, 1});
+    connect(Port::SeqLenQ, DataType_t::INT32, {2, 1, 1, 1});
+    return connect(Port::SeqLenKv, DataType_t::INT32, {2, 1, 1, 1});
 }
 
 AttentionGraph& AttentionGraph::pages(std::int64_t rows_of_k, std::int64_t rows_of_v) {
@@ -133,8 +133,8 @@ AttentionGraph& AttentionGraph::pages(std::int64_t rows_of_k, std::int64_t rows_
         tensor(port).stride = core::packed_strides(dim);
         connect(table, DataType_t::INT32, {batches, 1, (all + rows - 1) / rows, 1});
     };
-    put(Port::K, Port::Page_table_k, 7, rows_of_k);
-    put(Port::V, Port::Page_table_v, 4, rows_of_v);
+    put(Port::K, Port::PageTableK, 7, rows_of_k);
+    put(Port::V, Port::PageTableV, 4, rows_of_v);
     std::get<nodes::SdpaForwardFields>(node().fields).max_seq_len_kv = all;
     return *this;
 }
@@ -154,13 +154,13 @@ AttentionGraph& AttentionGraph::dropout(float probability) {
 }
 
 AttentionGraph& AttentionGraph::dropout_mask() {
-    connect(Port::Dropout_mask, DataType_t::HALF, {1, 1, queries(), keys()});
-    connect(Port::Dropout_scale, DataType_t::FLOAT, {1, 1, 1, 1});
-    if (is_backward()) connect(Port::Dropout_scale_inv, DataType_t::FLOAT, {1, 1, 1, 1});
+    connect(Port::DropoutMask, DataType_t::HALF, {1, 1, queries(), keys()});
+    connect(Port::DropoutScale, DataType_t::FLOAT, {1, 1, 1, 1});
+    if (is_backward()) connect(Port::DropoutScaleInv, DataType_t::FLOAT, {1, 1, 1, 1});
     return *this;
 }
 
-AttentionGraph& AttentionGraph::dump() { return connect(Port::Rng_dump, DataType_t::FLOAT, {2, 4, queries(), keys()}); }
+AttentionGraph& AttentionGraph::dump() { return connect(Port::RngDump, DataType_t::FLOAT, {2, 4, queries(), keys()}); }
 
 AttentionGraph& AttentionGraph::deterministic() {
     std::get<nodes::SdpaBackwardFields>(node().fields).deterministic = true;
@@ -209,31 +209,31 @@ static void modify(AttentionGraph& graph, int given, int returned, PointwiseMode
     std::get<PointwiseFields>(node.fields).mode = mode;
     node.compute_data_type = DataType_t::FLOAT;
     auto const& ports = graph.node().ports;
-    node.ports[pointwise::In_0] = ports[static_cast<std::size_t>(given)];
-    node.ports[pointwise::In_1] = other;
-    node.ports[pointwise::Out_0] = ports[static_cast<std::size_t>(returned)];
+    node.ports[pointwise::In0] = ports[static_cast<std::size_t>(given)];
+    node.ports[pointwise::In1] = other;
+    node.ports[pointwise::Out0] = ports[static_cast<std::size_t>(returned)];
     graph.spec.nodes.insert(graph.spec.nodes.begin(), node);
 }
 
 AttentionGraph with_modifier(core::Dims const& operand) {
     auto graph = AttentionGraph::forward();
     auto const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
-    modify(graph, Port::Score, Port::Score_mod, PointwiseMode_t::ADD, other);
+    modify(graph, Port::Score, Port::ScoreMod, PointwiseMode_t::ADD, other);
     return graph;
 }
 
 AttentionGraph with_modifier(PointwiseMode_t gradient, core::Dims const& operand) {
     auto graph = AttentionGraph::backward();
     auto const other = graph.add_tensor("other", DataType_t::FLOAT, operand);
-    modify(graph, Port::Score, Port::Score_mod, PointwiseMode_t::ADD, other);
-    modify(graph, Port::dScore, Port::dScore_mod, gradient, graph.node().ports[Port::Score]);
+    modify(graph, Port::Score, Port::ScoreMod, PointwiseMode_t::ADD, other);
+    modify(graph, Port::DScore, Port::DScoreMod, gradient, graph.node().ports[Port::Score]);
     return graph;
 }
 
 AttentionGraph packed_backward() {
     AttentionGraph graph = AttentionGraph::backward().heads(2, 2).padding();
-    for (int const port : {Port::Q, Port::K, Port::dQ, Port::dK}) graph.tensor(port).dim[3] = 16;
-    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::Stats, Port::dQ, Port::dK, Port::dV});
+    for (int const port : {Port::Q, Port::K, Port::DQ, Port::DK}) graph.tensor(port).dim[3] = 16;
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::DQ, Port::DK, Port::DV});
     graph.fields().max_total_seq_len_q = 8, graph.fields().max_total_seq_len_kv = 7;
     return graph;
 }

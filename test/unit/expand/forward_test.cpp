@@ -98,7 +98,7 @@ TEST_CASE("Every option of forward attention at once", "[expand]") {
 
 TEST_CASE("A block mask hides tiles after the other masks, or is told to fused attention", "[expand]") {
     auto attention = AttentionGraph::forward().band(DiagonalAlignment_t::TOP_LEFT, std::nullopt, 0);
-    attention.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+    attention.connect(Port::BlockMask, DataType_t::UINT8, {2, 4, 1, 1});
     auto const all = steps(composite(attention));
     auto const at = std::find(all.begin(), all.end(), "block_inside:BOOLEAN = BLOCK_MASK(block_mask)");
     REQUIRE(at != all.end());
@@ -106,7 +106,7 @@ TEST_CASE("A block mask hides tiles after the other masks, or is told to fused a
     CHECK(at[1] == "block_scores = BINARY_SELECT(right_bound_scores, block_fill, block_inside)");
     CHECK(at[2] == "softmax_max = REDUCE_MAX(block_scores)");
     ir::OpGraph const whole = fused(attention);
-    CHECK(whole.value(std::get<ir::SdpaForwardOp>(whole.ops().front().body).operands[Port::Block_mask]).name ==
+    CHECK(whole.value(std::get<ir::SdpaForwardOp>(whole.ops().front().body).operands[Port::BlockMask]).name ==
           "block_mask");
 }
 
@@ -121,20 +121,20 @@ TEST_CASE("Where attention is one operation on request alone, a block mask or a 
     };
     auto attention = AttentionGraph::forward();
     CHECK(first_op(attention) == "MATMUL");
-    attention.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+    attention.connect(Port::BlockMask, DataType_t::UINT8, {2, 4, 1, 1});
     CHECK(first_op(attention) == "SDPA_FORWARD");
     CHECK(first_op(attention.implementation(AttentionImplementation_t::COMPOSITE)) == "MATMUL");
     auto counted = AttentionGraph::forward().padding();
     CHECK(first_op(counted) == "MATMUL");
-    counted.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
-    counted.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    counted.node().ports[Port::SeqLenQ] = nodes::kNoTensor;
+    counted.connect(Port::CuSeqLenQ, DataType_t::INT32, {3, 1, 1, 1});
     CHECK(first_op(counted) == "SDPA_FORWARD");
 }
 
 TEST_CASE("Sums of lengths are lengths to the operations, by their steps", "[expand]") {
     auto attention = AttentionGraph::forward().padding();
-    attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
-    attention.connect(Port::Cu_seq_len_q, DataType_t::INT64, {3, 1, 1, 1});
+    attention.node().ports[Port::SeqLenQ] = nodes::kNoTensor;
+    attention.connect(Port::CuSeqLenQ, DataType_t::INT64, {3, 1, 1, 1});
     ir::OpGraph const graph = composite(attention);
     CHECK(steps(graph).back() == "O:HALF = MATMUL(probabilities, V, cu_seq_len_q::steps, seq_len_kv)");
     ir::Value const& lengths = find_value(graph, "cu_seq_len_q::steps");
@@ -158,15 +158,14 @@ TEST_CASE("Fused attention over pages knows how many keys there are", "[expand]"
     ir::OpGraph const graph = fused(AttentionGraph::forward().padding().pages());
     auto const& op = std::get<ir::SdpaForwardOp>(graph.ops().front().body);
     CHECK(op.keys == 5);
-    CHECK(graph.value(op.operands[Port::Page_table_k]).name == "page_table_k");
-    CHECK(graph.value(op.operands[Port::Page_table_v]).name == "page_table_v");
+    CHECK(graph.value(op.operands[Port::PageTableK]).name == "page_table_k");
+    CHECK(graph.value(op.operands[Port::PageTableV]).name == "page_table_v");
     CHECK_FALSE(std::get<ir::SdpaForwardOp>(fused(AttentionGraph::forward()).ops().front().body).keys.has_value());
 }
 
 TEST_CASE("A packed page table has an entry for each page of a sequence", "[expand]") {
     auto attention = AttentionGraph::forward().padding().pages();
-    attention.tensor(Port::Page_table_k).ragged_offset =
-        attention.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
+    attention.tensor(Port::PageTableK).ragged_offset = attention.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
     ir::OpGraph const graph = composite(attention);
     ir::Value const& table = find_value(graph, "page_table_k");
     CHECK(table.ragged.rows_together == 2);

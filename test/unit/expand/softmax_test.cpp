@@ -10,7 +10,7 @@ using Lines = std::vector<std::string>;
 namespace {
 
 AttentionGraph with_sink(AttentionGraph graph) {
-    return graph.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    return graph.connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
 }
 
 AttentionGraph asking_for(std::initializer_list<int> ports) {
@@ -46,7 +46,7 @@ TEST_CASE("A sink joins the maximum and the sum of each row", "[expand]") {
 
 TEST_CASE("The gradient of a sink branches off where the row products are summed", "[expand]") {
     auto attention = with_sink(AttentionGraph::backward());
-    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     ir::OpGraph const graph = composite(attention);
     Lines const lines = steps(graph);
     CHECK(Lines(lines.begin(), lines.begin() + 7) == Lines{
@@ -65,7 +65,7 @@ TEST_CASE("The gradient of a sink branches off where the row products are summed
 
 TEST_CASE("The gradient of a sink is a sum over the rows of each sequence", "[expand]") {
     auto attention = with_sink(AttentionGraph::backward().padding());
-    attention.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    attention.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     ir::OpGraph const graph = composite(attention);
     auto const sums = bodies<ir::ReductionOp>(graph);
     REQUIRE(sums.size() == 2);
@@ -78,7 +78,7 @@ TEST_CASE("Backward with a sink but without its gradient is as without a sink", 
 }
 
 TEST_CASE("The logarithm is there for Stats alone", "[expand]") {
-    Lines const both = steps(composite(asking_for({Port::Max, Port::Sum_exp})));
+    Lines const both = steps(composite(asking_for({Port::Max, Port::SumExp})));
     CHECK(both == Lines{
                       "scores = MATMUL(Q, K^T)",
                       "Max = REDUCE_MAX(scores)",
@@ -90,33 +90,33 @@ TEST_CASE("The logarithm is there for Stats alone", "[expand]") {
                   });
     CHECK(has(steps(composite(asking_for({Port::Max}))), "softmax_sum = REDUCE_ADD"));
     CHECK_FALSE(has(steps(composite(asking_for({Port::Max}))), "LOG"));
-    Lines const all = steps(composite(asking_for({Port::Max, Port::Sum_exp}).stats()));
+    Lines const all = steps(composite(asking_for({Port::Max, Port::SumExp}).stats()));
     CHECK(has(all, "softmax_log_sum = LOG(Sum_exp)"));
     CHECK(has(all, "Stats = ADD(softmax_log_sum, Max)"));
 }
 
 TEST_CASE("Fused attention has a place for each of them", "[expand]") {
-    auto forward = with_sink(asking_for({Port::Max, Port::Sum_exp}));
+    auto forward = with_sink(asking_for({Port::Max, Port::SumExp}));
     ir::OpGraph const graph = fused(forward);
     auto const ops = bodies<ir::SdpaForwardOp>(graph);
     REQUIRE(ops.size() == 1);
-    CHECK(graph.value(ops[0].operands[Port::Sink_token]).name == "sink_token");
+    CHECK(graph.value(ops[0].operands[Port::SinkToken]).name == "sink_token");
     CHECK(graph.value(ops[0].operands[Port::Max]).name == "Max");
-    CHECK(graph.value(ops[0].operands[Port::Sum_exp]).name == "Sum_exp");
+    CHECK(graph.value(ops[0].operands[Port::SumExp]).name == "Sum_exp");
     auto backward = with_sink(AttentionGraph::backward());
-    CHECK(bodies<ir::SdpaBackwardOp>(fused(backward))[0].operands[Port::Sink_token] == ir::kNoValue);
-    backward.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    CHECK(bodies<ir::SdpaBackwardOp>(fused(backward))[0].operands[Port::SinkToken] == ir::kNoValue);
+    backward.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     ir::OpGraph const back = fused(backward);
     auto const gradients = bodies<ir::SdpaBackwardOp>(back);
     REQUIRE(gradients.size() == 1);
-    CHECK(back.value(gradients[0].operands[Port::Sink_token]).name == "sink_token");
-    CHECK(back.value(gradients[0].operands[Port::dSink_token]).name == "dSink_token");
+    CHECK(back.value(gradients[0].operands[Port::SinkToken]).name == "sink_token");
+    CHECK(back.value(gradients[0].operands[Port::DSinkToken]).name == "dSink_token");
 }
 
 TEST_CASE("Stats in base 2 are natural ones times a number, and become natural ones again", "[expand]") {
     auto forward = AttentionGraph::forward().stats();
     auto backward = with_sink(AttentionGraph::backward());
-    backward.connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    backward.connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     forward.fields().stats_use_log2 = backward.fields().stats_use_log2 = true;
     Lines const of_forward = steps(composite(forward)), of_backward = steps(composite(backward));
     CHECK(has(of_forward, "stats = ADD(softmax_log_sum, softmax_max)"));

@@ -11,8 +11,8 @@ namespace {
 nodes::Node& add_pointwise(AttentionGraph& graph, nodes::TensorId in, nodes::TensorId out) {
     nodes::Node node = nodes::make_node(nodes::NodeKind::Pointwise);
     std::get<nodes::PointwiseFields>(node.fields).mode = PointwiseMode_t::RELU_FWD;
-    node.ports[nodes::pointwise::In_0] = in;
-    node.ports[nodes::pointwise::Out_0] = out;
+    node.ports[nodes::pointwise::In0] = in;
+    node.ports[nodes::pointwise::Out0] = out;
     graph.spec.nodes.insert(graph.spec.nodes.begin(), std::move(node));
     return graph.spec.nodes.front();
 }
@@ -27,17 +27,17 @@ TEST_CASE("A scale is a constant, a pointer or memory, as the user gave it", "[e
         CHECK(core::to_double(find_value(ops, "scale").constant) == 0.125);
     }
     SECTION("a tensor in memory") {
-        graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
+        graph.connect(Port::AttnScale, DataType_t::FLOAT, {1, 1, 1, 1});
         CHECK(find_value(composite(graph), "attn_scale").role == ir::Role::Input);
     }
     SECTION("a tensor by value") {
-        graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1}).tensor(Port::Attn_scale).is_by_value = true;
+        graph.connect(Port::AttnScale, DataType_t::FLOAT, {1, 1, 1, 1}).tensor(Port::AttnScale).is_by_value = true;
         CHECK(find_value(composite(graph), "attn_scale").role == ir::Role::ByValue);
     }
     SECTION("a tensor with its value") {
-        graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
-        graph.tensor(Port::Attn_scale).is_by_value = true;
-        graph.tensor(Port::Attn_scale).value = detail::make_scalar(0.25f);
+        graph.connect(Port::AttnScale, DataType_t::FLOAT, {1, 1, 1, 1});
+        graph.tensor(Port::AttnScale).is_by_value = true;
+        graph.tensor(Port::AttnScale).value = detail::make_scalar(0.25f);
         ir::OpGraph const ops = composite(graph);
         CHECK(find_value(ops, "attn_scale").role == ir::Role::Constant);
         CHECK(core::to_double(find_value(ops, "attn_scale").constant) == 0.25);
@@ -126,7 +126,7 @@ TEST_CASE("Other nodes are one operation each, with all their fields", "[expand]
         node.ports[nodes::matmul::A] = in;
         node.ports[nodes::matmul::B] = graph.add_tensor("b", DataType_t::FLOAT, {2, 3, 5, 7});
         node.ports[nodes::matmul::C] = graph.add_tensor("c", DataType_t::FLOAT, {2, 3, 4, 7});
-        node.ports[nodes::matmul::K_override] = graph.add_tensor("terms", DataType_t::INT32, {2, 1, 1, 1});
+        node.ports[nodes::matmul::KOverride] = graph.add_tensor("terms", DataType_t::INT32, {2, 1, 1, 1});
         ir::OpGraph const ops = composite(graph);
         CHECK(steps(ops).front() == "c = MATMUL(in, b, terms)");
         CHECK(std::get<ir::MatmulOp>(ops.ops().front().body).padding == 1.5);
@@ -166,8 +166,8 @@ TEST_CASE("The fused operation carries every option", "[expand]") {
     CHECK(op.options.right_bound == 1);
     CHECK(op.options.dropout_probability == 0.25);
     CHECK(op.deterministic);
-    CHECK(op.operands[Port::Attn_scale] == ir::kNoValue);
+    CHECK(op.operands[Port::AttnScale] == ir::kNoValue);
     CHECK(ops.value(op.operands[Port::K]).dim == core::Dims{2, 4, 5, 8});
-    CHECK(ops.value(op.operands[Port::dBias]).name == "dBias");
-    CHECK(ops.value(op.operands[Port::Seq_len_kv]).name == "seq_len_kv");
+    CHECK(ops.value(op.operands[Port::DBias]).name == "dBias");
+    CHECK(ops.value(op.operands[Port::SeqLenKv]).name == "seq_len_kv");
 }

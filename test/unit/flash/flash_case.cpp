@@ -197,26 +197,26 @@ class Emulated {
         made_.set(K, data.k.view());
         made_.set(V, data.v.view());
         if (c.is_packed) {
-            made_.set(CU_SEQLENS_Q, data.totals_q.view());
-            made_.set(CU_SEQLENS_K, data.totals_k.view());
+            made_.set(CuSeqlensQ, data.totals_q.view());
+            made_.set(CuSeqlensK, data.totals_k.view());
         }
-        if (!c.used.empty()) made_.set(SEQUSED_K, data.used.view());
-        if (c.page_rows > 0) made_.set(BLOCK_TABLE, data.table.view());
-        if (c.dims_of_slopes > 0) made_.set(ALIBI_SLOPES, data.slopes.view());
-        if (c.p_dropout > 0) made_.set(SEED, data.generator.view());
+        if (!c.used.empty()) made_.set(SequsedK, data.used.view());
+        if (c.page_rows > 0) made_.set(BlockTable, data.table.view());
+        if (c.dims_of_slopes > 0) made_.set(AlibiSlopes, data.slopes.view());
+        if (c.p_dropout > 0) made_.set(Seed, data.generator.view());
         set_options(c, data);
     }
 
     std::string forward(Results& results) {
-        made_.set(flash::Argument::SOFTMAX_LSE, results.forward.softmax_lse);
+        made_.set(flash::Argument::SoftmaxLse, results.forward.softmax_lse);
         return text("forward", flash::run_forward(made_.call, results.forward), results);
     }
     std::string backward(Data const& data, Results& results) {
         using enum flash::Argument;
-        made_.set(DOUT, data.dout.view());
-        made_.set(OUT, results.forward.out);
-        made_.set(SOFTMAX_LSE, results.forward.softmax_lse);
-        made_.set(SOFTMAX_D, data.softmax_d.view());
+        made_.set(DOut, data.dout.view());
+        made_.set(Out, results.forward.out);
+        made_.set(SoftmaxLse, results.forward.softmax_lse);
+        made_.set(SoftmaxD, data.softmax_d.view());
         results.has_backward = true;
         return text("backward", flash::run_backward(made_.call, results.backward), results);
     }
@@ -285,7 +285,7 @@ std::string run_backward(Case const& c, Data const& data, flash::Place const& pl
 
 Formula formula_of(Case const& c, Data const& data, Reader const& read, std::size_t n, std::int64_t h,
                    Results const& results) {
-    Function const function = c.is_packed ? Function::MHA_VARLEN_FWD : Function::MHA_FWD;
+    Function const function = c.is_packed ? Function::MhaVarlenFwd : Function::MhaFwd;
     Formula f{{function, data.most_queries, data.most_keys, c.is_causal, c.left, c.right, c.dims_of_slopes > 0}};
     f.scale = kScale;
     f.softcap = c.softcap;

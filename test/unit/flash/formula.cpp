@@ -24,7 +24,7 @@ Band band_of(Masking const& m) {
     auto const drop_causal_of_one = [&] {
         if (m.queries == 1 && !m.has_slopes) causal = false;
     };
-    if (m.function == Function::MHA_FWD) {
+    if (m.function == Function::MhaFwd) {
         drop_wide_windows();
         drop_causal_of_one();
         if (causal) right = 0;

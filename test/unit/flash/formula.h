@@ -7,7 +7,7 @@
 
 namespace flash_test {
 
-enum class Function { MHA_FWD, MHA_VARLEN_FWD };
+enum class Function { MhaFwd, MhaVarlenFwd };
 
 // The settings that decide which pairs are kept. Sizes are the padded ones, or the longest of the call.
 struct Masking {

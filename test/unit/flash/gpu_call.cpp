@@ -16,16 +16,16 @@ void Gpu_call::set_all(Example const& example, bool is_backward) {
     set(Q, example.q.view());
     set(K, example.k.view());
     set(V, example.v.view());
-    set(OUT, example.out.view());
+    set(Out, example.out.view());
     if (is_backward) {
-        set(DOUT, example.dout.view());
-        set(SOFTMAX_LSE, example.log_sums.view());
+        set(DOut, example.dout.view());
+        set(SoftmaxLse, example.log_sums.view());
         set(DQ, example.q.view());
         set(DK, example.k.view());
         set(DV, example.v.view());
     }
-    set(ALIBI_SLOPES, example.slopes_);
-    set(SEED, example.generator_);
+    set(AlibiSlopes, example.slopes_);
+    set(Seed, example.generator_);
     call.p_dropout = example.p_dropout;
     call.softcap = example.softcap;
     call.is_causal = example.is_causal;
@@ -40,10 +40,10 @@ Gpu_call::Gpu_call(Padded const& example, bool is_backward) : Gpu_call(is_backwa
 
 Gpu_call::Gpu_call(Packed const& example, bool is_backward) : Gpu_call(is_backward, true, example.place) {
     set_all(example, is_backward);
-    set(CU_SEQLENS_Q, example.totals_q.view());
-    set(CU_SEQLENS_K, example.totals_k.view());
-    set(SEQUSED_K, example.used_);
-    set(BLOCK_TABLE, example.table_);
+    set(CuSeqlensQ, example.totals_q.view());
+    set(CuSeqlensK, example.totals_k.view());
+    set(SequsedK, example.used_);
+    set(BlockTable, example.table_);
     call.max_seqlen_q = example.most_q;
     call.max_seqlen_k = example.most_k;
 }

@@ -27,19 +27,19 @@ class Sized_call {
    public:
     Sized_call(Sizes const& n, bool is_backward, Change const& change)
         : made_(is_backward, n.is_packed, place_), n_(n), is_backward_(is_backward) {
-        for (auto const argument : {Q, OUT, DOUT, DQ}) set(argument, rows(n.queries, n.heads));
+        for (auto const argument : {Q, Out, DOut, DQ}) set(argument, rows(n.queries, n.heads));
         for (auto const argument : {K, V, DK, DV}) set(argument, n.page_rows > 0 ? pages() : rows(n.keys, n.key_heads));
         if (n.is_packed) {
-            set(CU_SEQLENS_Q, view(DataType_t::INT32, {n.batches + 1}));
-            set(CU_SEQLENS_K, view(DataType_t::INT32, {n.batches + 1}));
+            set(CuSeqlensQ, view(DataType_t::INT32, {n.batches + 1}));
+            set(CuSeqlensK, view(DataType_t::INT32, {n.batches + 1}));
             made_.call.max_seqlen_q = n.queries;
             made_.call.max_seqlen_k = n.keys;
         }
-        if (n.has_used_keys) set(SEQUSED_K, view(DataType_t::INT32, {n.batches}));
-        if (n.page_rows > 0) set(BLOCK_TABLE, view(DataType_t::INT32, {n.batches, n.keys / n.page_rows}));
+        if (n.has_used_keys) set(SequsedK, view(DataType_t::INT32, {n.batches}));
+        if (n.page_rows > 0) set(BlockTable, view(DataType_t::INT32, {n.batches, n.keys / n.page_rows}));
         change(made_.call);
-        if (made_.call.has_dropout()) set(SEED, view(DataType_t::INT64, {2}));
-        if (made_.call.has(ALIBI_SLOPES)) set(ALIBI_SLOPES, view(DataType_t::FLOAT, {n.heads}));
+        if (made_.call.has_dropout()) set(Seed, view(DataType_t::INT64, {2}));
+        if (made_.call.has(AlibiSlopes)) set(AlibiSlopes, view(DataType_t::FLOAT, {n.heads}));
     }
 
     flash::Call const& call() const { return made_.call; }
@@ -56,7 +56,7 @@ class Sized_call {
         return view(DataType_t::BFLOAT16, {n_.batches * n_.keys / n_.page_rows, n_.page_rows, n_.key_heads, n_.width});
     }
     void set(flash::Argument argument, Tensor_view const& tensor) {
-        bool const is_of_backward = argument == DOUT || argument == DQ || argument == DK || argument == DV;
+        bool const is_of_backward = argument == DOut || argument == DQ || argument == DK || argument == DV;
         if (is_backward_ || !is_of_backward) made_.set(argument, tensor);
     }
 
@@ -86,12 +86,12 @@ std::vector<Option> options() {
         {"left window", [](flash::Call& c) { c.window_left = 17; }},
         {"soft cap", [](flash::Call& c) { c.softcap = 20.0f; }},
         {"soft cap, causal", [](flash::Call& c) { c.softcap = 20.0f, c.is_causal = true; }},
-        {"slopes", [](flash::Call& c) { c.set(ALIBI_SLOPES, some_slopes()); }},
-        {"slopes, causal", [](flash::Call& c) { c.set(ALIBI_SLOPES, some_slopes()), c.is_causal = true; }},
-        {"slopes, soft cap", [](flash::Call& c) { c.set(ALIBI_SLOPES, some_slopes()), c.softcap = 20.0f; }},
+        {"slopes", [](flash::Call& c) { c.set(AlibiSlopes, some_slopes()); }},
+        {"slopes, causal", [](flash::Call& c) { c.set(AlibiSlopes, some_slopes()), c.is_causal = true; }},
+        {"slopes, soft cap", [](flash::Call& c) { c.set(AlibiSlopes, some_slopes()), c.softcap = 20.0f; }},
         {"dropout", [](flash::Call& c) { c.p_dropout = 0.1f; }, true},
         {"dropout, causal", [](flash::Call& c) { c.p_dropout = 0.1f, c.is_causal = true; }, true},
-        {"dropout, slopes", [](flash::Call& c) { c.p_dropout = 0.1f, c.set(ALIBI_SLOPES, some_slopes()); }, true},
+        {"dropout, slopes", [](flash::Call& c) { c.p_dropout = 0.1f, c.set(AlibiSlopes, some_slopes()); }, true},
         {"deterministic", [](flash::Call& c) { c.is_deterministic = true; }, true},
     };
 }
@@ -150,7 +150,7 @@ TEST_CASE("flash planning: packed tensors") {
 
 TEST_CASE("flash planning: causal sequences with as many queries as keys have a plan of their own in backward") {
     static Tensor_view const totals = {reinterpret_cast<void*>(8192), {3}, {1}, DataType_t::INT32};
-    Change const causal = [](flash::Call& c) { c.is_causal = true, c.set(CU_SEQLENS_K, totals); };
+    Change const causal = [](flash::Call& c) { c.is_causal = true, c.set(CuSeqlensK, totals); };
     auto const has_own = [](Sizes const& sizes, bool is_backward, Change const& change) {
         return shapes_of(Sized_call(sizes, is_backward, change).call()).has_squares_apart;
     };
@@ -158,7 +158,7 @@ TEST_CASE("flash planning: causal sequences with as many queries as keys have a 
     CHECK(has_own(long_ones, true, causal));
     CHECK_FALSE(has_own(long_ones, false, causal));
     CHECK_FALSE(has_own(long_ones, true, [](flash::Call& c) { c.is_causal = true; }));  // one tensor of totals
-    CHECK_FALSE(has_own(long_ones, true, [](flash::Call& c) { c.set(CU_SEQLENS_K, totals); }));
+    CHECK_FALSE(has_own(long_ones, true, [](flash::Call& c) { c.set(CuSeqlensK, totals); }));
     CHECK_FALSE(has_own({.is_packed = true, .queries = 511, .keys = 511}, true, causal));
     CHECK_FALSE(has_own({.is_packed = true, .queries = 512, .keys = 600}, true, causal));
 }

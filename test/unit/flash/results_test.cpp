@@ -249,9 +249,9 @@ TEST_CASE("flash results: calls with other totals and nearby lengths share a pla
         call.set(flash::Argument::Q, example.q.view());
         call.set(flash::Argument::K, example.k.view());
         call.set(flash::Argument::V, example.v.view());
-        call.set(flash::Argument::OUT, example.out.view());
-        call.set(flash::Argument::CU_SEQLENS_Q, example.totals_q.view());
-        call.set(flash::Argument::CU_SEQLENS_K, example.totals_k.view());
+        call.set(flash::Argument::Out, example.out.view());
+        call.set(flash::Argument::CuSeqlensQ, example.totals_q.view());
+        call.set(flash::Argument::CuSeqlensK, example.totals_k.view());
         call.max_seqlen_q = example.most_q;
         call.max_seqlen_k = example.most_k;
         return flash::shapes_of(call, flash::sizes_of(call), cudnn_frontend::Target::cpu());
@@ -286,7 +286,7 @@ TEST_CASE("flash results: bounds of classes are at most an eighth above the leng
         flash::Call call{.function = "", .is_backward = false, .is_packed = true, .place = &example.place};
         call.set(flash::Argument::Q, example.q.view());
         call.set(flash::Argument::K, example.k.view());
-        call.set(flash::Argument::CU_SEQLENS_Q, example.totals_q.view());
+        call.set(flash::Argument::CuSeqlensQ, example.totals_q.view());
         call.max_seqlen_q = length;
         call.max_seqlen_k = 4;
         std::int64_t const bound = flash::shapes_of(call, flash::sizes_of(call), cudnn_frontend::Target::cpu()).queries;

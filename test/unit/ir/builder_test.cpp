@@ -78,7 +78,7 @@ TEST_CASE("operands are listed in a fixed order, those that are not connected le
     CHECK(labels(ir::outputs_of(op(matmul))) == std::vector<std::string>{"c"});
 
     ir::SdpaBackwardOp backward;
-    for (Port const port : {Port::dV, Port::Stats, Port::dBias, Port::Q}) backward.operands[port] = 0;
+    for (Port const port : {Port::DV, Port::Stats, Port::DBias, Port::Q}) backward.operands[port] = 0;
     CHECK(labels(ir::inputs_of(op(backward))) == std::vector<std::string>{"q", "stats"});
     CHECK(labels(ir::outputs_of(op(backward))) == std::vector<std::string>{"d_v", "d_bias"});
 

@@ -126,8 +126,8 @@ TEST_CASE("text shows loads of pages, and how many keys fused attention finds in
     ir::SdpaForwardOp body{.keys = 3};
     body.operands[Port::Q] = q;
     body.operands[Port::K] = body.operands[Port::V] = pages;
-    body.operands[Port::Page_table_k] = body.operands[Port::Page_table_v] = table;
-    body.operands[Port::Seq_len_kv] = length;
+    body.operands[Port::PageTableK] = body.operands[Port::PageTableV] = table;
+    body.operands[Port::SeqLenKv] = length;
     body.operands[Port::O] = o;
     builder.add(op(body));
     std::string const text = ir::to_text(std::move(builder).finish().value());

@@ -396,7 +396,7 @@ TEST_CASE("attention: dims of its tensors") {
                }),
                "each dim to be 1 or that of [2, 4, 5, 7]");
     check_says(forward([](Draft& d, auto& body) {
-                   body.operands[Port::Attn_scale] = d.in({2, 1, 1, 1});
+                   body.operands[Port::AttnScale] = d.in({2, 1, 1, 1});
                }),
                "found scale = %4 in5 [2, 1, 1, 1]; expected one element");
     check_says(forward([](Draft&, auto& body) { body.options.padding = true; }),
@@ -420,7 +420,7 @@ TEST_CASE("block masks: their dims and type, as an operation and as a part of at
     CHECK(alone({2, 4, 2, 9}, DataType_t::UINT8).find("expected [2, 4, 2, 2]") != std::string::npos);
     CHECK(alone({2, 4, 2, 2}, DataType_t::INT32).find("of type INT32; expected UINT8") != std::string::npos);
     check_says(forward([&](Draft& d, auto& body) {
-                   body.operands[Port::Block_mask] = mask(d, {2, 4, 5, 7}, DataType_t::UINT8);
+                   body.operands[Port::BlockMask] = mask(d, {2, 4, 5, 7}, DataType_t::UINT8);
                }),
                "expected [2, 4, 1, 1]");
 }
@@ -484,8 +484,8 @@ TEST_CASE("attention over pages: tables, lengths and the number of keys") {
         attention.body.operands[Port::K] = attention.draft.in({9, 2, 4, 8});
         ir::Value table = input("table", {2, 1, 2, 1}, 50);
         table.type = DataType_t::INT32;
-        attention.body.operands[Port::Page_table_k] = attention.draft.add(table);
-        attention.body.operands[Port::Seq_len_kv] = attention.draft.add(lengths("length", 2, 51));
+        attention.body.operands[Port::PageTableK] = attention.draft.add(table);
+        attention.body.operands[Port::SeqLenKv] = attention.draft.add(lengths("length", 2, 51));
         attention.body.keys = 7;
         return attention;
     };
@@ -494,7 +494,7 @@ TEST_CASE("attention over pages: tables, lengths and the number of keys") {
     unknown.body.keys.reset();
     CHECK(fault_of(std::move(unknown).finish()).find("found page tables or a number of keys alone") !=
           std::string::npos);
-    endless.body.operands[Port::Seq_len_kv] = ir::kNoValue;
+    endless.body.operands[Port::SeqLenKv] = ir::kNoValue;
     check_says(std::move(endless).finish(),
                "found pages without lengths; expected lengths, which say how many keys are in them");
     Attention dense;
@@ -504,7 +504,7 @@ TEST_CASE("attention over pages: tables, lengths and the number of keys") {
 
 TEST_CASE("attention: a sink for each head, and a maximum and a sum for each row") {
     check_says(forward([](Draft& draft, auto& body) {
-                   body.operands[Port::Sink_token] = draft.in({1, 2, 1, 1});
+                   body.operands[Port::SinkToken] = draft.in({1, 2, 1, 1});
                }),
                "expected [1, 4, 1, 1]");
     check_says(forward([](Draft& draft, auto& body) {
@@ -512,7 +512,7 @@ TEST_CASE("attention: a sink for each head, and a maximum and a sum for each row
                }),
                "expected [2, 4, 5, 1]");
     check_says(forward([](Draft& draft, auto& body) {
-                   body.operands[Port::Sum_exp] = draft.out({2, 4, 1, 1});
+                   body.operands[Port::SumExp] = draft.out({2, 4, 1, 1});
                }),
                "expected [2, 4, 5, 1]");
 }
@@ -527,13 +527,13 @@ TEST_CASE("attention: operands that it needs, and gradients") {
     ir::SdpaBackwardOp backward;
     for (Port const port : {Port::Q, Port::K, Port::V}) backward.operands[port] = tensors.body.operands[port];
     backward.operands[Port::O] = draft.in({2, 4, 5, 6});
-    backward.operands[Port::dO] = draft.in({2, 4, 5, 6});
+    backward.operands[Port::DO] = draft.in({2, 4, 5, 6});
     backward.operands[Port::Stats] = draft.in({2, 4, 5, 1});
-    backward.operands[Port::dQ] = draft.out({2, 4, 5, 8});
-    backward.operands[Port::dK] = draft.out({2, 4, 7, 8});
-    backward.operands[Port::dV] = draft.out({2, 1, 7, 6});
-    backward.operands[Port::dBias] = tensors.body.operands[Port::O];
-    backward.operands[Port::dSink_token] = draft.out({1, 4, 1, 1});
+    backward.operands[Port::DQ] = draft.out({2, 4, 5, 8});
+    backward.operands[Port::DK] = draft.out({2, 4, 7, 8});
+    backward.operands[Port::DV] = draft.out({2, 1, 7, 6});
+    backward.operands[Port::DBias] = tensors.body.operands[Port::O];
+    backward.operands[Port::DSinkToken] = draft.out({1, 4, 1, 1});
     draft.add(op(backward));
     std::string const message = fault_of(std::move(draft));
     CHECK(std::ranges::count(message, '\n') == 3);

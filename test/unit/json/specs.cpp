@@ -125,7 +125,7 @@ GraphSpec attention_spec() {
     for (TensorId id = 0; auto const port : {attention::Q, attention::K, attention::V, attention::O}) {
         node.ports[port] = id++;
     }
-    node.ports[attention::Attn_scale] = 5;
+    node.ports[attention::AttnScale] = 5;
     auto& fields = std::get<SdpaForwardFields>(node.fields);
     fields.diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
     fields.right_bound = 0;

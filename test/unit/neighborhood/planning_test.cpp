@@ -37,7 +37,7 @@ std::string engine_of_gradients(Dims const& space, std::int64_t kernel, bool is_
         .hints = {},
         .place = &place};
     Tensor_view const rows = view(DataType_t::BFLOAT16, space, true), sums = view(DataType_t::FLOAT, space, false);
-    for (na::Port const port : {Q, K, V, O, dO, dQ, dK, dV}) call.set(port, rows);
+    for (na::Port const port : {Q, K, V, O, DO, DQ, DK, DV}) call.set(port, rows);
     call.set(Stats, sums);
     Target const target = Target::offline("h200");
     cudnn_frontend::graph::Graph graph;

@@ -21,7 +21,7 @@ void mask_behind(TestGraph& graph, DiagonalAlignment_t alignment) {
 
 void connect_lengths(TestGraph& graph) {
     graph.attention_options().padding_mask = true;
-    for (int const port : {Seq_len_q, Seq_len_kv}) graph.connect(port, {2, 1, 1, 1}, DataType_t::INT32);
+    for (int const port : {SeqLenQ, SeqLenKv}) graph.connect(port, {2, 1, 1, 1}, DataType_t::INT32);
 }
 
 void resize_lengths(TestGraph& graph, std::int64_t queries, std::int64_t keys) {
@@ -67,7 +67,7 @@ TEST_CASE("advice.a01: no attention scale") {
         graph.attention_options().attn_scale = 1.0f;
         expect_none(graph);
         graph.attention_options().attn_scale.reset();
-        graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+        graph.connect(AttnScale, {1, 1, 1, 1}, DataType_t::FLOAT);
         expect_none(graph);
     }
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
@@ -85,11 +85,11 @@ TEST_CASE("advice.a02: the square root of the head dim as the scale") {
     graph.attention_options().attn_scale = 5.0f;
     expect_none(graph);
     graph.attention_options().attn_scale.reset();
-    TensorSpec& tensor = graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+    TensorSpec& tensor = graph.connect(AttnScale, {1, 1, 1, 1}, DataType_t::FLOAT);
     tensor.is_by_value = true;
     tensor.value = detail::make_scalar(4.0f);
     CHECK(remarks(graph).at(0).where.rule == "advice.a02");
-    graph.at(Attn_scale).value = detail::make_scalar(0.25f);
+    graph.at(AttnScale).value = detail::make_scalar(0.25f);
     expect_none(graph);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("advice.a09: several queries on one key") {
     expect_remark(remarks(graph), "advice.a09", "", "one key for 6 queries",
                   "its probability is 1, so that O is V whatever Q and K are",
                   "give K and V their length as the third dim");
-    graph.connect(Sink_token, {1, 4, 1, 1}, DataType_t::FLOAT);
+    graph.connect(SinkToken, {1, 4, 1, 1}, DataType_t::FLOAT);
     expect_none(graph);
     graph = scaled_graph();
     resize_lengths(graph, 1, 1);  // the first step of a decoder
@@ -196,7 +196,7 @@ TEST_CASE("advice.a10: bounds on the tokens of padded tensors") {
 TEST_CASE("advice.a11: dBias of other dims than the bias") {
     TestGraph graph = scaled_graph(NodeKind::SdpaBackward);
     graph.connect(Bias, {2, 4, 6, 8}, DataType_t::FLOAT);
-    graph.connect(dBias, {1, 4, 6, 8}, DataType_t::FLOAT);
+    graph.connect(DBias, {1, 4, 6, 8}, DataType_t::FLOAT);
     expect_remark(remarks(graph), "advice.a11", "dBias",
                   "dBias with dims [1, 4, 6, 8] for a bias with dims [2, 4, 6, 8]",
                   "it is summed over the dims where it has 1 itself, whatever the bias has",
@@ -236,10 +236,10 @@ TEST_CASE("advice.a13: Stats that nobody gets") {
 
 TEST_CASE("advice.a14: lengths without the padding mask") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
-        for (int const port : {Seq_len_q, Cu_seq_len_kv}) {
+        for (int const port : {SeqLenQ, CuSeqLenKv}) {
             TestGraph graph = scaled_graph(kind);
-            graph.connect(port, {port == Seq_len_q ? 2 : 3, 1, 1, 1}, DataType_t::INT32);
-            std::string const name = port == Seq_len_q ? "seq_len_q" : "cu_seq_len_kv";
+            graph.connect(port, {port == SeqLenQ ? 2 : 3, 1, 1, 1}, DataType_t::INT32);
+            std::string const name = port == SeqLenQ ? "seq_len_q" : "cu_seq_len_kv";
             expect_remark(remarks(graph), "advice.a14", name, name + " without a padding mask",
                           "the length changes nothing: no row is masked",
                           "call set_padding_mask(true), or leave out the lengths");
@@ -252,13 +252,13 @@ TEST_CASE("advice.a14: lengths without the padding mask") {
 
 TEST_CASE("advice.a14: not of lengths that another node reads, as a score modifier does") {
     TestGraph graph = scaled_graph();
-    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
     Node& reader = graph.add_node(NodeKind::Pointwise, "reader");
     reader.compute_data_type = DataType_t::INT32;
     std::get<PointwiseFields>(reader.fields).mode = PointwiseMode_t::NEG;
-    TensorId const lengths = graph.slot(Seq_len_q), result = graph.add("negative", {2, 1, 1, 1}, DataType_t::INT32);
-    graph.nodes[1].ports[pointwise::In_0] = lengths;
-    graph.nodes[1].ports[pointwise::Out_0] = result;
+    TensorId const lengths = graph.slot(SeqLenQ), result = graph.add("negative", {2, 1, 1, 1}, DataType_t::INT32);
+    graph.nodes[1].ports[pointwise::In0] = lengths;
+    graph.nodes[1].ports[pointwise::Out0] = result;
     expect_none(graph);
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("advice.a15: pages with lengths and without the padding mask") {
     connect_lengths(graph);
     graph.resize(K, {5, 2, 4, 16});
     graph.resize(V, {5, 4, 4, 32});
-    for (int const port : {Page_table_k, Page_table_v}) graph.connect(port, {2, 1, 2, 1}, DataType_t::INT32);
+    for (int const port : {PageTableK, PageTableV}) graph.connect(port, {2, 1, 2, 1}, DataType_t::INT32);
     expect_none(graph);
     graph.attention_options().padding_mask = false;
     expect_remark(remarks(graph), "advice.a15", "", "page tables with lengths and without a padding mask",
@@ -321,7 +321,7 @@ TEST_CASE("advice.a19: lengths of 64 bits") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = scaled_graph(kind);
         connect_lengths(graph);
-        graph.at(Seq_len_kv).data_type = DataType_t::INT64;
+        graph.at(SeqLenKv).data_type = DataType_t::INT64;
         expect_remark(remarks(graph), "advice.a19", "seq_len_kv", "seq_len_kv of type INT64",
                       "on a GPU each run makes INT32 of it first",
                       "call set_data_type(DataType_t::INT32), and pass lengths of 32 bits");
@@ -339,10 +339,10 @@ TEST_CASE("advice.a20: Stats of 16 bits") {
 
 TEST_CASE("advice.a21: integers as true or false") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::LOGICAL_AND);
-    graph.at(pointwise::In_0).data_type = DataType_t::BOOLEAN;
-    graph.connect(pointwise::In_1, {4}, DataType_t::BOOLEAN);
+    graph.at(pointwise::In0).data_type = DataType_t::BOOLEAN;
+    graph.connect(pointwise::In1, {4}, DataType_t::BOOLEAN);
     CHECK(remarks(graph).empty());
-    graph.at(pointwise::In_1).data_type = DataType_t::INT32;
+    graph.at(pointwise::In1).data_type = DataType_t::INT32;
     auto const given = remarks(graph);
     REQUIRE(given.size() == 1);
     CHECK(given[0].where.rule == "advice.a21");

@@ -15,10 +15,10 @@ void drop_by_probability(TestGraph& graph, float probability) {
 }
 
 void drop_by_mask(TestGraph& graph) {
-    graph.connect(Dropout_mask, {2, 4, 6, 8}, DataType_t::HALF);
-    graph.connect(Dropout_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+    graph.connect(DropoutMask, {2, 4, 6, 8}, DataType_t::HALF);
+    graph.connect(DropoutScale, {1, 1, 1, 1}, DataType_t::FLOAT);
     if (graph.nodes[0].kind() == NodeKind::SdpaBackward) {
-        graph.connect(Dropout_scale_inv, {1, 1, 1, 1}, DataType_t::FLOAT);
+        graph.connect(DropoutScaleInv, {1, 1, 1, 1}, DataType_t::FLOAT);
     }
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("sdpa_fwd.c30 sdpa_bwd.c30: an offset of a floating-point type") {
 TEST_CASE("sdpa_fwd.c31: a mask without its scale") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     drop_by_mask(graph);
-    graph.disconnect(Dropout_scale);
+    graph.disconnect(DropoutScale);
     expect_finding(graph, "sdpa_fwd.c31",
                    {ATTRIBUTE_NOT_SET, "attention", "dropout_scale", "dropout by a mask without dropout_scale",
                     "the mask and its scale", "call set_dropout(mask, scale) with both tensors"});
@@ -105,7 +105,7 @@ TEST_CASE("sdpa_fwd.c31: a mask without its scale") {
 TEST_CASE("sdpa_bwd.c31: a mask without the inverse of its scale") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     drop_by_mask(graph);
-    graph.disconnect(Dropout_scale_inv);
+    graph.disconnect(DropoutScaleInv);
     expect_finding(graph, "sdpa_bwd.c31",
                    {ATTRIBUTE_NOT_SET, "attention", "dropout_scale_inv", "dropout by a mask without dropout_scale_inv",
                     "the mask, its scale and the inverse of the scale",
@@ -115,7 +115,7 @@ TEST_CASE("sdpa_bwd.c31: a mask without the inverse of its scale") {
 TEST_CASE("sdpa_fwd.c32 sdpa_bwd.c32: a mask that does not broadcast to the scores") {
     auto const break_graph = [](TestGraph& graph) {
         drop_by_mask(graph);
-        graph.resize(Dropout_mask, {2, 4, 8, 6});
+        graph.resize(DropoutMask, {2, 4, 8, 6});
     };
     expect_in_attention("c32", break_graph,
                         {INVALID_VALUE, "attention", "dropout_mask", "dropout_mask with dims [2, 4, 8, 6]",
@@ -126,7 +126,7 @@ TEST_CASE("sdpa_fwd.c32 sdpa_bwd.c32: a mask that does not broadcast to the scor
 TEST_CASE("sdpa_fwd.c33 sdpa_bwd.c33: a boolean mask") {
     auto const break_graph = [](TestGraph& graph) {
         drop_by_mask(graph);
-        graph.at(Dropout_mask).data_type = DataType_t::BOOLEAN;
+        graph.at(DropoutMask).data_type = DataType_t::BOOLEAN;
     };
     expect_in_attention("c33", break_graph,
                         {GRAPH_NOT_SUPPORTED, "attention", "dropout_mask", "dropout_mask of type BOOLEAN",
@@ -136,7 +136,7 @@ TEST_CASE("sdpa_fwd.c33 sdpa_bwd.c33: a boolean mask") {
 TEST_CASE("sdpa_fwd.c34 sdpa_bwd.c34: the scale of a mask in another type than FLOAT") {
     auto const break_graph = [](TestGraph& graph) {
         drop_by_mask(graph);
-        graph.at(Dropout_scale).data_type = DataType_t::HALF;
+        graph.at(DropoutScale).data_type = DataType_t::HALF;
     };
     expect_in_attention("c34", break_graph,
                         {INVALID_VALUE, "attention", "dropout_scale", "dropout_scale of type HALF", "type FLOAT",
@@ -146,7 +146,7 @@ TEST_CASE("sdpa_fwd.c34 sdpa_bwd.c34: the scale of a mask in another type than F
 TEST_CASE("sdpa_fwd.c35 sdpa_bwd.c35: a dump of a mask that is not generated") {
     expect_in_attention("c35",
                         [](TestGraph& graph) {
-                            graph.connect(Rng_dump, {2, 4, 6, 8}, DataType_t::FLOAT);
+                            graph.connect(RngDump, {2, 4, 6, 8}, DataType_t::FLOAT);
                         },
                         {ATTRIBUTE_NOT_SET, "attention", "rng_dump",
                          "rng_dump without dropout by a probability above 0", "a generator whose mask is dumped",
@@ -156,7 +156,7 @@ TEST_CASE("sdpa_fwd.c35 sdpa_bwd.c35: a dump of a mask that is not generated") {
 TEST_CASE("sdpa_fwd.c36 sdpa_bwd.c36: a dump with other dims than the scores") {
     auto const break_graph = [](TestGraph& graph) {
         drop_by_probability(graph, 0.25f);
-        graph.connect(Rng_dump, {1, 4, 6, 8}, DataType_t::FLOAT);
+        graph.connect(RngDump, {1, 4, 6, 8}, DataType_t::FLOAT);
     };
     expect_in_attention("c36", break_graph,
                         {INVALID_VALUE, "attention", "rng_dump", "rng_dump with dims [1, 4, 6, 8]",
@@ -167,7 +167,7 @@ TEST_CASE("sdpa_fwd.c36 sdpa_bwd.c36: a dump with other dims than the scores") {
 TEST_CASE("sdpa_fwd.c37 sdpa_bwd.c37: a dump of another type than FLOAT") {
     auto const break_graph = [](TestGraph& graph) {
         drop_by_probability(graph, 0.25f);
-        graph.connect(Rng_dump, {2, 4, 6, 8}, DataType_t::HALF);
+        graph.connect(RngDump, {2, 4, 6, 8}, DataType_t::HALF);
     };
     expect_in_attention("c37", break_graph,
                         {GRAPH_NOT_SUPPORTED, "attention", "rng_dump", "rng_dump of type HALF", "type FLOAT",
@@ -177,7 +177,7 @@ TEST_CASE("sdpa_fwd.c37 sdpa_bwd.c37: a dump of another type than FLOAT") {
 TEST_CASE("sdpa_fwd.c38 sdpa_bwd.c38: a dump that nobody sees") {
     auto const break_graph = [](TestGraph& graph) {
         drop_by_probability(graph, 0.25f);
-        graph.connect(Rng_dump, {2, 4, 6, 8}, DataType_t::FLOAT).is_virtual = true;
+        graph.connect(RngDump, {2, 4, 6, 8}, DataType_t::FLOAT).is_virtual = true;
     };
     expect_in_attention("c38", break_graph,
                         {ATTRIBUTE_NOT_SET, "attention", "rng_dump", "rng_dump as a virtual tensor that no node reads",
@@ -188,14 +188,14 @@ namespace {
 
 void exchange_dropout(TestGraph& graph) {
     drop_by_mask(graph);
-    std::swap(graph.nodes[0].ports[Dropout_mask], graph.nodes[0].ports[Dropout_scale]);
+    std::swap(graph.nodes[0].ports[DropoutMask], graph.nodes[0].ports[DropoutScale]);
 }
 
 // The name of the mask after validation, and validation's remarks.
 std::pair<std::string, std::string> mask_after_validation(TestGraph const& graph) {
     auto const validation = validate(graph);
     if (!validation.graph) return {validation.report.to_text(), ""};
-    return {validation.graph->spec().tensor(validation.graph->spec().nodes[0], Dropout_mask)->name,
+    return {validation.graph->spec().tensor(validation.graph->spec().nodes[0], DropoutMask)->name,
             validation.graph->remarks()};
 }
 
@@ -205,14 +205,14 @@ TEST_CASE("a dropout mask and its scale in each other's place are exchanged, and
     std::string const remark = ", node 'attention' has dropout's mask and scale swapped, which is accepted";
     std::initializer_list<void (*)(TestGraph&)> const changes = {
         [](TestGraph&) {},
-        [](TestGraph& graph) { graph.at(Dropout_scale).data_type = DataType_t::FLOAT; },  // of the mask
+        [](TestGraph& graph) { graph.at(DropoutScale).data_type = DataType_t::FLOAT; },  // of the mask
         [](TestGraph& graph) {
-            graph.resize(Dropout_scale, {1, 4, 1, 8});
+            graph.resize(DropoutScale, {1, 4, 1, 8});
         },
         [](TestGraph& graph) {
-            graph.resize(Dropout_scale, {1, 1, 1, 1});
+            graph.resize(DropoutScale, {1, 1, 1, 1});
         },  // one HALF
-        [](TestGraph& graph) { graph.at(Dropout_mask).is_by_value = true; },
+        [](TestGraph& graph) { graph.at(DropoutMask).is_by_value = true; },
     };
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         for (auto const change : changes) {
@@ -230,16 +230,16 @@ TEST_CASE("a dropout mask and its scale in each other's place are exchanged, and
 TEST_CASE("where mask and scale are one FLOAT each, either may be either") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     drop_by_mask(graph);
-    graph.resize(Dropout_mask, {1, 1, 1, 1});
-    graph.at(Dropout_mask).data_type = DataType_t::FLOAT;
+    graph.resize(DropoutMask, {1, 1, 1, 1});
+    graph.at(DropoutMask).data_type = DataType_t::FLOAT;
     CHECK(mask_after_validation(graph) == std::pair(std::string("dropout_mask"), std::string()));
 }
 
 TEST_CASE("sdpa_fwd.c34 sdpa_bwd.c34: what fits neither place stays where it is") {
     auto const break_graph = [](TestGraph& graph) {
         exchange_dropout(graph);
-        graph.resize(Dropout_scale, {2, 4, 8, 6});
-        graph.at(Dropout_scale).data_type = DataType_t::FLOAT;
+        graph.resize(DropoutScale, {2, 4, 8, 6});
+        graph.at(DropoutScale).data_type = DataType_t::FLOAT;
     };
     expect_in_attention("c34", break_graph,
                         {INVALID_VALUE, "attention", "dropout_mask", "dropout_scale with dims [2, 4, 8, 6]",

@@ -11,8 +11,8 @@ namespace {
 
 void connect_lengths(TestGraph& graph) {
     graph.attention_options().padding_mask = true;
-    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-    graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ void connect_lengths(TestGraph& graph) {
 TEST_CASE("sdpa_fwd.c16 sdpa_bwd.c16: the scale as a tensor and as a number") {
     auto const break_graph = [](TestGraph& graph) {
         graph.attention_options().attn_scale = 0.125f;
-        graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+        graph.connect(AttnScale, {1, 1, 1, 1}, DataType_t::FLOAT);
     };
     expect_in_attention("c16", break_graph,
                         {ATTRIBUTE_NOT_SET, "attention", "attn_scale", "a scale tensor and the scale 0.125",
@@ -30,14 +30,14 @@ TEST_CASE("sdpa_fwd.c16 sdpa_bwd.c16: the scale as a tensor and as a number") {
 TEST_CASE("sdpa_fwd.c17 sdpa_bwd.c17: a scale for each head") {
     expect_in_attention("c17",
                         [](TestGraph& graph) {
-                            graph.connect(Attn_scale, {1, 4, 1, 1}, DataType_t::FLOAT);
+                            graph.connect(AttnScale, {1, 4, 1, 1}, DataType_t::FLOAT);
                         },
                         {INVALID_VALUE, "attention", "attn_scale", "attn_scale with dims [1, 4, 1, 1]",
                          "one element, every dim 1", "call set_dim({1, 1, 1, 1})"});
 }
 
 TEST_CASE("sdpa_fwd.c17 sdpa_bwd.c17: a scale of an integer type") {
-    expect_in_attention("c17", [](TestGraph& graph) { graph.connect(Attn_scale, {1}, DataType_t::INT32); },
+    expect_in_attention("c17", [](TestGraph& graph) { graph.connect(AttnScale, {1}, DataType_t::INT32); },
                         {INVALID_VALUE, "attention", "attn_scale", "attn_scale of type INT32", "a floating-point type",
                          "call set_data_type(DataType_t::FLOAT)"});
 }
@@ -49,8 +49,8 @@ TEST_CASE("sdpa_fwd.c18 sdpa_bwd.c18: a scale that is not finite") {
          "call set_attn_scale() with 1 over the square root of the head dim"});
     expect_in_attention("c18",
                         [](TestGraph& graph) {
-                            graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
-                            graph.at(Attn_scale).value =
+                            graph.connect(AttnScale, {1, 1, 1, 1}, DataType_t::FLOAT);
+                            graph.at(AttnScale).value =
                                 cudnn_frontend::detail::make_scalar(std::numeric_limits<float>::quiet_NaN());
                         },
                         {INVALID_VALUE, "attention", "attn_scale", "the attention scale nan", "a finite number",
@@ -89,7 +89,7 @@ TEST_CASE("sdpa_fwd.c20 sdpa_bwd.c20: a bias of another type") {
 TEST_CASE("sdpa_fwd.c21 sdpa_bwd.c21: a padding mask without one of the lengths") {
     auto const break_graph = [](TestGraph& graph) {
         connect_lengths(graph);
-        graph.disconnect(Seq_len_kv);
+        graph.disconnect(SeqLenKv);
     };
     expect_in_attention("c21", break_graph,
                         {ATTRIBUTE_NOT_SET, "attention", "seq_len_kv", "a padding mask without seq_len_kv",
@@ -101,11 +101,11 @@ TEST_CASE("cumulative lengths in place of lengths, on one side or on both") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = attention_graph(kind);
         connect_lengths(graph);
-        graph.disconnect(Seq_len_kv);
-        graph.connect(Cu_seq_len_kv, {3, 1, 1, 1}, DataType_t::INT64);
+        graph.disconnect(SeqLenKv);
+        graph.connect(CuSeqLenKv, {3, 1, 1, 1}, DataType_t::INT64);
         expect_valid(graph);
-        graph.disconnect(Seq_len_q);
-        graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
+        graph.disconnect(SeqLenQ);
+        graph.connect(CuSeqLenQ, {3, 1, 1, 1}, DataType_t::INT32);
         expect_valid(graph);
     }
 }
@@ -113,8 +113,8 @@ TEST_CASE("cumulative lengths in place of lengths, on one side or on both") {
 TEST_CASE("more batch entries than numbers count, with cumulative lengths, are reported and do not overflow") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     connect_lengths(graph);
-    graph.disconnect(Seq_len_q);
-    graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
+    graph.disconnect(SeqLenQ);
+    graph.connect(CuSeqLenQ, {3, 1, 1, 1}, DataType_t::INT32);
     graph.at(Q).dim[0] = std::numeric_limits<std::int64_t>::max();
     CHECK(validate(graph).report.to_text().find("[graph.c10]") != std::string::npos);
 }
@@ -123,7 +123,7 @@ TEST_CASE("sdpa_fwd.c62 sdpa_bwd.c57: lengths beside their sums") {
     for (NodeKind const kind : {NodeKind::SdpaForward, NodeKind::SdpaBackward}) {
         TestGraph graph = attention_graph(kind);
         connect_lengths(graph);
-        graph.connect(Cu_seq_len_q, {3, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(CuSeqLenQ, {3, 1, 1, 1}, DataType_t::INT32);
         expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c62" : "sdpa_bwd.c57",
                        {INVALID_VALUE, "attention", "cu_seq_len_q", "cu_seq_len_q together with seq_len_q",
                         "one of them", "leave out set_cu_seq_len_q() or set_seq_len_q()"});
@@ -134,8 +134,8 @@ TEST_CASE("sdpa_fwd.c23 sdpa_fwd.c24: sums of other dims and types") {
     auto const with_sums = [](core::Dims const& dim, DataType_t type) {
         return [=](TestGraph& graph) {
             connect_lengths(graph);
-            graph.disconnect(Seq_len_q);
-            graph.connect(Cu_seq_len_q, dim, type);
+            graph.disconnect(SeqLenQ);
+            graph.connect(CuSeqLenQ, dim, type);
         };
     };
     expect_in_attention("c23", with_sums({2, 1, 1, 1}, DataType_t::INT32),
@@ -150,7 +150,7 @@ TEST_CASE("sdpa_fwd.c23 sdpa_fwd.c24: sums of other dims and types") {
 TEST_CASE("sdpa_fwd.c23 sdpa_bwd.c23: running totals in place of lengths") {
     auto const break_graph = [](TestGraph& graph) {
         connect_lengths(graph);
-        graph.resize(Seq_len_q, {3, 1, 1, 1});
+        graph.resize(SeqLenQ, {3, 1, 1, 1});
     };
     expect_in_attention("c23", break_graph,
                         {INVALID_VALUE, "attention", "seq_len_q", "seq_len_q with dims [3, 1, 1, 1]",
@@ -162,7 +162,7 @@ TEST_CASE("sdpa_fwd.c24 sdpa_bwd.c24: lengths that are no integers") {
     auto const with_type = [](DataType_t type) {
         return [type](TestGraph& graph) {
             connect_lengths(graph);
-            graph.at(Seq_len_kv).data_type = type;
+            graph.at(SeqLenKv).data_type = type;
         };
     };
     expect_in_attention("c24", with_type(DataType_t::FLOAT),
@@ -180,11 +180,11 @@ TEST_CASE("sdpa_fwd.c40 sdpa_bwd.c42: lengths that a node computes") {
         TestGraph graph = attention_graph(kind);
         connect_lengths(graph);
         graph.compute_data_type = DataType_t::FLOAT;
-        graph.at(Seq_len_kv).is_virtual = true;
+        graph.at(SeqLenKv).is_virtual = true;
         TensorId const counts = graph.add("counts", {2, 1, 1, 1}, DataType_t::INT32);
         Node& node = graph.add_node(NodeKind::Pointwise, "negate");
         std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
-        node.ports = {counts, kNoTensor, kNoTensor, graph.slot(Seq_len_kv)};
+        node.ports = {counts, kNoTensor, kNoTensor, graph.slot(SeqLenKv)};
         expect_finding(graph, kind == NodeKind::SdpaForward ? "sdpa_fwd.c40" : "sdpa_bwd.c42",
                        {GRAPH_NOT_SUPPORTED, "attention", "seq_len_kv", "seq_len_kv that is computed as negate.OUT_0",
                         "lengths that are known before the graph runs",
@@ -199,7 +199,7 @@ TEST_CASE("sdpa_fwd.c41 sdpa_bwd.c43: more heads than a table of slopes may have
         graph.resize(Q, {2, heads, 6, 16});
         graph.resize(O, {2, heads, 6, 32});
         if (kind == NodeKind::SdpaBackward) {
-            graph.resize(dO, {2, heads, 6, 32});
+            graph.resize(DO, {2, heads, 6, 32});
             graph.resize(Stats, {2, heads, 6, 1});
         }
         expect_valid(graph);
@@ -238,7 +238,7 @@ TEST_CASE("sdpa_fwd.c26 sdpa_bwd.c26: a left bound past INT32") {
 
 TEST_CASE("sdpa_bwd.c40: dBias without a bias") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
-    graph.connect(dBias, {1, 4, 6, 8}, DataType_t::HALF);
+    graph.connect(DBias, {1, 4, 6, 8}, DataType_t::HALF);
     expect_finding(
         graph, "sdpa_bwd.c40",
         {ATTRIBUTE_NOT_SET, "attention", "dBias", "dBias without a bias", "the bias that it is the gradient of",
@@ -248,7 +248,7 @@ TEST_CASE("sdpa_bwd.c40: dBias without a bias") {
 TEST_CASE("sdpa_bwd.c41: dBias that does not broadcast to the scores") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.connect(Bias, {1, 4, 6, 8}, DataType_t::HALF);
-    graph.connect(dBias, {2, 2, 6, 8}, DataType_t::HALF);
+    graph.connect(DBias, {2, 2, 6, 8}, DataType_t::HALF);
     expect_finding(graph, "sdpa_bwd.c41",
                    {INVALID_VALUE, "attention", "dBias", "dBias with dims [2, 2, 6, 8]",
                     "dims [2, 4, 6, 8], the scores' {B, Hq, Sq, Skv}, each of them or 1",
@@ -259,7 +259,7 @@ TEST_CASE("dBias may have other dims than the bias, of the scores or 1") {
     for (Dims const& dim : {Dims{2, 4, 6, 8}, Dims{1, 1, 6, 8}, Dims{2, 1, 1, 8}, Dims{1, 1, 1, 1}}) {
         TestGraph graph = attention_graph(NodeKind::SdpaBackward);
         graph.connect(Bias, {1, 4, 6, 8}, DataType_t::HALF);
-        graph.connect(dBias, dim, DataType_t::HALF);
+        graph.connect(DBias, dim, DataType_t::HALF);
         expect_valid(graph);
     }
 }
@@ -272,14 +272,14 @@ TEST_CASE("a block mask has a bit for each tile of 128 queries by 128 keys") {
         graph.resize(Q, {2, 4, queries, 16});
         graph.resize(K, {2, 2, keys, 16});
         graph.resize(V, {2, 4, keys, 32});
-        graph.connect(Block_mask, dims, DataType_t::UINT8);
+        graph.connect(BlockMask, dims, DataType_t::UINT8);
         CHECK(validate(graph).report.to_text() == "");
     }
 }
 
 TEST_CASE("sdpa_fwd.c60: a block mask with other dims") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
-    graph.connect(Block_mask, {2, 4, 6, 8}, DataType_t::UINT8);
+    graph.connect(BlockMask, {2, 4, 6, 8}, DataType_t::UINT8);
     expect_finding(graph, "sdpa_fwd.c60",
                    {INVALID_VALUE, "attention", "block_mask", "block_mask with dims [2, 4, 6, 8]",
                     "dims [2, 4, 1, 1], a bit for each tile of 128 queries by 128 keys",
@@ -288,7 +288,7 @@ TEST_CASE("sdpa_fwd.c60: a block mask with other dims") {
 
 TEST_CASE("sdpa_fwd.c61: a block mask of another type") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
-    graph.connect(Block_mask, {2, 4, 1, 1}, DataType_t::BOOLEAN);
+    graph.connect(BlockMask, {2, 4, 1, 1}, DataType_t::BOOLEAN);
     expect_finding(graph, "sdpa_fwd.c61",
                    {GRAPH_NOT_SUPPORTED, "attention", "block_mask", "block_mask of type BOOLEAN", "type UINT8",
                     "call set_data_type(DataType_t::UINT8)"});
@@ -296,6 +296,6 @@ TEST_CASE("sdpa_fwd.c61: a block mask of another type") {
 
 TEST_CASE("sdpa_fwd.c15: a block mask by value") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
-    graph.connect(Block_mask, {2, 4, 1, 1}, DataType_t::UINT8).is_by_value = true;
+    graph.connect(BlockMask, {2, 4, 1, 1}, DataType_t::UINT8).is_by_value = true;
     CHECK(validate(graph).report.to_text().find("found block_mask passed by value") != std::string::npos);
 }

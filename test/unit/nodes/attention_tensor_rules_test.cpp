@@ -17,7 +17,7 @@ TEST_CASE("sdpa_fwd.c01 sdpa_bwd.c01: a tensor without four dims") {
 TEST_CASE("sdpa_fwd.c01 sdpa_bwd.c01: each port with dims is looked at") {
     auto const kind = GENERATE(NodeKind::SdpaForward, NodeKind::SdpaBackward);
     TestGraph const valid = attention_graph(kind);
-    for (int port = 0; port < kPorts; ++port) {
+    for (int port = 0; port < PortCount; ++port) {
         if (valid.nodes[0].ports[static_cast<std::size_t>(port)] == kNoTensor) continue;
         TestGraph graph = valid;
         graph.resize(port, {6, 16});
@@ -42,7 +42,7 @@ TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: a head dim that is not innermost") {
 TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: each tensor with heads is looked at") {
     auto const kind = GENERATE(NodeKind::SdpaForward, NodeKind::SdpaBackward);
     TestGraph const valid = attention_graph(kind);
-    for (int const port : {Q, K, V, O, dO, dQ, dK, dV}) {
+    for (int const port : {Q, K, V, O, DO, DQ, DK, DV}) {
         if (valid.nodes[0].ports[static_cast<std::size_t>(port)] == kNoTensor) continue;
         TestGraph graph = valid;
         static_cast<GraphSpec&>(graph) = validate(valid).graph->spec();  // with the strides that are inferred
@@ -126,7 +126,7 @@ TEST_CASE("sdpa_fwd.c07 sdpa_bwd.c07: dims of O that do not follow") {
 
 TEST_CASE("sdpa_bwd.c07: dims of dO that do not follow") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
-    graph.resize(dO, {2, 4, 8, 32});
+    graph.resize(DO, {2, 4, 8, 32});
     expect_finding(graph, "sdpa_bwd.c07",
                    {INVALID_VALUE, "attention", "dO", "dO with dims [2, 4, 8, 32]",
                     "dims [2, 4, 6, 32], {B, Hq, Sq, Dv} of Q and V",
@@ -167,7 +167,7 @@ TEST_CASE("sdpa_fwd.c10 sdpa_bwd.c10: more than 2^60 scores") {
         graph.resize(V, {2, 4, length, 32});
         graph.resize(O, {2, 16, length, 32});
         if (graph.nodes[0].kind() == NodeKind::SdpaForward) return;
-        graph.resize(dO, {2, 16, length, 32});
+        graph.resize(DO, {2, 16, length, 32});
         graph.resize(Stats, {2, 16, length, 1});
     };
     expect_in_attention("c10", break_graph,
@@ -206,7 +206,7 @@ TEST_CASE("sdpa_fwd.c12 sdpa_bwd.c12: O of another type") {
 }
 
 TEST_CASE("sdpa_bwd.c12: a gradient of another type") {
-    auto const port = GENERATE(as<int>(), dO, dQ, dK, dV);
+    auto const port = GENERATE(as<int>(), DO, DQ, DK, DV);
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.at(port).data_type = DataType_t::DOUBLE;
     std::string const name = port_name(NodeKind::SdpaBackward, port);
@@ -279,7 +279,7 @@ TEST_CASE("sdpa_bwd.c39: a gradient with other dims than its tensor") {
         char const* source;
     };
     auto const& [gradient, wanted, source] =
-        GENERATE(Case{dQ, {2, 4, 6, 16}, "Q"}, Case{dK, {2, 2, 8, 16}, "K"}, Case{dV, {2, 4, 8, 32}, "V"});
+        GENERATE(Case{DQ, {2, 4, 6, 16}, "Q"}, Case{DK, {2, 2, 8, 16}, "K"}, Case{DV, {2, 4, 8, 32}, "V"});
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.resize(gradient, {2, 1, 8, 16});
     std::string const name = port_name(NodeKind::SdpaBackward, gradient);

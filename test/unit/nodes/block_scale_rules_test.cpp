@@ -34,11 +34,11 @@ TEST_CASE("block-scaled attention is valid, and what is left out is inferred") {
         GraphSpec const& made = validation.graph->spec();
         CHECK(is_fp8(made.nodes[0]));
         CHECK(is_block_scaled(made.nodes[0]));
-        CHECK(made.tensor(made.nodes[0], kind == kForward ? Amax_o : Amax_dK)->dim == Dims{1, 1, 1, 1});
-        CHECK(made.tensor(made.nodes[0], kind == kForward ? O : dQ)->data_type == DataType_t::BFLOAT16);
+        CHECK(made.tensor(made.nodes[0], kind == kForward ? AmaxO : AmaxDK)->dim == Dims{1, 1, 1, 1});
+        CHECK(made.tensor(made.nodes[0], kind == kForward ? O : DQ)->data_type == DataType_t::BFLOAT16);
         CHECK(block_scaled_ports(made.nodes[0]).size() == (kind == kForward ? 3 : 7));
         CHECK(block_scaled_ports(fp8_graph(kind).nodes[0]).empty());
-        for (int const port : {O, dQ, dK, dV, dO_f16}) {
+        for (int const port : {O, DQ, DK, DV, DOF16}) {
             if (graph.nodes[0].ports[static_cast<std::size_t>(port)] != kNoTensor) {
                 graph.at(port).data_type = DataType_t::HALF;
             }
@@ -57,15 +57,15 @@ TEST_CASE("sdpa_fp8_fwd.c01 sdpa_fp8_bwd.c01: block scales and what comes with t
             {ATTRIBUTE_NOT_SET, "attention", name, "no tensor (null) in block-scaled attention", "the tensor " + name,
              "pass a tensor of FP8_E8M0, such as mxfp8_quantize() of <cudnn_frontend/fp8.h> makes it"});
     });
-    for (int const port : {Q_T, K_T, dO_T, dO_f16}) {
+    for (int const port : {QTransposed, KTransposed, DOTransposed, DOF16}) {
         TestGraph graph = block_scaled_graph(kBackward);
         std::string const name = port_name(kBackward, port);
         graph.disconnect(port);
         expect_finding(
             graph, "sdpa_fp8_bwd.c01",
             {ATTRIBUTE_NOT_SET, "attention", name, "no tensor (null) in block-scaled attention", "the tensor " + name,
-             port == dO_f16 ? "pass the gradient of O in HALF or BFLOAT16"
-                            : "pass the numbers quantized in blocks along the sequence"});
+             port == DOF16 ? "pass the gradient of O in HALF or BFLOAT16"
+                           : "pass the numbers quantized in blocks along the sequence"});
     }
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("sdpa_fp8_fwd.c10 sdpa_fp8_bwd.c09: block scales in another order, wit
 
 TEST_CASE("sdpa_fp8_fwd.c11 sdpa_fp8_bwd.c10: block scales and factors of whole tensors together") {
     for (NodeKind const kind : {kForward, kBackward}) {
-        int const factor = kind == kForward ? Descale_s : Scale_dP, amax = kind == kForward ? Amax_s : Amax_dP;
+        int const factor = kind == kForward ? DescaleS : ScaleDP, amax = kind == kForward ? AmaxS : AmaxDP;
         for (int const port : {factor, amax}) {
             TestGraph graph = block_scaled_graph(kind);
             graph.connect(port, {1, 1, 1, 1}, DataType_t::FLOAT);
@@ -132,7 +132,7 @@ TEST_CASE("sdpa_fp8_fwd.c11 sdpa_fp8_bwd.c10: block scales and factors of whole 
         }
     }
     TestGraph graph = fp8_graph(kBackward);
-    graph.connect(Q_T, {2, 4, 6, 16}, DataType_t::FP8_E4M3);
+    graph.connect(QTransposed, {2, 4, 6, 16}, DataType_t::FP8_E4M3);
     expect_finding(graph, "sdpa_fp8_bwd.c10",
                    {INVALID_VALUE, "attention", "Q_T", "Q_T in attention that is not block-scaled",
                     "one scale for each tensor, and no tensors of block-scaled attention",
@@ -141,11 +141,11 @@ TEST_CASE("sdpa_fp8_fwd.c11 sdpa_fp8_bwd.c10: block scales and factors of whole 
 
 TEST_CASE("sdpa_fp8_fwd.c12 sdpa_fp8_bwd.c11: results and dO_f16 of other types") {
     for (NodeKind const kind : {kForward, kBackward}) {
-        for (int const port : {O, dO_f16, dQ, dK, dV}) {
+        for (int const port : {O, DOF16, DQ, DK, DV}) {
             TestGraph graph = block_scaled_graph(kind);
             if (graph.nodes[0].ports[static_cast<std::size_t>(port)] == kNoTensor) continue;
             graph.at(port).data_type = DataType_t::FP8_E4M3;
-            bool const is_made = kind == kForward || port == dQ || port == dK || port == dV;
+            bool const is_made = kind == kForward || port == DQ || port == DK || port == DV;
             std::string const name = port_name(kind, port);
             CAPTURE(is_made, name);
             expect_finding(
@@ -160,8 +160,8 @@ TEST_CASE("sdpa_fp8_fwd.c13 sdpa_fp8_bwd.c12: ragged tensors") {
     for (NodeKind const kind : {kForward, kBackward}) {
         TestGraph graph = block_scaled_graph(kind);
         graph.attention_options().padding_mask = true;
-        graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-        graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
         TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
         graph.at(Q).stride = {0, 16, 64, 1};
         graph.at(Q).ragged_offset = offset;
@@ -173,11 +173,11 @@ TEST_CASE("sdpa_fp8_fwd.c13 sdpa_fp8_bwd.c12: ragged tensors") {
 }
 
 TEST_CASE("sdpa_fp8_fwd.c13: pages of block-scaled keys and values") {
-    for (int const table : {Page_table_k, Page_table_v}) {
+    for (int const table : {PageTableK, PageTableV}) {
         TestGraph graph = block_scaled_graph(kForward);
         graph.attention_options().padding_mask = true;
-        graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-        graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
         graph.connect(table, {2, 1, 1, 1}, DataType_t::INT32);
         std::string const port = port_name(kForward, table);
         expect_finding(graph, "sdpa_fp8_fwd.c13",
@@ -192,7 +192,8 @@ TEST_CASE("sdpa_fp8_bwd.c13: numbers quantized along the sequence that are of ot
         int copy, original;
         char const* meaning;
     };
-    for (Row const& row : {Row{Q_T, Q, "those of Q"}, Row{K_T, K, "those of K"}, Row{dO_T, dO, ""}}) {
+    for (Row const& row :
+         {Row{QTransposed, Q, "those of Q"}, Row{KTransposed, K, "those of K"}, Row{DOTransposed, DO, ""}}) {
         TestGraph graph = block_scaled_graph(kBackward);
         std::string const name = port_name(kBackward, row.copy);
         graph.at(row.copy).data_type = DataType_t::FP8_E5M2;
@@ -201,8 +202,8 @@ TEST_CASE("sdpa_fp8_bwd.c13: numbers quantized along the sequence that are of ot
                         "call set_data_type(DataType_t::FP8_E4M3)"});
     }
     TestGraph graph = block_scaled_graph(kBackward);
-    graph.resize(K_T, {2, 4, 8, 16});
-    int const scale = Descale_k_T;
+    graph.resize(KTransposed, {2, 4, 8, 16});
+    int const scale = DescaleKTransposed;
     graph.resize(scale, attention::padded_block_dims({2, 4, 8, 16}, 2));
     expect_finding(graph, "sdpa_fp8_bwd.c13",
                    {INVALID_VALUE, "attention", "K_T", "K_T with dims [2, 4, 8, 16]", "dims [2, 2, 8, 16], those of K",

@@ -141,10 +141,10 @@ TEST_CASE("sdpa_fwd.c04 sdpa_bwd.c04: rows before heads in all tensors") {
     exchange(graph, {Q, K, V});
     expect_hint(graph, hint_for("Q, K and V"));
     graph = attention_graph(NodeKind::SdpaBackward);
-    exchange(graph, {Q, K, V, O, dO, Stats});
+    exchange(graph, {Q, K, V, O, DO, Stats});
     expect_hint(graph, hint_for("Q, K, V, O, dO and Stats"));
     graph = attention_graph(NodeKind::SdpaBackward);
-    exchange(graph, {Q, K, V, O, dO});
+    exchange(graph, {Q, K, V, O, DO});
     expect_hint(graph, hint_for("Q, K, V, O and dO"));
 }
 

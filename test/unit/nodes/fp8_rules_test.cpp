@@ -39,7 +39,7 @@ TEST_CASE("8-bit attention is valid, and what is left out is inferred") {
                 CHECK(made.tensor(made.nodes[0], port)->dim == Dims{1, 1, 1, 1});
                 CHECK(made.tensor(made.nodes[0], port)->data_type == DataType_t::FLOAT);
             }
-            CHECK(made.tensor(made.nodes[0], kind == kForward ? O : dQ)->data_type == DataType_t::FP8_E4M3);
+            CHECK(made.tensor(made.nodes[0], kind == kForward ? O : DQ)->data_type == DataType_t::FP8_E4M3);
         }
         CHECK_FALSE(is_fp8(attention_graph(kind).nodes[0]));
         CHECK(fp8_ports(kind, Direction::Input).size() == (kind == kForward ? 6 : 12));
@@ -51,7 +51,7 @@ TEST_CASE("8-bit attention takes every type of results and of what has no scale,
     for (DataType_t const type : {DataType_t::FP8_E4M3, DataType_t::FP8_E5M2, DataType_t::HALF, DataType_t::BFLOAT16}) {
         TestGraph forward = fp8_graph(kForward), backward = fp8_graph(kBackward);
         forward.at(O).data_type = backward.at(O).data_type = type;
-        for (int const port : {dQ, dK, dV}) backward.at(port).data_type = type;
+        for (int const port : {DQ, DK, DV}) backward.at(port).data_type = type;
         for (int const port : fp8_ports(kForward, Direction::Input)) forward.at(port).is_by_value = true;
         expect_valid(forward);
         expect_valid(backward);
@@ -60,7 +60,7 @@ TEST_CASE("8-bit attention takes every type of results and of what has no scale,
         for (NodeKind const kind : {kForward, kBackward}) {
             TestGraph graph = fp8_graph(kind);
             graph.connect(Bias, {1, 1, 6, 8}, type);
-            graph.connect(Sink_token, {1, 4, 1, 1}, type);
+            graph.connect(SinkToken, {1, 4, 1, 1}, type);
             expect_valid(graph);
         }
     }
@@ -144,11 +144,11 @@ TEST_CASE("sdpa_fp8_fwd.c04 sdpa_fp8_bwd.c04: what enters a product is of other 
         }
     }
     TestGraph backward = fp8_graph(kBackward);
-    backward.at(dO).data_type = DataType_t::BFLOAT16;
+    backward.at(DO).data_type = DataType_t::BFLOAT16;
     expect_finding(backward, "sdpa_fp8_bwd.c04",
                    {GRAPH_NOT_SUPPORTED, "attention", "dO", "dO of type BFLOAT16", "type FP8_E4M3 or FP8_E5M2",
                     "convert it with its scale, or use sdpa() and sdpa_backward() for wider types"});
-    backward.at(dO).data_type = DataType_t::FP8_E5M2;
+    backward.at(DO).data_type = DataType_t::FP8_E5M2;
     expect_valid(backward);
 }
 
@@ -162,17 +162,17 @@ TEST_CASE("sdpa_fp8_fwd.c05 sdpa_fp8_bwd.c05: results of other types") {
                         "type FP8_E4M3, FP8_E5M2, HALF or BFLOAT16", "call set_data_type(DataType_t::FP8_E4M3)"});
     };
     expect(kForward, O);
-    for (int const port : {O, dQ, dK, dV}) expect(kBackward, port);
+    for (int const port : {O, DQ, DK, DV}) expect(kBackward, port);
 }
 
 TEST_CASE("sdpa_fp8_fwd.c06 sdpa_fp8_bwd.c06: 8-bit tensors without a scale") {
     auto const expect = [](NodeKind kind, int port, Dims const& dim) {
         TestGraph graph = fp8_graph(kind);
-        if (port == dBias) graph.connect(Bias, dim, DataType_t::FLOAT);
+        if (port == DBias) graph.connect(Bias, dim, DataType_t::FLOAT);
         graph.connect(port, dim, DataType_t::FP8_E4M3);
-        if (port == Dropout_mask) {
-            graph.connect(Dropout_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
-            if (kind == kBackward) graph.connect(Dropout_scale_inv, {1, 1, 1, 1}, DataType_t::FLOAT);
+        if (port == DropoutMask) {
+            graph.connect(DropoutScale, {1, 1, 1, 1}, DataType_t::FLOAT);
+            if (kind == kBackward) graph.connect(DropoutScaleInv, {1, 1, 1, 1}, DataType_t::FLOAT);
         }
         std::string const name = port_name(kind, port);
         expect_finding(
@@ -182,10 +182,10 @@ TEST_CASE("sdpa_fp8_fwd.c06 sdpa_fp8_bwd.c06: 8-bit tensors without a scale") {
     };
     for (NodeKind const kind : {kForward, kBackward}) {
         expect(kind, Bias, {1, 1, 6, 8});
-        expect(kind, Dropout_mask, {2, 4, 6, 8});
-        expect(kind, Sink_token, {1, 4, 1, 1});
+        expect(kind, DropoutMask, {2, 4, 6, 8});
+        expect(kind, SinkToken, {1, 4, 1, 1});
     }
-    expect(kBackward, dBias, {1, 1, 6, 8});
+    expect(kBackward, DBias, {1, 1, 6, 8});
 }
 
 TEST_CASE("sdpa_fp8_fwd.c07: as one operation") {

@@ -48,7 +48,7 @@ TEST_CASE("graph.c03: no data type for a virtual tensor") {
 
 TEST_CASE("graph.c03: no data type for a virtual result that nobody reads, which may be meant as an output") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
-    graph.at(attention::dV).is_virtual = true;
+    graph.at(attention::DV).is_virtual = true;
     expect_finding(graph, "graph.c03",
                    {error_code_t::ATTRIBUTE_NOT_SET, "", "dV", "no data type on a virtual tensor",
                     "a data type, its own or the graph's default",
@@ -131,7 +131,7 @@ TEST_CASE("graph.c08: empty and negative dims") {
 TEST_CASE("graph.c08: an empty batch of attention is refused once") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.at(attention::Q).dim[0] = 0;
-    graph.resize(attention::dQ, {2, 4, 6, 16});
+    graph.resize(attention::DQ, {2, 4, 6, 16});
     expect_finding(graph, "graph.c08",
                    {error_code_t::INVALID_VALUE, "", "Q", "dims [0, 4, 6, 16]", "a size of at least 1 in each dim",
                     "skip the graph where a batch, length or head count is empty"});
@@ -258,11 +258,11 @@ TEST_CASE("graph.c18: a by-value tensor that is virtual") {
 
 TEST_CASE("graph.c19: an embedded scalar of another type than its tensor") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
-    graph.resize(pointwise::In_1, {1});
-    graph.at(pointwise::In_1).is_by_value = true;
-    graph.at(pointwise::In_1).value = detail::make_scalar(2.5f);
+    graph.resize(pointwise::In1, {1});
+    graph.at(pointwise::In1).is_by_value = true;
+    graph.at(pointwise::In1).value = detail::make_scalar(2.5f);
     expect_valid(graph);
-    graph.at(pointwise::In_1).value = detail::make_scalar(2.5);
+    graph.at(pointwise::In1).value = detail::make_scalar(2.5);
     expect_finding(graph, "graph.c19",
                    {error_code_t::INVALID_VALUE, "", "IN_1", "a value of type DOUBLE on a tensor of type FLOAT",
                     "a value of the tensor's type",
@@ -289,11 +289,11 @@ TEST_CASE("graph.c21: two nodes that write one tensor") {
 
 TEST_CASE("graph.c21: one node that writes a tensor twice") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
-    graph.disconnect(attention::dV);
+    graph.disconnect(attention::DV);
     graph.resize(attention::V, {2, 2, 8, 16});
     graph.resize(attention::O, {2, 4, 6, 16});
-    graph.resize(attention::dO, {2, 4, 6, 16});
-    graph.slot(attention::dV) = graph.slot(attention::dK);
+    graph.resize(attention::DO, {2, 4, 6, 16});
+    graph.slot(attention::DV) = graph.slot(attention::DK);
     expect_finding(graph, "graph.c21",
                    {error_code_t::INVALID_VALUE, "", "dK", "a tensor written as attention.dK and as attention.dV",
                     "a tensor of its own for each result", "make one more tensor and connect it to one of the two"});
@@ -338,7 +338,7 @@ TEST_CASE("graph.c24: a node without a used result") {
 
 TEST_CASE("graph.c25: nodes that wait for each other") {
     TestGraph graph = chain_graph();
-    graph.nodes[0].ports[pointwise::In_0] = 2;
+    graph.nodes[0].ports[pointwise::In0] = 2;
     out(graph).dim = {2, 3};
     expect_finding(graph, "graph.c25",
                    {error_code_t::INVALID_VALUE, "exp", "", "nodes that read each other's results: exp <- neg <- exp",
@@ -352,7 +352,7 @@ TEST_CASE("graph.c25: a node behind a cycle is not blamed") {
     graph.nodes.insert(graph.nodes.begin(), graph.nodes[1]);
     graph.nodes[0].name = "behind";
     graph.nodes[0].ports = {2, kNoTensor, kNoTensor, late};
-    graph.nodes[1].ports[pointwise::In_0] = 2;
+    graph.nodes[1].ports[pointwise::In0] = 2;
     out(graph).dim = {2, 3};
     expect_finding(graph, "graph.c25",
                    {error_code_t::INVALID_VALUE, "neg", "", "nodes that read each other's results: neg <- exp <- neg",
@@ -365,7 +365,7 @@ TEST_CASE("graph.c25: attention and its modifier, which take turns, are not blam
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     Dims const scores{2, 4, 6, 8};
     graph.connect(Score, {}, DataType_t::NOT_SET).is_virtual = true;
-    graph.connect(Score_mod, scores, DataType_t::FLOAT).is_virtual = true;
+    graph.connect(ScoreMod, scores, DataType_t::FLOAT).is_virtual = true;
     graph.connect(Bias, scores, DataType_t::FLOAT).is_virtual = true;
     TensorId const back = graph.add("back", scores, DataType_t::FLOAT);
     graph.tensors[static_cast<std::size_t>(back)].is_virtual = true;
@@ -375,7 +375,7 @@ TEST_CASE("graph.c25: attention and its modifier, which take turns, are not blam
         node.compute_data_type = DataType_t::FLOAT;
         node.ports = {from, kNoTensor, kNoTensor, to};
     };
-    add_step("modifier", graph.slot(Score), graph.slot(Score_mod));
+    add_step("modifier", graph.slot(Score), graph.slot(ScoreMod));
     add_step("there", back, graph.slot(Bias));
     add_step("again", graph.slot(Bias), back);
     std::rotate(graph.nodes.begin(), graph.nodes.begin() + 1, graph.nodes.end());
@@ -400,7 +400,7 @@ TEST_CASE("graph.c22: a result without a name of its own is called by its port, 
 TEST_CASE("graph.c25: a node that reads its own result") {
     TestGraph graph = chain_graph();
     graph.nodes.erase(graph.nodes.begin());
-    graph.nodes[0].ports[pointwise::In_0] = 2;
+    graph.nodes[0].ports[pointwise::In0] = 2;
     out(graph).dim = {2, 3};
     expect_finding(graph, "graph.c25",
                    {error_code_t::INVALID_VALUE, "neg", "", "nodes that read each other's results: neg <- neg",

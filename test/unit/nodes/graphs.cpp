@@ -18,9 +18,9 @@ TestGraph attention_graph(NodeKind kind) {
         return graph;
     }
     graph.connect(O, {2, 4, 6, 32}, DataType_t::HALF);
-    graph.connect(dO, {2, 4, 6, 32}, DataType_t::HALF);
+    graph.connect(DO, {2, 4, 6, 32}, DataType_t::HALF);
     graph.connect(Stats, {2, 4, 6, 1}, DataType_t::FLOAT);
-    for (int const port : {dQ, dK, dV}) graph.connect_output(port);
+    for (int const port : {DQ, DK, DV}) graph.connect_output(port);
     return graph;
 }
 
@@ -46,14 +46,14 @@ TestGraph block_scaled_graph(NodeKind kind) {
     for (int const port : {Q, K, V}) graph.at(port).data_type = DataType_t::FP8_E4M3;
     if (kind == NodeKind::SdpaBackward) {
         graph.at(O).data_type = DataType_t::BFLOAT16;
-        graph.at(dO).data_type = DataType_t::FP8_E4M3;
-        graph.connect(Q_T, {2, 4, 6, 16}, DataType_t::FP8_E4M3);
-        graph.connect(K_T, {2, 2, 8, 16}, DataType_t::FP8_E4M3);
-        graph.connect(dO_T, {2, 4, 6, 32}, DataType_t::FP8_E4M3);
-        graph.connect(dO_f16, {2, 4, 6, 32}, DataType_t::BFLOAT16);
-        for (int const port : {Amax_dQ, Amax_dK, Amax_dV}) graph.connect_output(port);
+        graph.at(DO).data_type = DataType_t::FP8_E4M3;
+        graph.connect(QTransposed, {2, 4, 6, 16}, DataType_t::FP8_E4M3);
+        graph.connect(KTransposed, {2, 2, 8, 16}, DataType_t::FP8_E4M3);
+        graph.connect(DOTransposed, {2, 4, 6, 32}, DataType_t::FP8_E4M3);
+        graph.connect(DOF16, {2, 4, 6, 32}, DataType_t::BFLOAT16);
+        for (int const port : {AmaxDQ, AmaxDK, AmaxDV}) graph.connect_output(port);
     } else {
-        graph.connect_output(Amax_o);
+        graph.connect_output(AmaxO);
     }
     for (BlockScaled const& row : block_scaled_ports(graph.nodes[0])) {
         Dims const dim = attention::padded_block_dims(graph.at(row.tensor).dim, row.axis);
@@ -68,9 +68,9 @@ TestGraph pointwise_graph(PointwiseMode_t mode) {
     graph.compute_data_type = DataType_t::FLOAT;
     graph.add_node(NodeKind::Pointwise, "op");
     graph.fields<PointwiseFields>().mode = mode;
-    graph.connect(pointwise::In_0, {2, 3, 4}, DataType_t::FLOAT);
-    if (mode == PointwiseMode_t::ADD) graph.connect(pointwise::In_1, {4}, DataType_t::FLOAT);
-    graph.connect_output(pointwise::Out_0);
+    graph.connect(pointwise::In0, {2, 3, 4}, DataType_t::FLOAT);
+    if (mode == PointwiseMode_t::ADD) graph.connect(pointwise::In1, {4}, DataType_t::FLOAT);
+    graph.connect_output(pointwise::Out0);
     return graph;
 }
 
@@ -122,11 +122,11 @@ TestGraph neighborhood_graph(NodeKind kind) {
     const_cast<NeighborhoodFields&>(*neighborhood_fields(node)).kernel_size = {3, 5};
     if (auto* const forward = std::get_if<NeighborhoodForwardFields>(&node.fields)) forward->generate_stats = true;
     for (PortRow const& row : schema_of(kind).ports) {
-        bool const is_bias = row.port == Rel_pos_bias || row.port == dRel_pos_bias;
+        bool const is_bias = row.port == RelPosBias || row.port == DRelPosBias;
         if (is_bias) continue;
         if (row.direction == Direction::Output) graph.connect_output(row.port);
         else if (row.port == Stats) graph.connect(Stats, {2, 6, 9, 3}, DataType_t::FLOAT);
-        else if (row.port == Attn || row.port == dAttn) graph.connect(row.port, {2, 3, 6, 9, 15}, DataType_t::HALF);
+        else if (row.port == Attn || row.port == DAttn) graph.connect(row.port, {2, 3, 6, 9, 15}, DataType_t::HALF);
         else graph.connect(row.port, is_fused ? Dims{2, 6, 9, 3, 8} : Dims{2, 3, 6, 9, 8}, DataType_t::HALF);
     }
     return graph;
@@ -153,8 +153,8 @@ TestGraph chain_graph() {
     auto const append = [&](char const* name, PointwiseMode_t mode, TensorId from, TensorId to) {
         Node& node = graph.add_node(NodeKind::Pointwise, name);
         std::get<PointwiseFields>(node.fields).mode = mode;
-        node.ports[pointwise::In_0] = from;
-        node.ports[pointwise::Out_0] = to;
+        node.ports[pointwise::In0] = from;
+        node.ports[pointwise::Out0] = to;
     };
     append("exp", PointwiseMode_t::EXP, in, between);
     append("neg", PointwiseMode_t::NEG, between, out);

@@ -20,8 +20,8 @@ GraphSpec long_chain() {
         graph.tensors.back().is_virtual = i + 1 < kNodes;
         Node& node = graph.add_node(NodeKind::Pointwise, "");
         std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
-        node.ports[pointwise::In_0] = from;
-        node.ports[pointwise::Out_0] = to;
+        node.ports[pointwise::In0] = from;
+        node.ports[pointwise::Out0] = to;
         from = to;
     }
     return graph;
@@ -71,7 +71,7 @@ TEST_CASE("one fault of many tensors is one finding, in time, and its text stays
 TEST_CASE("graph.c25: a cycle of many nodes is found in time and told in short") {
     for (bool const is_reversed : {false, true}) {
         GraphSpec graph = long_chain();
-        graph.nodes[0].ports[pointwise::In_0] = graph.nodes[kNodes - 1].ports[pointwise::Out_0];
+        graph.nodes[0].ports[pointwise::In0] = graph.nodes[kNodes - 1].ports[pointwise::Out0];
         graph.tensors.back().dim = {2, 3};
         if (is_reversed) std::reverse(graph.nodes.begin(), graph.nodes.end());
         Report const report = validate_in_time(graph).report;
@@ -88,7 +88,7 @@ TEST_CASE("many attention nodes that dump their dropout mask are checked in time
     GraphSpec graph = one;
     for (int copy = 1; copy < kNodes / 10; ++copy) {
         Node node = one.nodes[0];
-        for (int const port : {attention::O, attention::Rng_dump}) {
+        for (int const port : {attention::O, attention::RngDump}) {
             node.ports[static_cast<std::size_t>(port)] = static_cast<TensorId>(graph.tensors.size());
             graph.tensors.push_back(one.tensors.back());
         }

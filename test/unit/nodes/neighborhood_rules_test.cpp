@@ -25,8 +25,8 @@ bool is_fused(NodeKind kind) { return kind == kForward || kind == kBackward; }
 
 TestGraph with_bias(NodeKind kind) {
     TestGraph graph = neighborhood_graph(kind);
-    if (kind != kQkBackward) graph.connect(Rel_pos_bias, {3, 5, 9}, DataType_t::HALF);
-    if (kind == kBackward || kind == kQkBackward) graph.connect_output(dRel_pos_bias);
+    if (kind != kQkBackward) graph.connect(RelPosBias, {3, 5, 9}, DataType_t::HALF);
+    if (kind == kBackward || kind == kQkBackward) graph.connect_output(DRelPosBias);
     return graph;
 }
 
@@ -76,16 +76,16 @@ TEST_CASE("results of neighborhood attention get dims, and Stats its type") {
     CHECK(inferred(neighborhood_graph(kForward), O).data_type == DataType_t::HALF);
     CHECK(inferred(neighborhood_graph(kForward), Stats).dim == Dims{2, 6, 9, 3});
     CHECK(inferred(neighborhood_graph(kForward), Stats).data_type == DataType_t::FLOAT);
-    for (int const port : {dQ, dK, dV}) {
+    for (int const port : {DQ, DK, DV}) {
         CHECK(inferred(neighborhood_graph(kBackward), port).dim == Dims{2, 6, 9, 3, 8});
     }
-    CHECK(inferred(with_bias(kBackward), dRel_pos_bias).dim == Dims{3, 5, 9});
+    CHECK(inferred(with_bias(kBackward), DRelPosBias).dim == Dims{3, 5, 9});
     CHECK(inferred(neighborhood_graph(kQk), Attn).dim == Dims{2, 3, 6, 9, 15});
-    CHECK(inferred(neighborhood_graph(kQkBackward), dK).dim == Dims{2, 3, 6, 9, 8});
-    CHECK(inferred(with_bias(kQkBackward), dRel_pos_bias).dim == Dims{3, 5, 9});
+    CHECK(inferred(neighborhood_graph(kQkBackward), DK).dim == Dims{2, 3, 6, 9, 8});
+    CHECK(inferred(with_bias(kQkBackward), DRelPosBias).dim == Dims{3, 5, 9});
     CHECK(inferred(neighborhood_graph(kAv), O).dim == Dims{2, 3, 6, 9, 8});
-    CHECK(inferred(neighborhood_graph(kAvBackward), dAttn).dim == Dims{2, 3, 6, 9, 15});
-    CHECK(inferred(neighborhood_graph(kAvBackward), dV).dim == Dims{2, 3, 6, 9, 8});
+    CHECK(inferred(neighborhood_graph(kAvBackward), DAttn).dim == Dims{2, 3, 6, 9, 15});
+    CHECK(inferred(neighborhood_graph(kAvBackward), DV).dim == Dims{2, 3, 6, 9, 8});
 }
 
 TEST_CASE("neighborhood.c01: tokens without space, and with four axes of it") {
@@ -124,7 +124,7 @@ TEST_CASE("neighborhood.c02: a kernel size for one axis of two, and none") {
         expect_in_all("neighborhood.c02",
                       [&](TestGraph& graph) {
                           options(graph).kernel_size = one.sizes;
-                          for (int const port : {Attn, dAttn}) {
+                          for (int const port : {Attn, DAttn}) {
                               if (graph.slot(port) != kNoTensor) graph.resize(port, {2, 3, 6, 9, 15});
                           }
                       },
@@ -153,7 +153,7 @@ TEST_CASE("neighborhood.c05: a kernel of no keys") {
         expect_in_all("neighborhood.c05",
                       [&](TestGraph& graph) {
                           options(graph).kernel_size = {3, size};
-                          for (int const port : {Attn, dAttn}) {
+                          for (int const port : {Attn, DAttn}) {
                               if (graph.slot(port) != kNoTensor) graph.resize(port, {2, 3, 6, 9, 15});
                           }
                       },
@@ -202,8 +202,8 @@ TEST_CASE("neighborhood.c07: windows that are larger than the space") {
 TEST_CASE("neighborhood.c08: tokens of other dims") {
     for (NodeKind const kind : kAll) {
         for (PortRow const& row : schema_of(kind).ports) {
-            bool const follows = row.port == K || row.port == O || row.port == dO || row.port == dQ || row.port == dK ||
-                                 row.port == dV || (row.port == V && has_queries(kind));
+            bool const follows = row.port == K || row.port == O || row.port == DO || row.port == DQ || row.port == DK ||
+                                 row.port == DV || (row.port == V && has_queries(kind));
             if (!follows) continue;
             CAPTURE(static_cast<int>(kind), row.name);
             TestGraph graph = neighborhood_graph(kind);
@@ -230,8 +230,8 @@ TEST_CASE("neighborhood.c09: Stats of other dims") {
 }
 
 TEST_CASE("neighborhood.c10: other slots than the windows have") {
-    for (auto const& [kind, port] : {std::pair{kQk, Attn}, std::pair{kQkBackward, dAttn}, std::pair{kAv, Attn},
-                                     std::pair{kAvBackward, Attn}, std::pair{kAvBackward, dAttn}}) {
+    for (auto const& [kind, port] : {std::pair{kQk, Attn}, std::pair{kQkBackward, DAttn}, std::pair{kAv, Attn},
+                                     std::pair{kAvBackward, Attn}, std::pair{kAvBackward, DAttn}}) {
         TestGraph graph = neighborhood_graph(kind);
         graph.resize(port, {2, 3, 6, 9, 9});
         std::string const name = port == Attn ? "Attn" : "dAttn";
@@ -244,11 +244,11 @@ TEST_CASE("neighborhood.c10: other slots than the windows have") {
 
 TEST_CASE("neighborhood.c11: a bias of other dims") {
     for (auto const& [kind, port] :
-         {std::pair{kForward, Rel_pos_bias}, std::pair{kBackward, Rel_pos_bias}, std::pair{kBackward, dRel_pos_bias},
-          std::pair{kQk, Rel_pos_bias}, std::pair{kQkBackward, dRel_pos_bias}}) {
+         {std::pair{kForward, RelPosBias}, std::pair{kBackward, RelPosBias}, std::pair{kBackward, DRelPosBias},
+          std::pair{kQk, RelPosBias}, std::pair{kQkBackward, DRelPosBias}}) {
         TestGraph graph = with_bias(kind);
         graph.resize(port, {3, 3, 5});
-        std::string const name = port == Rel_pos_bias ? "Rel_pos_bias" : "dRel_pos_bias";
+        std::string const name = port == RelPosBias ? "Rel_pos_bias" : "dRel_pos_bias";
         expect_finding(graph, "neighborhood.c11",
                        {INVALID_VALUE, "neighbors", name, name + " with dims [3, 3, 5]",
                         "dims [3, 5, 9], heads, and the distances along each axis, 2 * kernel_size - 1",
@@ -274,7 +274,7 @@ TEST_CASE("neighborhood.c13: even kernels in the products, and with a bias") {
     for (NodeKind const kind : {kQk, kQkBackward, kAv, kAvBackward}) {
         TestGraph graph = neighborhood_graph(kind);
         options(graph).kernel_size = {3, 4};
-        for (int const port : {Attn, dAttn}) {
+        for (int const port : {Attn, DAttn}) {
             bool const is_there = graph.slot(port) != kNoTensor;
             if (is_there && !graph.at(port).dim.empty()) graph.resize(port, {2, 3, 6, 9, 12});
         }
@@ -286,7 +286,7 @@ TEST_CASE("neighborhood.c13: even kernels in the products, and with a bias") {
     for (NodeKind const kind : {kForward, kBackward}) {
         TestGraph graph = with_bias(kind);
         options(graph).kernel_size = {2, 5};
-        graph.resize(Rel_pos_bias, {3, 3, 9});
+        graph.resize(RelPosBias, {3, 3, 9});
         expect_finding(graph, "neighborhood.c13",
                        {INVALID_VALUE, "neighbors", "", "kernel_size [2, 5] with a relative position bias",
                         "odd sizes, so that windows are centered", "make the even sizes odd, or leave out the bias"});
@@ -351,7 +351,7 @@ TEST_CASE("neighborhood.c18: a bias that the host passes") {
     TestGraph graph = neighborhood_graph(kForward);
     for (int const port : {Q, K, V}) graph.resize(port, {1, 1, 1, 1});
     options(graph).kernel_size = {1};
-    graph.connect(Rel_pos_bias, {1, 1}, DataType_t::HALF).is_by_value = true;
+    graph.connect(RelPosBias, {1, 1}, DataType_t::HALF).is_by_value = true;
     expect_finding(graph, "neighborhood.c18",
                    {GRAPH_NOT_SUPPORTED, "neighbors", "Rel_pos_bias", "Rel_pos_bias passed by value",
                     "a pointer to its elements", "call set_is_pass_by_value(false)"});
@@ -387,7 +387,7 @@ TEST_CASE("neighborhood.c20: Stats that was not asked for, and the other way rou
 
 TEST_CASE("neighborhood.c21: the gradient of a bias that backward does not have") {
     TestGraph graph = with_bias(kBackward);
-    graph.disconnect(Rel_pos_bias);
+    graph.disconnect(RelPosBias);
     expect_finding(
         graph, "neighborhood.c21",
         {ATTRIBUTE_NOT_SET, "neighbors", "dRel_pos_bias", "dRel_pos_bias and no Rel_pos_bias",

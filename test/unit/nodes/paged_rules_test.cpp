@@ -11,12 +11,12 @@ namespace {
 TestGraph paged_graph() {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     graph.attention_options().padding_mask = true;
-    graph.connect(attention::Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-    graph.connect(attention::Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
     graph.resize(attention::K, {5, 2, 4, 16});
     graph.resize(attention::V, {5, 4, 4, 32});
-    graph.connect(attention::Page_table_k, {2, 1, 2, 1}, DataType_t::INT32);
-    graph.connect(attention::Page_table_v, {2, 1, 2, 1}, DataType_t::INT32);
+    graph.connect(attention::PageTableK, {2, 1, 2, 1}, DataType_t::INT32);
+    graph.connect(attention::PageTableV, {2, 1, 2, 1}, DataType_t::INT32);
     return graph;
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("the number of keys of paged K and V is stated, or follows from someth
     expect_valid(graph);
     CHECK(keys_of(graph) == 8);
     graph.resize(attention::V, {3, 4, 8, 32});  // other pages, with another table
-    graph.resize(attention::Page_table_v, {2, 1, 1, 1});
+    graph.resize(attention::PageTableV, {2, 1, 1, 1});
     expect_valid(graph);
     graph.connect(attention::Bias, {1, 1, 6, 1}, DataType_t::HALF);  // a column for all keys
     CHECK(keys_of(graph) == 8);
@@ -40,7 +40,7 @@ TEST_CASE("the number of keys of paged K and V is stated, or follows from someth
     expect_valid(graph);
     stated(graph) = 6;
     CHECK(keys_of(graph) == 6);
-    graph.disconnect(attention::Page_table_v);
+    graph.disconnect(attention::PageTableV);
     graph.resize(attention::V, {2, 4, 5, 32});
     CHECK(keys_of(graph) == 5);
 }
@@ -50,33 +50,33 @@ TEST_CASE("the number of keys follows from the dump, and the dump from the table
     graph.attention_options().dropout_probability = 0.5f;
     graph.connect(attention::Seed, {1, 1, 1, 1}, DataType_t::INT64);
     graph.connect(attention::Offset, {1, 1, 1, 1}, DataType_t::INT64);
-    graph.connect_output(attention::Rng_dump);
+    graph.connect_output(attention::RngDump);
     auto const validation = validate(graph);
     REQUIRE(validation.report.to_text() == "");
     GraphSpec const& spec = validation.graph->spec();
-    CHECK(spec.tensor(spec.nodes[0], attention::Rng_dump)->dim == Dims{2, 4, 6, 8});
-    graph.resize(attention::Rng_dump, {2, 4, 6, 5});
+    CHECK(spec.tensor(spec.nodes[0], attention::RngDump)->dim == Dims{2, 4, 6, 8});
+    graph.resize(attention::RngDump, {2, 4, 6, 5});
     CHECK(keys_of(graph) == 5);
     expect_valid(graph);
 }
 
 TEST_CASE("K or V alone may be paged, and tables may be packed") {
     TestGraph graph = paged_graph();
-    graph.disconnect(attention::Page_table_k);
+    graph.disconnect(attention::PageTableK);
     graph.resize(attention::K, {2, 2, 7, 16});
     CHECK(keys_of(graph) == 7);
     expect_valid(graph);
     TensorId const offset = graph.add("offset", {3, 1, 1, 1}, DataType_t::INT32);
-    graph.at(attention::Page_table_v).ragged_offset = offset;
+    graph.at(attention::PageTableV).ragged_offset = offset;
     expect_valid(graph);
 }
 
 TEST_CASE("sdpa_fwd.c48: a page table without lengths") {
     TestGraph graph = paged_graph();
     graph.attention_options().padding_mask = false;
-    graph.disconnect(attention::Seq_len_q);
-    graph.disconnect(attention::Seq_len_kv);
-    graph.disconnect(attention::Page_table_v);
+    graph.disconnect(attention::SeqLenQ);
+    graph.disconnect(attention::SeqLenKv);
+    graph.disconnect(attention::PageTableV);
     graph.resize(attention::V, {2, 4, 8, 32});
     expect_finding(graph, "sdpa_fwd.c48",
                    {ATTRIBUTE_NOT_SET, "attention", "page_table_k", "page_table_k without seq_len_q and seq_len_kv",
@@ -91,16 +91,16 @@ TEST_CASE("pages with lengths have the padding mask, whether it is set or not") 
     REQUIRE(validation.report.to_text() == "");
     CHECK(attention_fields(validation.graph->spec().nodes[0])->padding_mask);
     CHECK(validation.graph->remarks() == ", node 'attention' has pages with lengths, which imply a padding mask");
-    graph.disconnect(attention::Seq_len_kv);
-    graph.connect(attention::Cu_seq_len_kv, {3, 1, 1, 1}, DataType_t::INT64);
+    graph.disconnect(attention::SeqLenKv);
+    graph.connect(attention::CuSeqLenKv, {3, 1, 1, 1}, DataType_t::INT64);
     expect_valid(graph);
-    graph.disconnect(attention::Cu_seq_len_kv);
+    graph.disconnect(attention::CuSeqLenKv);
     CHECK(validate(graph).report.to_text().find("sdpa_fwd.c48") != std::string::npos);
 }
 
 TEST_CASE("sdpa_fwd.c49: a page table of another type") {
     TestGraph graph = paged_graph();
-    graph.at(attention::Page_table_v).data_type = DataType_t::INT64;
+    graph.at(attention::PageTableV).data_type = DataType_t::INT64;
     expect_finding(graph, "sdpa_fwd.c49",
                    {GRAPH_NOT_SUPPORTED, "attention", "page_table_v", "page_table_v of type INT64", "type INT32",
                     "call set_data_type(DataType_t::INT32)"});
@@ -115,7 +115,7 @@ TEST_CASE("sdpa_fwd.c50: a page table of other dims") {
         "dims [2, 1, 2, 1], for each batch entry of Q the pages of 4 rows that hold 8 keys",
         "call set_dim() on it with these dims, or set_paged_attention_max_seq_len_kv() with the most keys of an entry"};
     TestGraph graph = paged_graph();
-    graph.resize(attention::Page_table_k, {2, 1, 5, 1});
+    graph.resize(attention::PageTableK, {2, 1, 5, 1});
     expect_finding(graph, "sdpa_fwd.c50", expected);
     stated(graph) = 20;  // fits K's table and not V's
     Expected of_v = expected;
@@ -124,7 +124,7 @@ TEST_CASE("sdpa_fwd.c50: a page table of other dims") {
     of_v.needed = "dims [2, 1, 5, 1], for each batch entry of Q the pages of 4 rows that hold 20 keys";
     expect_finding(graph, "sdpa_fwd.c50", of_v);
     graph = paged_graph();
-    graph.resize(attention::Page_table_k, {1, 1, 2, 1});
+    graph.resize(attention::PageTableK, {1, 1, 2, 1});
     Expected of_batch = expected;
     of_batch.found = "page_table_k with dims [1, 1, 2, 1]";
     expect_finding(graph, "sdpa_fwd.c50", of_batch);
@@ -138,10 +138,10 @@ TEST_CASE("sdpa_fwd.c03: a container of pages without a table, whose rows are no
     TestGraph graph = paged_graph();
     graph.connect(attention::Bias, {2, 1, 6, 8}, DataType_t::HALF);
     stated(graph) = 8;
-    graph.disconnect(attention::Page_table_v);
+    graph.disconnect(attention::PageTableV);
     expect_finding(graph, "sdpa_fwd.c03",
                    about("V", 5, "call set_paged_attention_v_table() if V is a container of pages too"));
-    graph.disconnect(attention::Page_table_k);
+    graph.disconnect(attention::PageTableK);
     graph.fields<SdpaForwardFields>().max_seq_len_kv.reset();
     graph.resize(attention::V, {3, 4, 8, 32});
     auto const findings = validate(graph).report.findings();
@@ -184,7 +184,7 @@ TEST_CASE("max_seq_len_kv without a page table changes nothing, whatever it is")
 
 TEST_CASE("sdpa_fwd.c53: max_seq_len_kv other than the length of what is not paged") {
     TestGraph graph = paged_graph();
-    graph.disconnect(attention::Page_table_v);
+    graph.disconnect(attention::PageTableV);
     graph.resize(attention::V, {2, 4, 7, 32});
     stated(graph) = 7;
     expect_valid(graph);
@@ -217,9 +217,9 @@ TEST_CASE("sdpa_fwd.c55: a page table that a node computes") {
     TensorId const numbers = graph.add("numbers", {2, 1, 2, 1}, DataType_t::INT32);
     Node& node = graph.add_node(NodeKind::Pointwise, "numbering");
     std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::IDENTITY;
-    node.ports[pointwise::In_0] = numbers;
-    node.ports[pointwise::Out_0] = graph.slot(attention::Page_table_k);
-    graph.at(attention::Page_table_k).is_virtual = true;
+    node.ports[pointwise::In0] = numbers;
+    node.ports[pointwise::Out0] = graph.slot(attention::PageTableK);
+    graph.at(attention::PageTableK).is_virtual = true;
     expect_finding(graph, "sdpa_fwd.c55",
                    {GRAPH_NOT_SUPPORTED, "attention", "page_table_k",
                     "page_table_k that is computed as numbering.OUT_0", "a table that is known before the graph runs",
@@ -228,19 +228,19 @@ TEST_CASE("sdpa_fwd.c55: a page table that a node computes") {
 
 TEST_CASE("sdpa_fwd.c01 sdpa_fwd.c15: a page table of three dims, or by value") {
     TestGraph graph = paged_graph();
-    graph.resize(attention::Page_table_k, {2, 2, 1});
+    graph.resize(attention::PageTableK, {2, 2, 1});
     auto report = validate(graph).report;
     REQUIRE(report.findings().size() == 1);
     CHECK(report.findings()[0].where.rule == "sdpa_fwd.c01");
-    graph.resize(attention::Page_table_k, {2, 1, 2, 1});
-    graph.at(attention::Page_table_k).is_by_value = true;
+    graph.resize(attention::PageTableK, {2, 1, 2, 1});
+    graph.at(attention::PageTableK).is_by_value = true;
     CHECK(validate(graph).report.to_text().find("[sdpa_fwd.c15] node 'attention', tensor 'page_table_k'") !=
           std::string::npos);
 }
 
 TEST_CASE("sdpa_fwd.c09: tables with room for too many keys") {
     TestGraph graph = paged_graph();
-    for (int const port : {attention::Page_table_k, attention::Page_table_v}) {
+    for (int const port : {attention::PageTableK, attention::PageTableV}) {
         graph.resize(port, {2, 1, std::int64_t{1} << 27, 1});
     }
     auto const report = validate(graph).report;

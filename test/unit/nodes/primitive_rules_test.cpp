@@ -22,7 +22,7 @@ TEST_CASE("pointwise.c01: no mode") {
 
 TEST_CASE("pointwise.c02: a missing operand") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
-    graph.disconnect(pointwise::In_1);
+    graph.disconnect(pointwise::In1);
     expect_finding(
         graph, "pointwise.c02",
         {ATTRIBUTE_NOT_SET, "op", "IN_1", "no operand IN_1 for ADD", "2 operands", "call pointwise() with 2 tensors"});
@@ -38,18 +38,18 @@ TEST_CASE("pointwise.c03: an operand too many") {
 
 TEST_CASE("pointwise.c04: operands that do not broadcast") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
-    graph.resize(pointwise::In_1, {2, 1});
+    graph.resize(pointwise::In1, {2, 1});
     expect_finding(graph, "pointwise.c04",
                    {INVALID_VALUE, "op", "IN_1", "IN_1 with dims [2, 1]",
                     "dims that equal those of the other operands or are 1, so that all broadcast to [2, 3, 4]",
                     "set differing dims to 1, which broadcasts them, or to the other operand's size"});
-    graph.resize(pointwise::In_1, {3, 1});
+    graph.resize(pointwise::In1, {3, 1});
     expect_valid(graph);
 }
 
 TEST_CASE("pointwise.c05: a result of other dims") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
-    graph.resize(pointwise::Out_0, {2, 3, 1});
+    graph.resize(pointwise::Out0, {2, 3, 1});
     expect_finding(
         graph, "pointwise.c05",
         {INVALID_VALUE, "op", "OUT_0", "OUT_0 with dims [2, 3, 1]", "dims [2, 3, 4], to which the operands broadcast",
@@ -79,12 +79,12 @@ TEST_CASE("pointwise.c07: an axis for another mode") {
 TEST_CASE("pointwise.c08: a predicate that is neither BOOLEAN nor INT32") {
     TestGraph graph = pointwise_graph(PointwiseMode_t::ADD);
     options(graph).mode = PointwiseMode_t::BINARY_SELECT;
-    graph.connect(pointwise::In_2, {2, 3, 4}, DataType_t::FLOAT);
+    graph.connect(pointwise::In2, {2, 3, 4}, DataType_t::FLOAT);
     expect_finding(graph, "pointwise.c08",
                    {GRAPH_NOT_SUPPORTED, "op", "IN_2", "IN_2 of type FLOAT for BINARY_SELECT", "type BOOLEAN, or INT32",
                     "call set_data_type(DataType_t::BOOLEAN) on it; a comparison gives such a tensor"});
     for (DataType_t const type : {DataType_t::BOOLEAN, DataType_t::INT32}) {
-        graph.at(pointwise::In_2).data_type = type;
+        graph.at(pointwise::In2).data_type = type;
         expect_valid(graph);
     }
 }
@@ -163,7 +163,7 @@ TEST_CASE("matmul.c04: a product of other dims") {
 
 TEST_CASE("matmul.c05: overrides of other dims") {
     TestGraph graph = matmul_graph();
-    graph.connect(matmul::K_override, {2}, DataType_t::INT32);
+    graph.connect(matmul::KOverride, {2}, DataType_t::INT32);
     expect_finding(
         graph, "matmul.c05",
         {INVALID_VALUE, "product", "K_override", "K_override with dims [2] for a product of dims [2, 4, 6, 8]",
@@ -175,7 +175,7 @@ TEST_CASE("matmul.c05: overrides for a product without 4 dims") {
     TestGraph graph = matmul_graph();
     graph.resize(matmul::A, {2, 6, 16});
     graph.resize(matmul::B, {2, 16, 8});
-    graph.connect(matmul::M_override, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(matmul::MOverride, {2, 1, 1, 1}, DataType_t::INT32);
     expect_finding(
         graph, "matmul.c05",
         {INVALID_VALUE, "product", "M_override", "M_override with dims [2, 1, 1, 1] for a product of dims [2, 6, 8]",
@@ -185,7 +185,7 @@ TEST_CASE("matmul.c05: overrides for a product without 4 dims") {
 
 TEST_CASE("matmul.c06: overrides of another type than INT32") {
     TestGraph graph = matmul_graph();
-    graph.connect(matmul::N_override, {2, 1, 1, 1}, DataType_t::INT64);
+    graph.connect(matmul::NOverride, {2, 1, 1, 1}, DataType_t::INT64);
     expect_finding(graph, "matmul.c06",
                    {GRAPH_NOT_SUPPORTED, "product", "N_override", "N_override of type INT64", "type INT32",
                     "call set_data_type(DataType_t::INT32)"});
@@ -193,11 +193,11 @@ TEST_CASE("matmul.c06: overrides of another type than INT32") {
 
 TEST_CASE("matmul.c09: overrides that a node computes") {
     TestGraph graph = matmul_graph();
-    graph.connect(matmul::K_override, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(matmul::KOverride, {2, 1, 1, 1}, DataType_t::INT32);
     TensorId const counts = graph.add("counts", {2, 1, 1, 1}, DataType_t::INT32);
     Node& node = graph.add_node(NodeKind::Pointwise, "negate");
     std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
-    node.ports = {counts, kNoTensor, kNoTensor, graph.slot(matmul::K_override)};
+    node.ports = {counts, kNoTensor, kNoTensor, graph.slot(matmul::KOverride)};
     expect_finding(graph, "matmul.c09",
                    {GRAPH_NOT_SUPPORTED, "product", "K_override", "K_override that is computed as negate.OUT_0",
                     "lengths that are known before the graph runs",

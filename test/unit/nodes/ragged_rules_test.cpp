@@ -17,8 +17,8 @@ TensorSpec& make_ragged(TestGraph& graph, int port = attention::Q) {
 TestGraph padded(NodeKind kind) {
     TestGraph graph = attention_graph(kind);
     graph.attention_options().padding_mask = true;
-    graph.connect(attention::Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-    graph.connect(attention::Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
     return graph;
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("ragged inputs may lie head by head, beside others of the same offset"
             graph.at(port).stride = core::packed_strides(graph.at(port).dim);
             expect_valid(graph);
             bool const is_forward = kind == NodeKind::SdpaForward;
-            int const result = is_forward ? attention::O : attention::dQ;
+            int const result = is_forward ? attention::O : attention::DQ;
             graph.resize(result, {2, 4, 6, is_forward ? 32 : 16});
             make_ragged(graph, result);
             graph.at(result).ragged_offset = graph.at(port).ragged_offset;
@@ -230,15 +230,15 @@ TEST_CASE("graph.c30: a multiplier of nothing, out of range, or without an offse
 TEST_CASE("graph.c29: a ragged tensor that is used with other lengths") {
     TestGraph graph = attention_graph(NodeKind::SdpaForward);
     graph.attention_options().padding_mask = true;
-    graph.connect(attention::Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-    graph.connect(attention::Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(attention::SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
     make_ragged(graph, attention::K);
     graph.resize(attention::V, graph.at(attention::K).dim);
     graph.resize(attention::Q, {2, 4, 6, 16});
     Node second = graph.nodes[0];
     second.name = "second";
     second.ports[attention::O] = graph.add("O2", {}, DataType_t::NOT_SET);
-    second.ports[attention::Seq_len_kv] = graph.add("other lengths", {2, 1, 1, 1}, DataType_t::INT32);
+    second.ports[attention::SeqLenKv] = graph.add("other lengths", {2, 1, 1, 1}, DataType_t::INT32);
     graph.nodes.push_back(second);
     graph.tensors.back().stride = {1, 1, 1, 1};
     Report const report = validate(graph).report;

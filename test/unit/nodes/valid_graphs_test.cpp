@@ -36,7 +36,7 @@ TEST_CASE("a valid graph has no findings: one tensor as K and V, one entry for t
     expect_valid_attention([](TestGraph& graph) {
         graph.slot(V) = graph.slot(K);
         graph.at(K).stride[0] = 0;
-        for (int const port : {O, dO}) {
+        for (int const port : {O, DO}) {
             if (graph.slot(port) != kNoTensor && !graph.at(port).dim.empty()) graph.resize(port, {2, 4, 6, 16});
         }
     });
@@ -44,7 +44,7 @@ TEST_CASE("a valid graph has no findings: one tensor as K and V, one entry for t
 
 TEST_CASE("a valid graph has no findings: one query") {
     expect_valid_attention([](TestGraph& graph) {
-        for (int const port : {Q, O, dO, Stats}) {
+        for (int const port : {Q, O, DO, Stats}) {
             if (graph.slot(port) == kNoTensor || graph.at(port).dim.empty()) continue;
             Dims dim = graph.at(port).dim;
             dim[2] = 1;
@@ -55,7 +55,7 @@ TEST_CASE("a valid graph has no findings: one query") {
 
 TEST_CASE("a valid graph has no findings: a scale by value and a bias for each head") {
     expect_valid_attention([](TestGraph& graph) {
-        graph.connect(Attn_scale, {1, 1, 1, 1}, DataType_t::FLOAT).is_by_value = true;
+        graph.connect(AttnScale, {1, 1, 1, 1}, DataType_t::FLOAT).is_by_value = true;
         graph.connect(Bias, {1, 4, 1, 8}, DataType_t::HALF);
     });
 }
@@ -67,8 +67,8 @@ TEST_CASE("a valid graph has no findings: lengths, a band and ALiBi") {
         options.diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
         options.left_bound = 1;
         options.right_bound = 0;
-        graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
-        graph.connect(Seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
+        graph.connect(SeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
     });
 }
 
@@ -77,16 +77,16 @@ TEST_CASE("a valid graph has no findings: generated dropout with its dump") {
         graph.attention_options().dropout_probability = 0.1f;
         graph.connect(Seed, {1}, DataType_t::INT32).is_by_value = true;
         graph.connect(Offset, {1, 1, 1, 1}, DataType_t::INT64);
-        graph.connect_output(Rng_dump);
+        graph.connect_output(RngDump);
     });
 }
 
 TEST_CASE("a valid graph has no findings: dropout by a mask") {
     expect_valid_attention([](TestGraph& graph) {
-        graph.connect(Dropout_mask, {1, 1, 6, 8}, DataType_t::HALF);
-        graph.connect(Dropout_scale, {1, 1, 1, 1}, DataType_t::FLOAT);
+        graph.connect(DropoutMask, {1, 1, 6, 8}, DataType_t::HALF);
+        graph.connect(DropoutScale, {1, 1, 1, 1}, DataType_t::FLOAT);
         if (graph.nodes[0].kind() == NodeKind::SdpaBackward) {
-            graph.connect(Dropout_scale_inv, {1, 1, 1, 1}, DataType_t::FLOAT);
+            graph.connect(DropoutScaleInv, {1, 1, 1, 1}, DataType_t::FLOAT);
         }
     });
 }
@@ -108,7 +108,7 @@ TEST_CASE("a valid graph has no findings: statistics, and results in FLOAT") {
 TEST_CASE("a valid graph has no findings: the gradient of a bias") {
     TestGraph graph = attention_graph(NodeKind::SdpaBackward);
     graph.connect(Bias, {1, 4, 6, 8}, DataType_t::FLOAT);
-    graph.connect_output(dBias);
+    graph.connect_output(DBias);
     graph.fields<SdpaBackwardFields>().deterministic = true;
     expect_valid(graph);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a valid graph has no findings: primitive nodes") {
     expect_valid(reduction_graph());
     expect_valid(chain_graph());
     TestGraph graph = matmul_graph();
-    for (int const port : {matmul::M_override, matmul::N_override, matmul::K_override}) {
+    for (int const port : {matmul::MOverride, matmul::NOverride, matmul::KOverride}) {
         graph.connect(port, {2, 1, 1, 1}, DataType_t::INT32);
     }
     expect_valid(graph);
@@ -147,7 +147,7 @@ TEST_CASE("five faults give five findings, in the order of the rules") {
     graph.at(K).stride = {256, 128, 1, 8};          // sdpa_fwd.c02
     graph.resize(V, {2, 3, 8, 32});                 // sdpa_fwd.c04
     graph.attention_options().padding_mask = true;  // sdpa_fwd.c21
-    graph.connect(Seq_len_q, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(SeqLenQ, {2, 1, 1, 1}, DataType_t::INT32);
     graph.attention_options().left_bound = -4;  // sdpa_fwd.c26
     Report const report = validate(graph).report;
     INFO(report);

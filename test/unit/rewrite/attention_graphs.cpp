@@ -27,16 +27,16 @@ TestGraph backward_graph(Problem const& sizes) {
     connect_inputs(graph, sizes);
     Dims const rows = {sizes.batches, sizes.heads, sizes.queries, 1};
     graph.connect(O, graph.at(Q).dim, DataType_t::HALF);
-    graph.connect(dO, graph.at(Q).dim, DataType_t::HALF);
+    graph.connect(DO, graph.at(Q).dim, DataType_t::HALF);
     graph.connect(Stats, rows, DataType_t::FLOAT);
-    for (int const port : {dQ, dK, dV}) graph.connect_output(port);
+    for (int const port : {DQ, DK, DV}) graph.connect_output(port);
     return graph;
 }
 
 TestGraph with_lengths(TestGraph graph) {
     graph.attention_options().padding_mask = true;
     Dims const dim = {graph.at(Q).dim.front(), 1, 1, 1};
-    for (int const port : {Seq_len_q, Seq_len_kv}) graph.connect(port, dim, DataType_t::INT32);
+    for (int const port : {SeqLenQ, SeqLenKv}) graph.connect(port, dim, DataType_t::INT32);
     return graph;
 }
 
@@ -45,7 +45,7 @@ TestGraph line_graph(NodeKind kind, Line const& line) {
     Dims const tokens{line.batches, line.tokens, line.heads, line.columns};
     for (int const port : {neighborhood::Q, neighborhood::K, neighborhood::V}) graph.resize(port, tokens);
     if (kind == NodeKind::NeighborhoodBackward) {
-        for (int const port : {neighborhood::O, neighborhood::dO}) graph.resize(port, tokens);
+        for (int const port : {neighborhood::O, neighborhood::DO}) graph.resize(port, tokens);
         graph.resize(neighborhood::Stats, {line.batches, line.tokens, line.heads});
     }
     auto& options = const_cast<NeighborhoodFields&>(*neighborhood_fields(graph.nodes[0]));

@@ -36,9 +36,9 @@ TestGraph rows_first(TestGraph graph) {
     bool const is_forward = graph.nodes[0].kind() == NodeKind::SdpaForward;
     if (is_forward) graph.at(O).dim = graph.at(Q).dim, lay_rows_first(graph.at(O));
     if (is_forward) return graph;
-    for (int const port : {O, dO}) lay_rows_first(graph.at(port));
-    for (int const port : {dQ, dK, dV}) {
-        graph.at(port).dim = graph.at(port == dQ ? Q : K).dim;
+    for (int const port : {O, DO}) lay_rows_first(graph.at(port));
+    for (int const port : {DQ, DK, DV}) {
+        graph.at(port).dim = graph.at(port == DQ ? Q : K).dim;
         lay_rows_first(graph.at(port));
     }
     return graph;
@@ -165,23 +165,23 @@ TEST_CASE("classes.c04: lengths of 64 bits, and numbers that lie apart") {
     std::string const refused =
         refusal("c04: lengths of INT32, offsets, and numbers of a sink, if there are any, that lie side by side");
     TestGraph graph = with_lengths(rows_first(forward_graph(kProblem)));
-    graph.at(Seq_len_kv).data_type = DataType_t::INT64;
+    graph.at(SeqLenKv).data_type = DataType_t::INT64;
     CHECK(program_of(graph) == refused);
     graph = with_lengths(rows_first(forward_graph(kProblem)));
-    graph.at(Seq_len_q).stride = {2, 1, 1, 1};
+    graph.at(SeqLenQ).stride = {2, 1, 1, 1};
     CHECK(program_of(graph) == refused);
     graph = packed(forward_graph(kProblem));
     graph.tensors[static_cast<std::size_t>(graph.at(Q).ragged_offset)].stride = {2, 1, 1, 1};
     CHECK(program_of(graph) == refused);
     graph = rows_first(forward_graph(kProblem));
-    graph.connect(Sink_token, {1, 4, 1, 1}, DataType_t::FLOAT).stride = {8, 2, 1, 1};
+    graph.connect(SinkToken, {1, 4, 1, 1}, DataType_t::FLOAT).stride = {8, 2, 1, 1};
     CHECK(program_of(graph) == refused);
 }
 
 TEST_CASE("classes.c05: results that nobody asks for") {
     TestGraph graph = rows_first(backward_graph(kProblem));
-    graph.at(dK).is_virtual = true;
-    graph.at(dK).data_type = DataType_t::FLOAT;
+    graph.at(DK).is_virtual = true;
+    graph.at(DK).data_type = DataType_t::FLOAT;
     std::string const text = program_of(graph);
     CHECK(line_with(text, "classes.c05") == "classes.c05: memory for O, or for dQ, dK and dV");
 }

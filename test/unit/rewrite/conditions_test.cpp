@@ -156,7 +156,7 @@ TEST_CASE("few_queries.c10: pages of K alone") {
     TensorSpec& k = graph.at(K);
     k.dim[2] = 16;
     k.stride = core::packed_strides(k.dim);
-    graph.connect(Page_table_k, {1, 1, 1, 1}, DataType_t::INT32);
+    graph.connect(PageTableK, {1, 1, 1, 1}, DataType_t::INT32);
     CHECK(few_queries_of(graph) ==
           refusal("few_queries", {"few_queries.c10: K and V in pages of as many rows, or both without pages"}));
 }
@@ -180,7 +180,7 @@ TEST_CASE("few_queries.c12: O that nobody asks for") {
 }
 
 TEST_CASE("few_queries.c13: lengths of 64 bits") {
-    for (int const port : {Seq_len_q, Seq_len_kv}) {
+    for (int const port : {SeqLenQ, SeqLenKv}) {
         TestGraph graph = with_lengths(forward_graph({}));
         graph.at(port).data_type = DataType_t::INT64;
         CHECK(few_queries_of(graph) ==
@@ -237,7 +237,7 @@ TEST_CASE("bands.c06: ALiBi") {
 }
 
 TEST_CASE("bands.c07: a gradient that nobody asks for") {
-    for (int const port : {dQ, dK, dV}) {
+    for (int const port : {DQ, DK, DV}) {
         CHECK(bands_of(without_memory(band_graph(), port)) ==
               refusal("bands", {"bands.c07: memory for all three gradients"}));
     }
@@ -248,8 +248,8 @@ TEST_CASE("slices.c01: forward") {
 }
 
 TEST_CASE("slices.c02: a dropout mask") {
-    TestGraph graph = with_operand(backward_graph({}), Dropout_mask, {1, 4, 2, 8}, DataType_t::HALF);
-    for (int const port : {Dropout_scale, Dropout_scale_inv}) graph.connect(port, {1, 1, 1, 1}, DataType_t::FLOAT);
+    TestGraph graph = with_operand(backward_graph({}), DropoutMask, {1, 4, 2, 8}, DataType_t::HALF);
+    for (int const port : {DropoutScale, DropoutScaleInv}) graph.connect(port, {1, 1, 1, 1}, DataType_t::FLOAT);
     CHECK(slices_of(graph) ==
           refusal("slices", {"slices.c02: no operands but Q, K, V, O, dO, Stats, attn_scale, bias, a sink token, "
                              "lengths and their gradients"}));
@@ -262,7 +262,7 @@ TEST_CASE("slices.c03: Q packed by lengths") {
 
 TEST_CASE("slices.c04: a dBias that is summed over heads") {
     TestGraph graph = with_operand(backward_graph({}), Bias, {1, 1, 2, 8}, DataType_t::HALF);
-    graph.connect_output(dBias);
+    graph.connect_output(DBias);
     CHECK(slices_of(graph) ==
           refusal("slices", {"slices.c04: a dBias, where there is one, that is summed over neither heads nor batch "
                              "entries"}));
@@ -281,7 +281,7 @@ TEST_CASE("slices.c06: more heads of V than of K") {
 }
 
 TEST_CASE("slices.c07: a gradient that nobody asks for") {
-    for (int const port : {dQ, dK, dV}) {
+    for (int const port : {DQ, DK, DV}) {
         CHECK(slices_of(without_memory(backward_graph({}), port)) ==
               refusal("slices", {"slices.c07: memory for all three gradients"}));
     }
@@ -313,7 +313,7 @@ TEST_CASE("deterministic.c02: a bias") {
 }
 
 TEST_CASE("deterministic.c02: gradients that are left out") {
-    for (int const port : {dQ, dK, dV}) {
+    for (int const port : {DQ, DK, DV}) {
         TestGraph graph = equal_heads();
         graph.at(port).is_virtual = true;
         graph.at(port).data_type = DataType_t::HALF;

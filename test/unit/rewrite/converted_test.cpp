@@ -16,7 +16,7 @@ std::string refusal(std::string const& condition) { return test::refusal("conver
 
 TestGraph with_long_lengths(TestGraph graph) {
     graph = with_lengths(std::move(graph));
-    for (int const port : {Seq_len_q, Seq_len_kv}) graph.at(port).data_type = DataType_t::INT64;
+    for (int const port : {SeqLenQ, SeqLenKv}) graph.at(port).data_type = DataType_t::INT64;
     return graph;
 }
 
@@ -54,7 +54,7 @@ scratch 2: 256 bytes
 
 TEST_CASE("converted: one length of 64 bits in backward, which keeps all other tensors and options") {
     TestGraph graph = with_lengths(backward_graph({}));
-    graph.at(Seq_len_kv).data_type = DataType_t::INT64;
+    graph.at(SeqLenKv).data_type = DataType_t::INT64;
     graph.attention_options().alibi_mask = true;
     graph.connect(Bias, {1, 4, 2, 8}, DataType_t::HALF);
     std::string const text = program_of(graph);
@@ -78,8 +78,8 @@ TEST_CASE("converted.c01: nothing to convert") {
 
 TEST_CASE("converted.c02: cumulative lengths beside others") {
     TestGraph graph = with_long_lengths(forward_graph({}));
-    graph.disconnect(Seq_len_kv);
-    graph.connect(Cu_seq_len_kv, {2, 1, 1, 1}, DataType_t::INT32);
+    graph.disconnect(SeqLenKv);
+    graph.connect(CuSeqLenKv, {2, 1, 1, 1}, DataType_t::INT32);
     CHECK(program_of(graph) == refusal("c02: no cumulative lengths with lengths of INT64"));
 }
 

@@ -23,8 +23,8 @@ TestGraph causal_graph(Problem const& sizes) {
 TestGraph paged_graph(std::int64_t pages) {
     TestGraph graph = with_lengths(forward_graph({.batches = pages, .keys = 16}));  // K and V are the containers
     graph.resize(Q, {1, 4, 2, 16});
-    for (int const port : {Seq_len_q, Seq_len_kv}) graph.resize(port, {1, 1, 1, 1});
-    for (int const port : {Page_table_k, Page_table_v}) graph.connect(port, {1, 1, pages, 1}, DataType_t::INT32);
+    for (int const port : {SeqLenQ, SeqLenKv}) graph.resize(port, {1, 1, 1, 1});
+    for (int const port : {PageTableK, PageTableV}) graph.connect(port, {1, 1, pages, 1}, DataType_t::INT32);
     graph.fields<SdpaForwardFields>().max_seq_len_kv = 16 * pages;
     return graph;
 }

@@ -187,7 +187,7 @@ TEST_CASE("neighborhood_band.c02: a picture") {
 
 TEST_CASE("neighborhood_band.c03: a relative position bias") {
     TestGraph graph = line_graph(kForward, {.kernel = 3});
-    graph.connect(Rel_pos_bias, {2, 5}, DataType_t::HALF);
+    graph.connect(RelPosBias, {2, 5}, DataType_t::HALF);
     CHECK(program_of(graph) == refusal("c03: no relative position bias"));
 }
 
@@ -197,8 +197,8 @@ TEST_CASE("neighborhood_band.c04: a window of the token itself") {
 
 TEST_CASE("neighborhood_band.c05: gradients of which one has no memory") {
     TestGraph graph = line_graph(kBackward, {});
-    graph.at(dK).is_virtual = true;
-    graph.at(dK).data_type = DataType_t::HALF;
+    graph.at(DK).is_virtual = true;
+    graph.at(DK).data_type = DataType_t::HALF;
     CHECK(program_of(graph) == refusal("c05: memory for O, and for all three gradients in backward"));
 }
 

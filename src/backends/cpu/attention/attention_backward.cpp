@@ -65,7 +65,7 @@ Plan make_plan(Backward const& run, int threads) {
     Shape const& shape = run.shape;
     Cut const all_queries{shape.queries, shape.queries}, all_keys{shape.keys, shape.keys};
     Cut const by_unit{shape.heads, heads_of_unit(shape)}, by_head{shape.heads, 1};
-    bool const d_q{tensors[Port::dQ]}, d_k{tensors[Port::dK]}, d_v{tensors[Port::dV]}, d_bias{tensors[Port::dBias]};
+    bool const d_q{tensors[Port::DQ]}, d_k{tensors[Port::DK]}, d_v{tensors[Port::DV]}, d_bias{tensors[Port::DBias]};
 
     Plan plan{};
     if (takes_one_pass(shape, threads)) {
@@ -74,7 +74,7 @@ Plan make_plan(Backward const& run, int threads) {
         plan.queries = {{d_q, false, false, false}, by_head, {shape.queries, run.block}, all_keys};
         plan.keys = {{false, d_k, d_v, false}, by_unit, all_queries, {shape.keys, kSpan}};
     }
-    auto const& dim = tensors[Port::dBias].dim;
+    auto const& dim = tensors[Port::DBias].dim;
     plan.bias = {{false, false, false, d_bias},
                  dim[1] == 1 ? Cut{shape.heads, shape.heads} : by_head,
                  dim[2] == 1 ? all_queries : Cut{shape.queries, kSpan},
@@ -98,7 +98,7 @@ void take_key_sums(Backward const& run, Pass const& pass, Arena& arena, Backward
 
 void take_bias_sum(Backward const& run, Pass const& pass, Arena& arena, BackwardScratch& scratch) {
     if (!pass.wanted.d_bias) return;
-    auto const& dim = run.tensors[Port::dBias].dim;
+    auto const& dim = run.tensors[Port::DBias].dim;
     std::int64_t const queries = dim[2] == 1 ? 1 : kSpan, keys = dim[3] == 1 ? 1 : kSpan;
     scratch.d_bias = {arena.take<double>(keys, queries), dim[3] == 1 ? 0 : queries, dim[2] == 1 ? 0 : 1};
 }
@@ -134,7 +134,7 @@ std::int64_t scratch_bytes(Backward const& run, Pass const& pass) {
 // How many tasks the pass has.
 std::int64_t tasks(Backward const& run, Pass const& pass) {
     if (!any(pass.wanted)) return 0;
-    return pass.tasks_of_batch() * (pass.wanted.d_bias ? run.tensors[Port::dBias].dim[0] : run.shape.batches);
+    return pass.tasks_of_batch() * (pass.wanted.d_bias ? run.tensors[Port::DBias].dim[0] : run.shape.batches);
 }
 
 std::int64_t pass_bytes(Backward const& run, Pass const& pass, int threads) {
@@ -169,7 +169,7 @@ void store_bias_gradient(View const& d_bias, Region const& region, BiasSum const
 void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass, int threads, void* workspace) {
     std::int64_t const count = tasks(run, pass);
     if (count == 0) return;
-    View const& d_bias = run.tensors[Port::dBias];
+    View const& d_bias = run.tensors[Port::DBias];
     std::int64_t const bytes = scratch_bytes(run, pass);
     core::parallel_for(threads, count, [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
@@ -205,7 +205,7 @@ error_t attention_backward(AttentionTensors const& tensors, ir::AttentionOptions
     run_pass(run, problem, plan.keys, threads, workspace);
     run_bias_pass(run, problem, plan.bias, threads, workspace);
     store_sink_gradients(run, problem, threads);
-    if (tensors[Port::Rng_dump] && problem.generator) dump_dropout_mask(problem, tensors[Port::Rng_dump], threads);
+    if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], threads);
     return {};
 }
 

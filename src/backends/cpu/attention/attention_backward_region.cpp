@@ -69,7 +69,7 @@ void load_query_panel(Step const& step, std::int64_t p) {
     float* const d_o = step.in_panels(step.scratch.d_o_panels, p, shape.value_width);
     load_panel(step, tensors[Port::Q], queries, shape.width, q);
     scale(q, lanes * shape.width, step.problem.scale);
-    load_panel(step, tensors[Port::dO], queries, shape.value_width, d_o);
+    load_panel(step, tensors[Port::DO], queries, shape.value_width, d_o);
     load_panel(step, tensors[Port::O], queries, shape.value_width, step.scratch.o_panel);
     dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.scratch.row_dots + p * lanes);
     Slice const stats = transposed(slice_of(tensors[Port::Stats], step.region.b, step.h, queries.begin, 0));
@@ -86,7 +86,7 @@ void load_queries(Step const& step) {
         scale(step.scratch.q, present.size() * step.run.lane_padded(shape.width), step.problem.scale);
     }
     if (step.region.wanted.d_v)
-        load_rows(step, step.run.tensors[Port::dO], present, shape.value_width, step.scratch.d_o);
+        load_rows(step, step.run.tensors[Port::DO], present, shape.value_width, step.scratch.d_o);
     if (step.region.wanted.d_q) {
         float* const d_q = step.scratch.d_q_panels;
         std::fill(d_q, d_q + step.run.block * step.run.row_padded(shape.width), 0.0f);
@@ -190,8 +190,8 @@ void store_query_gradients(Step const& step) {
         float* const panel = step.in_panels(step.scratch.d_q_panels, p, step.run.row_padded(width));
         step.run.kernels.scale_lanes(panel, width, factors.data());
         std::int64_t const first = step.queries.begin + p * lanes;
-        Slice const to = slice_of(step.run.tensors[Port::dQ], step.region.b, step.h, first, 0);
-        bool const is_ragged{step.run.tensors[Port::dQ].starts};
+        Slice const to = slice_of(step.run.tensors[Port::DQ], step.region.b, step.h, first, 0);
+        bool const is_ragged{step.run.tensors[Port::DQ].starts};
         std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
         store_tile({panel, lanes, width, rows}, transposed(to));
     }
@@ -228,7 +228,7 @@ struct KeySum {
 
 KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
     Range const heads{run.shape.key_head(region.heads.begin), run.shape.key_head(region.heads.end - 1) + 1};
-    return {run.tensors[Port::dK],
+    return {run.tensors[Port::DK],
             heads,
             run.shape.width,
             run.lane_padded(run.shape.width),
@@ -238,7 +238,7 @@ KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const&
 
 KeySum value_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
     Range const heads{run.shape.value_head(region.heads.begin), run.shape.value_head(region.heads.end - 1) + 1};
-    return {run.tensors[Port::dV],
+    return {run.tensors[Port::DV],
             heads,
             run.shape.value_width,
             run.lane_padded(run.shape.value_width),

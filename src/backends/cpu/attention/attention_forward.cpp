@@ -178,7 +178,7 @@ void store_softmax(Task const& task, std::int64_t p) {
     std::fill(max + task.panel(p).size(), max + task.run.lanes(), task.before_keys().max);
     std::fill(sum + task.panel(p).size(), sum + task.run.lanes(), task.before_keys().sum);
     store_rows(task, p, tensors[Port::Max], max);
-    store_rows(task, p, tensors[Port::Sum_exp], sum);
+    store_rows(task, p, tensors[Port::SumExp], sum);
     std::array<float, kMaxLanes> stats;
     std::transform(max, max + task.run.lanes(), sum, stats.begin(),
                    [&](float m, float s) { return (m + std::log(s)) / task.problem.log_of_base; });
@@ -261,7 +261,7 @@ error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions 
                   head % run.shape.heads,
                   {begin, std::min(begin + run.block, run.shape.queries)}});
     });
-    if (tensors[Port::Rng_dump] && problem.generator) dump_dropout_mask(problem, tensors[Port::Rng_dump], threads);
+    if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], threads);
     return {};
 }
 

@@ -60,13 +60,13 @@ float Problem::sink_of(std::int64_t h) const {
 Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options) {
     Problem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};
     problem.bias = tensors[Port::Bias];
-    problem.sink = tensors[Port::Sink_token];
-    problem.block_mask = BlockMask(tensors[Port::Block_mask]);
+    problem.sink = tensors[Port::SinkToken];
+    problem.block_mask = BlockMask(tensors[Port::BlockMask]);
     if (options.padding) {
-        problem.seq_len_q = tensors[Port::Seq_len_q];
-        problem.seq_len_kv = tensors[Port::Seq_len_kv];
+        problem.seq_len_q = tensors[Port::SeqLenQ];
+        problem.seq_len_kv = tensors[Port::SeqLenKv];
     }
-    problem.scale = load_float(tensors[Port::Attn_scale], options.scale_value.value_or(1.0f));
+    problem.scale = load_float(tensors[Port::AttnScale], options.scale_value.value_or(1.0f));
     problem.alibi = options.alibi;
     problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     problem.left = bound(options.left_bound);
@@ -77,9 +77,9 @@ Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const
         problem.generator.emplace(load_integer(tensors[Port::Seed]), load_integer(tensors[Port::Offset]), keep,
                                   problem.shape.keys);
         problem.dropout_scale = static_cast<float>(1.0 / keep);
-    } else if (tensors[Port::Dropout_mask]) {
-        problem.dropout_mask = tensors[Port::Dropout_mask];
-        problem.dropout_scale = load_float(tensors[Port::Dropout_scale], 1.0f);
+    } else if (tensors[Port::DropoutMask]) {
+        problem.dropout_mask = tensors[Port::DropoutMask];
+        problem.dropout_scale = load_float(tensors[Port::DropoutScale], 1.0f);
     }
     return problem;
 }

@@ -48,7 +48,7 @@ struct Problem {
     bool alibi = false;
     bool is_bottom_right = false;
     std::int64_t left = 0, right = 0;
-    std::optional<attention::DropoutMask> generator;
+    std::optional<attention::PhiloxMask> generator;
     float dropout_scale = 1.0f;
     float log_of_base = 1.0f;  // of Stats: Stats times this is a natural logarithm
 

@@ -18,7 +18,7 @@ double row_dot(AttentionTensors const& tensors, std::int64_t b, std::int64_t h, 
     double sum = 0.0;
     for (std::int64_t d = 0; d < tensors[Port::O].dim[3]; d += kPiece) {
         std::int64_t const count = std::min(kPiece, tensors[Port::O].dim[3] - d);
-        load_tile(slice_of(tensors[Port::dO], b, h, i, d), {d_o.data(), kPiece, 1, count}, count);
+        load_tile(slice_of(tensors[Port::DO], b, h, i, d), {d_o.data(), kPiece, 1, count}, count);
         load_tile(slice_of(tensors[Port::O], b, h, i, d), {o.data(), kPiece, 1, count}, count);
         for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) sum += double{d_o[n]} * double{o[n]};
     }
@@ -33,7 +33,7 @@ double sink_probability(double sink, double log_sum) {
 }  // namespace
 
 void store_sink_gradients(Backward const& run, Problem const& problem, int threads) {
-    View const &d_sink = run.tensors[Port::dSink_token], &stats = run.tensors[Port::Stats];
+    View const &d_sink = run.tensors[Port::DSinkToken], &stats = run.tensors[Port::Stats];
     if (!d_sink) return;
     core::parallel_for(threads, run.shape.heads, [&](int, std::int64_t h) {
         double const sink = double{problem.sink_of(h)};

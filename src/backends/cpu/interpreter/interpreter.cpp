@@ -9,7 +9,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-void fill_chunk(attention::DropoutMask const& mask, std::int64_t row, std::int64_t column, std::int64_t count,
+void fill_chunk(attention::PhiloxMask const& mask, std::int64_t row, std::int64_t column, std::int64_t count,
                 double* values) {
     static_assert(kChunk % 4 == 0, "a chunk starts at a group of four columns");
     attention::PhiloxBlock block{};
@@ -25,8 +25,7 @@ void interpret(ir::RngOp const& op, Memory const& memory, double*) {
     Tensor const y = memory.tensor(op.y);
     std::size_t const last = y.rank - 1;
     std::int64_t const columns = y.dim[last], stride = y.stride[last];
-    attention::DropoutMask const mask(memory.integer(op.seed, 0), memory.integer(op.offset, 0), op.probability,
-                                      columns);
+    attention::PhiloxMask const mask(memory.integer(op.seed, 0), memory.integer(op.offset, 0), op.probability, columns);
     std::array<double, kChunk> values;
     std::int64_t row = 0;
     Walk<1> rows(last, y.dim, {y.stride});

@@ -34,8 +34,8 @@ class LengthCheck {
     template <class Attention>
     void check_attention(Attention const& op) {
         using namespace attention;
-        check(op.operands[Seq_len_q], graph_.value(op.operands[Q]).dim[2]);
-        check(op.operands[Seq_len_kv], ir::key_count(graph_, op));
+        check(op.operands[SeqLenQ], graph_.value(op.operands[Q]).dim[2]);
+        check(op.operands[SeqLenKv], ir::key_count(graph_, op));
     }
 
     void check(ir::ValueId id, std::int64_t limit) {

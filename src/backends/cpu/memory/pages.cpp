@@ -13,8 +13,8 @@ class PageCheck {
     void operator()(ir::PagedLoadOp const& op) { check(op.container, op.table, op.length); }
     void operator()(ir::SdpaForwardOp const& op) {
         using namespace attention;
-        check(op.operands[K], op.operands[Page_table_k], op.operands[Seq_len_kv]);
-        check(op.operands[V], op.operands[Page_table_v], op.operands[Seq_len_kv]);
+        check(op.operands[K], op.operands[PageTableK], op.operands[SeqLenKv]);
+        check(op.operands[V], op.operands[PageTableV], op.operands[SeqLenKv]);
     }
     template <class Other>
     void operator()(Other const&) {}

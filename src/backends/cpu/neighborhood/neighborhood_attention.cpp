@@ -32,16 +32,16 @@ void neighborhood_attention(NeighborhoodProblem const& of, int threads, void* wo
     switch (of.function) {
         case Forward: return run_forward(of, threads, workspace);
         case Backward: return run_backward(of, threads, workspace);
-        case Qk: return dot_pairs({of, of[Attn], of[Q], of[K]}, of[Rel_pos_bias], kMasked, threads, workspace);
+        case Qk: return dot_pairs({of, of[Attn], of[Q], of[K]}, of[RelPosBias], kMasked, threads, workspace);
         case QkBackward:
-            sum_over_keys({of, of[dAttn], of[dQ], of[K]}, threads, workspace);
-            sum_over_queries({of, of[dAttn], of[Q], of[dK]}, threads, workspace);
-            if (of[dRel_pos_bias]) sum_over_pairs({of, of[dAttn], of[Q], of[K]}, threads, workspace);
+            sum_over_keys({of, of[DAttn], of[DQ], of[K]}, threads, workspace);
+            sum_over_queries({of, of[DAttn], of[Q], of[DK]}, threads, workspace);
+            if (of[DRelPosBias]) sum_over_pairs({of, of[DAttn], of[Q], of[K]}, threads, workspace);
             return;
         case Av: return sum_over_keys({of, of[Attn], of[O], of[V]}, threads, workspace);
         case AvBackward:
-            dot_pairs({of, of[dAttn], of[dO], of[V]}, {}, 0.0f, threads, workspace);
-            sum_over_queries({of, of[Attn], of[dO], of[dV]}, threads, workspace);
+            dot_pairs({of, of[DAttn], of[DO], of[V]}, {}, 0.0f, threads, workspace);
+            sum_over_queries({of, of[Attn], of[DO], of[DV]}, threads, workspace);
             return;
     }
 }

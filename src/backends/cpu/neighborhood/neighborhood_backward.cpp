@@ -78,7 +78,7 @@ void differentiate_scores(Task const& task, Panel const& panel, KeyTile const& k
     Scratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes();
     multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
-    TokenView const& bias = task.problem()[Rel_pos_bias];
+    TokenView const& bias = task.problem()[RelPosBias];
     if (bias) add_pairs(bias, distance_offsets(bias, task.block, panel.lanes), keys, lanes, scratch.scores);
     fill_unseen(keys, lanes, -__builtin_inff(), scratch.scores);
     run.kernels.probabilities(scratch.scores, keys.count, panel.stats.data(), task.is_careful);
@@ -94,7 +94,7 @@ Panel load_panel(Task const& task, Tokens const& queries) {
     Panel panel{lanes_of(task.block.group, queries.box, queries.begin, lanes)};
     load_columns(problem[Q], queries, problem.width, task.scratch.q, lanes);
     scale(task.scratch.q, problem.width * lanes, problem.scale);
-    load_columns(problem[dO], queries, problem.width, task.scratch.d_o, lanes);
+    load_columns(problem[DO], queries, problem.width, task.scratch.d_o, lanes);
     load_columns(problem[Stats], queries, 1, panel.stats.data(), kMaxLanes);
     return panel;
 }
@@ -160,7 +160,7 @@ void differentiate_queries(Task task) {
         sum_query_gradients(task, panel);
     }
     scale(task.scratch.d_q, run.width() * run.lanes(), task.problem().scale);
-    store_columns(task.scratch.d_q, run.lanes(), task.problem()[dQ], queries, run.width());
+    store_columns(task.scratch.d_q, run.lanes(), task.problem()[DQ], queries, run.width());
 }
 
 // dS is 0 for pairs of a query and a key that is not visible to it, and is no sum of products.
@@ -186,7 +186,7 @@ void add_key_gradients(Task const& task, Tokens const& keys, Tokens const& queri
     std::int64_t const stride = run.lane_padded(run.width());
     load_rows(problem[Q], queries, run.width(), scratch.q_rows, stride);
     scale(scratch.q_rows, queries.count * stride, problem.scale);
-    load_rows(problem[dO], queries, run.width(), scratch.d_o_rows, stride);
+    load_rows(problem[DO], queries, run.width(), scratch.d_o_rows, stride);
     differentiate_scores(task, panel, tile);
     add_tile_times_rows(run, scratch.gradients, scratch.q_rows, keys.count, queries.count, task.is_careful,
                         scratch.d_k);
@@ -214,8 +214,8 @@ void differentiate_keys(Task task) {
         sum_key_gradients(task, keys);
     }
     std::int64_t const stride = task.run.lane_padded(task.run.width());
-    store_rows(task.scratch.d_k, stride, task.problem()[dK], keys, task.run.width());
-    store_rows(task.scratch.d_v, stride, task.problem()[dV], keys, task.run.width());
+    store_rows(task.scratch.d_k, stride, task.problem()[DK], keys, task.run.width());
+    store_rows(task.scratch.d_v, stride, task.problem()[DV], keys, task.run.width());
 }
 
 }  // namespace
@@ -240,7 +240,7 @@ void run_backward(NeighborhoodProblem const& problem, int threads, void* workspa
                             [&](Block const& block, Scratch const& scratch) {
                                 differentiate_keys({run, row_dots, block, scratch});
                             });
-    if (!problem[dRel_pos_bias]) return;
+    if (!problem[DRelPosBias]) return;
     for_each_head<Scratch>(
         run, run.blocks_of_queries(), threads, workspace, arena.used(),
         [&](std::int64_t h, Scratch scratch, auto const& blocks) {

@@ -19,7 +19,7 @@ Box all_distances(NeighborhoodAxes const& axes) {
 DistanceSums::DistanceSums(NeighborhoodProblem const& problem, Arena& arena)
     : problem_(problem),
       distances_(all_distances(problem.axes)),
-      sums_(arena.take<double>(problem[dRel_pos_bias] ? distances_.count() : 0, 1)) {}
+      sums_(arena.take<double>(problem[DRelPosBias] ? distances_.count() : 0, 1)) {}
 
 void DistanceSums::clear() { std::fill_n(sums_, distances_.count(), 0.0); }
 
@@ -36,7 +36,7 @@ void DistanceSums::add(float const* tile, std::int64_t lanes, KeyTile const& key
 }
 
 void DistanceSums::store(std::int64_t h) const {
-    TokenView const& to = problem_[dRel_pos_bias];
+    TokenView const& to = problem_[DRelPosBias];
     for (std::int64_t index = 0; index < distances_.count(); ++index) {
         Place const at = distances_.at(index);
         std::int64_t const offset = h * to.head + at[0] * to.axes[0] + at[1] * to.axes[1] + at[2] * to.axes[2];

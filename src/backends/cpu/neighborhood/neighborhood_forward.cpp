@@ -55,7 +55,7 @@ void attend(Task& task, Tokens const& keys, KeyTile const& tile, bool is_careful
     load_columns(task.problem()[K], keys, run.width(), scratch.k, kTileKeys);
     load_rows(task.problem()[V], keys, run.width(), scratch.v, stride);
     multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
-    TokenView const& bias = task.problem()[Rel_pos_bias];
+    TokenView const& bias = task.problem()[RelPosBias];
     if (bias) add_pairs(bias, distance_offsets(bias, task.block, task.lanes), tile, lanes, scratch.scores);
     fill_unseen(tile, lanes, -kInfinity, scratch.scores);
     std::array<float, kMaxLanes> rescale;

@@ -8,7 +8,7 @@ namespace {
 using neighborhood::Function;
 using neighborhood::Port;
 
-bool is_bias(Port port) { return port == Port::Rel_pos_bias || port == Port::dRel_pos_bias; }
+bool is_bias(Port port) { return port == Port::RelPosBias || port == Port::DRelPosBias; }
 
 // The places of batch, heads and the first axis of space among the tensor's dims.
 struct Order {

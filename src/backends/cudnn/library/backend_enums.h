@@ -37,14 +37,14 @@ enum class SdpaForwardAttribute : int {
     O,
     Stats,
     Scale,
-    Block_mask,
-    Page_table_k,
-    Page_table_v,
-    Seq_len_q,
-    Seq_len_kv,
-    Unfuse_fma = 2819,  // 9.22
-    Cu_seq_len_q,       // 9.24
-    Cu_seq_len_kv
+    BlockMask,
+    PageTableK,
+    PageTableV,
+    SeqLenQ,
+    SeqLenKv,
+    UnfuseFma = 2819,  // 9.22
+    CuSeqLenQ,         // 9.24
+    CuSeqLenKv
 };
 
 // Operations that move elements, from 9.22 on.

@@ -30,18 +30,18 @@ constexpr SdpaOperand kSdpaOperands[] = {
     {attention::V, SdpaForwardAttribute::V},
     {attention::O, SdpaForwardAttribute::O},
     {attention::Stats, SdpaForwardAttribute::Stats},
-    {attention::Attn_scale, SdpaForwardAttribute::Scale},
-    {attention::Block_mask, SdpaForwardAttribute::Block_mask},
-    {attention::Page_table_k, SdpaForwardAttribute::Page_table_k},
-    {attention::Page_table_v, SdpaForwardAttribute::Page_table_v},
-    {attention::Seq_len_q, SdpaForwardAttribute::Seq_len_q, SdpaForwardAttribute::Cu_seq_len_q},
-    {attention::Seq_len_kv, SdpaForwardAttribute::Seq_len_kv, SdpaForwardAttribute::Cu_seq_len_kv},
+    {attention::AttnScale, SdpaForwardAttribute::Scale},
+    {attention::BlockMask, SdpaForwardAttribute::BlockMask},
+    {attention::PageTableK, SdpaForwardAttribute::PageTableK},
+    {attention::PageTableV, SdpaForwardAttribute::PageTableV},
+    {attention::SeqLenQ, SdpaForwardAttribute::SeqLenQ, SdpaForwardAttribute::CuSeqLenQ},
+    {attention::SeqLenKv, SdpaForwardAttribute::SeqLenKv, SdpaForwardAttribute::CuSeqLenKv},
 };
 
 // The operands for which it has no attribute. Limits refuse such graphs before they are lowered.
 constexpr attention::Port kWithoutPlace[] = {
-    attention::Bias,          attention::Seed,       attention::Offset, attention::Rng_dump, attention::Dropout_mask,
-    attention::Dropout_scale, attention::Sink_token, attention::Max,    attention::Sum_exp,
+    attention::Bias,         attention::Seed,      attention::Offset, attention::RngDump, attention::DropoutMask,
+    attention::DropoutScale, attention::SinkToken, attention::Max,    attention::SumExp,
 };
 
 // Whether an operand of forward attention is in exactly one of the two lists, once.
@@ -273,7 +273,7 @@ class OperationLowering {
         for (SdpaOperand const& operand : kSdpaOperands) {
             connect(made, place_of(operand, op.operands[operand.port]));
         }
-        if (options_.unfuses_multiplication) made.set(at(Unfuse_fma), true);
+        if (options_.unfuses_multiplication) made.set(at(UnfuseFma), true);
         if (op.options.scale_value) {
             made.set(at(Scale), tensors_.number(op_.name + "::scale", *op.options.scale_value));
         }

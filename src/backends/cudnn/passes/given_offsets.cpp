@@ -49,8 +49,8 @@ std::vector<ValueId> matrices_of(Draft const& draft, Softmax const& softmax) {
 // Containers of pages have no sequences.
 std::vector<ValueId> matrices_of(ir::SdpaForwardOp const& op) {
     auto const& operands = op.operands;
-    bool const has_keys = operands[Port::Page_table_k] == ir::kNoValue;
-    bool const has_values = operands[Port::Page_table_v] == ir::kNoValue;
+    bool const has_keys = operands[Port::PageTableK] == ir::kNoValue;
+    bool const has_values = operands[Port::PageTableV] == ir::kNoValue;
     return {operands[Port::Q], has_keys ? operands[Port::K] : ir::kNoValue,
             has_values ? operands[Port::V] : ir::kNoValue, operands[Port::O]};
 }

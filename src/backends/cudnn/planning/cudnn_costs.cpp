@@ -55,7 +55,7 @@ struct Sizes {
         queries = static_cast<double>(q[2]);
         key_heads = static_cast<double>(k[1]);
         keys = static_cast<double>(k[2]);
-        nodes::TensorSpec const* const pages = graph.tensor(graph.nodes.front(), Port::Page_table_k);
+        nodes::TensorSpec const* const pages = graph.tensor(graph.nodes.front(), Port::PageTableK);
         if (pages != nullptr) keys *= static_cast<double>(pages->dim[2]);
         columns = static_cast<double>(q[3] + v[3]);
         is_of_192_and_128 = q[3] == 192 && v[3] == 128;

@@ -8,7 +8,7 @@ namespace {
 // Each part counts the sink, draws by positions of its own, and reads the values of other heads.
 Found wrong_in_parts(Facts const& facts) {
     if (!is_forward_of_one_query(facts)) return {};
-    if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};
+    if (facts.has(Port::SinkToken)) return Violation{Port::SinkToken, "a sink token"};
     if (draws_dropout(facts)) return Violation{-1, "generated dropout"};
     return per_head_values(facts);
 }

@@ -12,11 +12,11 @@ bool is_ragged(nodes::TensorSpec const* tensor) {
     return tensor != nullptr && tensor->ragged_offset != nodes::kNoTensor;
 }
 
-bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::dBias); }
+bool needs_product_of_dq(Facts const& facts) { return is_deterministic(facts) || facts.has(Port::DBias); }
 
 bool draws_dropout(Facts const& facts) { return facts.fields.dropout_probability.value_or(0.0f) > 0.0f; }
 
-bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::Sum_exp); }
+bool has_softmax_result(Facts const& facts) { return facts.has(Port::Max) || facts.has(Port::SumExp); }
 
 bool shares_key_heads(Facts const& facts) { return facts.tensor(Port::K)->dim[1] < facts.tensor(Port::Q)->dim[1]; }
 
@@ -47,7 +47,7 @@ std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
     if (!facts.has(Port::Score)) return tensors;
     for (nodes::Node const& node : facts.graph.nodes) {
         if (node.kind() != nodes::NodeKind::Pointwise) continue;
-        for (int const port : {nodes::pointwise::In_0, nodes::pointwise::In_1, nodes::pointwise::In_2}) {
+        for (int const port : {nodes::pointwise::In0, nodes::pointwise::In1, nodes::pointwise::In2}) {
             nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);
             bool const is_read = operand != nullptr && !operand->is_virtual && !operand->is_by_value &&
                                  !operand->value && operand->dim.size() == 4;
@@ -58,7 +58,7 @@ std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
 }
 
 Found per_head_values(Facts const& facts) {
-    Found found = wrong_at(facts, std::array{Port::Bias, Port::Dropout_mask}, [](int, nodes::TensorSpec const& tensor) {
+    Found found = wrong_at(facts, std::array{Port::Bias, Port::DropoutMask}, [](int, nodes::TensorSpec const& tensor) {
         return is_per_head(tensor) ? "per-head values" : "";
     });
     if (found) return found;

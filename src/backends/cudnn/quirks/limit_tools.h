@@ -63,7 +63,7 @@ Found wrong_in_modifier(Facts const& facts, TextOf text_of) {
         std::string const text = text_of(*tensor);
         if (!text.empty()) texts.push_back(text + " '" + tensor->name + "' of the modifier");
     }
-    return violation_at(texts.empty() ? std::vector<int>() : std::vector<int>{Port::Score_mod}, texts);
+    return violation_at(texts.empty() ? std::vector<int>() : std::vector<int>{Port::ScoreMod}, texts);
 }
 
 // The tensors with per-head values, except a sink token; for a modifier its port and the tensors' names.

@@ -47,13 +47,13 @@ double most_met(NeighborhoodProblem const& problem) {
 
 std::string reason_against_tiles(NeighborhoodProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::Tiles;
-    if (problem.work != NeighborhoodWork::Forward && problem.operands[kBias])
+    if (problem.work != NeighborhoodWork::Forward && problem.operands[Bias])
         return "tiles compute no gradients with a bias";
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
     constexpr double kMost = std::numeric_limits<std::int32_t>::max();
     double const bias_span =
-        problem.operands[kBias]
-            ? static_cast<double>(*core::span_of(problem.operand(kBias).dims, problem.operand(kBias).strides))
+        problem.operands[Bias]
+            ? static_cast<double>(*core::span_of(problem.operand(Bias).dims, problem.operand(Bias).strides))
             : 0;
     if (packed_bits(axes_of(problem)) > kPackedBits || most_met(problem) > kMost || bias_span > kMost)
         return "tiles need axes, windows and a bias that are counted in 32 bits";
@@ -81,7 +81,7 @@ char const* to_string(NeighborhoodForm form) {
 std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
     bool const is_by_groups = form == NeighborhoodForm::WarpGroups;
     if (is_by_groups && device.compute_capability != kHopper) return "warpgroups need compute capability 9.0";
-    if (is_by_groups && problem.operands[kBias]) return "warpgroups support no bias";
+    if (is_by_groups && problem.operands[Bias]) return "warpgroups support no bias";
     std::string reason = reason_against_work(problem.work, form);
     if (!reason.empty() || form == NeighborhoodForm::Tokens) return reason;
     return is_by_groups ? reason_against_warpgroups(problem) : reason_against_tiles(problem);
@@ -97,19 +97,19 @@ bool is_deterministic(NeighborhoodWork work) { return work != NeighborhoodWork::
 
 bool is_rows(NeighborhoodTensor tensor) {
     switch (tensor) {
-        case kBias:
-        case kSlots:
-        case kStats:
-        case kDelta:
-        case kQueryStatistics:
-        case kBiasGradient: return false;
+        case Bias:
+        case Slots:
+        case Stats:
+        case Delta:
+        case QueryStatistics:
+        case BiasGradient: return false;
         default: return true;
     }
 }
 
 bool has_aligned_rows(NeighborhoodProblem const& problem) {
     if (problem.columns() * core::size_of(problem.example().type) % kVectorBytes != 0) return false;
-    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+    for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const& operand = problem.operands[static_cast<std::size_t>(i)];
         if (!operand || !is_rows(static_cast<NeighborhoodTensor>(i))) continue;
         if (operand->strides.back() != 1) return false;
@@ -123,10 +123,10 @@ bool has_aligned_rows(NeighborhoodProblem const& problem) {
 
 std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     std::vector<std::size_t> alignments;
-    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+    for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const& operand = problem.operands[static_cast<std::size_t>(i)];
         if (!operand) continue;
-        bool const is_of_vectors = is_rows(static_cast<NeighborhoodTensor>(i)) || i == kQueryStatistics;
+        bool const is_of_vectors = is_rows(static_cast<NeighborhoodTensor>(i)) || i == QueryStatistics;
         bool const needs_vectors = form != NeighborhoodForm::Tokens && is_of_vectors;
         alignments.push_back(static_cast<std::size_t>(needs_vectors ? kVectorBytes : core::size_of(operand->type)));
     }

@@ -58,7 +58,7 @@ class Builder {
         TensorSpec const* const tensor = graph_.tensor(node_, at);
         return tensor != nullptr && !tensor->is_virtual;
     }
-    bool has_bias() const { return graph_.tensor(node_, port::Rel_pos_bias) != nullptr; }
+    bool has_bias() const { return graph_.tensor(node_, port::RelPosBias) != nullptr; }
     NodeKind kind() const { return node_.kind(); }
     NeighborhoodForm form() const { return steps_.form; }
     NeighborhoodSteps take() { return std::move(steps_); }
@@ -105,10 +105,10 @@ class Builder {
                 "neighborhood: tensor '" + spec->name +
                 "' has no memory of its own, or packed sequences, which kernels of this library do not support");
         }
-        bool const is_bias = tensor == kBias || tensor == kBiasGradient;
+        bool const is_bias = tensor == Bias || tensor == BiasGradient;
         if (is_bias) operand = Operand{spec->data_type, spec->dim, spec->stride};
-        else operand = tensor == kStats ? statistics(*spec) : rows(*spec);
-        if (!is_bias && tensor != kStats && spec->alignment < kVectorBytes) steps_.has_unaligned_rows = true;
+        else operand = tensor == Stats ? statistics(*spec) : rows(*spec);
+        if (!is_bias && tensor != Stats && spec->alignment < kVectorBytes) steps_.has_unaligned_rows = true;
         step.places.push_back({.uid = spec->uid.value_or(0)});
         return {};
     }
@@ -116,8 +116,8 @@ class Builder {
     // An operand with the columns of the queries, except for Delta and the statistics.
     Operand in_workspace(NeighborhoodTensor tensor) const {
         core::Dims dims = rows(*graph_.tensor(node_, port::Q)).dims;
-        if (tensor == kDelta) dims.back() = 1;
-        if (tensor == kQueryStatistics) dims.back() = 2;
+        if (tensor == Delta) dims.back() = 1;
+        if (tensor == QueryStatistics) dims.back() = 2;
         core::Dims strides = core::packed_strides(dims);
         return {DataType_t::FLOAT, std::move(dims), std::move(strides)};
     }
@@ -139,59 +139,57 @@ class Builder {
 };
 
 error_t add_forward(Builder& builder) {
-    Links links{
-        {kQueries, port::Q}, {kKeys, port::K}, {kValues, port::V}, {kBias, port::Rel_pos_bias}, {kOutput, port::O}};
-    if (builder.wants(port::Stats)) links.push_back({kStats, port::Stats});
+    Links links{{Queries, port::Q}, {Keys, port::K}, {Values, port::V}, {Bias, port::RelPosBias}, {Output, port::O}};
+    if (builder.wants(port::Stats)) links.push_back({Stats, port::Stats});
     return builder.add(NeighborhoodWork::Forward, links);
 }
 
 error_t add_backward_in_one_pass(Builder& builder) {
-    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::GradientStart, {{kOutput, port::O},
-                                                                 {kOutputGradient, port::dO},
-                                                                 {kStats, port::Stats},
-                                                                 {kQueryStatistics, kWorkspace},
-                                                                 {kQuerySums, kWorkspace}}));
-    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::Gradients, {{kQueries, port::Q},
-                                                             {kKeys, port::K},
-                                                             {kValues, port::V},
-                                                             {kOutputGradient, port::dO},
-                                                             {kQueryStatistics, kWorkspace},
-                                                             {kQuerySums, kWorkspace},
-                                                             {kKeyGradient, port::dK},
-                                                             {kValueGradient, port::dV}}));
-    return builder.add(NeighborhoodWork::GradientEnd, {{kQuerySums, kWorkspace}, {kQueryGradient, port::dQ}});
+    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::GradientStart, {{Output, port::O},
+                                                                 {OutputGradient, port::DO},
+                                                                 {Stats, port::Stats},
+                                                                 {QueryStatistics, kWorkspace},
+                                                                 {QuerySums, kWorkspace}}));
+    SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::Gradients, {{Queries, port::Q},
+                                                             {Keys, port::K},
+                                                             {Values, port::V},
+                                                             {OutputGradient, port::DO},
+                                                             {QueryStatistics, kWorkspace},
+                                                             {QuerySums, kWorkspace},
+                                                             {KeyGradient, port::DK},
+                                                             {ValueGradient, port::DV}}));
+    return builder.add(NeighborhoodWork::GradientEnd, {{QuerySums, kWorkspace}, {QueryGradient, port::DQ}});
 }
 
 error_t add_backward(Builder& builder) {
     // The form with one pass has no bias: where there is one, reason_against() refuses the steps below to warpgroups.
     if (builder.form() == NeighborhoodForm::WarpGroups && !builder.has_bias()) return add_backward_in_one_pass(builder);
-    Links const shared{
-        {kQueries, port::Q},         {kKeys, port::K},      {kValues, port::V},  {kBias, port::Rel_pos_bias},
-        {kOutputGradient, port::dO}, {kStats, port::Stats}, {kDelta, kWorkspace}};
+    Links const shared{{Queries, port::Q},         {Keys, port::K},      {Values, port::V},  {Bias, port::RelPosBias},
+                       {OutputGradient, port::DO}, {Stats, port::Stats}, {Delta, kWorkspace}};
     Links of_queries = shared, of_keys = shared;
-    of_queries.insert(of_queries.end(), {{kOutput, port::O}, {kQueryGradient, port::dQ}});
-    of_keys.insert(of_keys.end(), {{kKeyGradient, port::dK}, {kValueGradient, port::dV}});
+    of_queries.insert(of_queries.end(), {{Output, port::O}, {QueryGradient, port::DQ}});
+    of_keys.insert(of_keys.end(), {{KeyGradient, port::DK}, {ValueGradient, port::DV}});
     SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::QueryGradients, of_queries));
     SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::KeyGradients, of_keys));
-    if (!builder.wants(port::dRel_pos_bias)) return {};
+    if (!builder.wants(port::DRelPosBias)) return {};
     Links of_bias = shared;
-    of_bias.push_back({kBiasGradient, port::dRel_pos_bias});
+    of_bias.push_back({BiasGradient, port::DRelPosBias});
     return builder.add(NeighborhoodWork::BiasGradient, of_bias);
 }
 
 error_t add_qk_backward(Builder& builder) {
     SDPA_GRAPH_TRY(
-        builder.add(NeighborhoodWork::WindowQueries, {{kSlots, port::dAttn}, {kKeys, port::K}, {kQueries, port::dQ}}));
+        builder.add(NeighborhoodWork::WindowQueries, {{Slots, port::DAttn}, {Keys, port::K}, {Queries, port::DQ}}));
     SDPA_GRAPH_TRY(
-        builder.add(NeighborhoodWork::WindowKeys, {{kSlots, port::dAttn}, {kQueries, port::Q}, {kKeys, port::dK}}));
-    if (!builder.wants(port::dRel_pos_bias)) return {};
-    return builder.add(NeighborhoodWork::WindowBias, {{kSlots, port::dAttn}, {kBiasGradient, port::dRel_pos_bias}});
+        builder.add(NeighborhoodWork::WindowKeys, {{Slots, port::DAttn}, {Queries, port::Q}, {Keys, port::DK}}));
+    if (!builder.wants(port::DRelPosBias)) return {};
+    return builder.add(NeighborhoodWork::WindowBias, {{Slots, port::DAttn}, {BiasGradient, port::DRelPosBias}});
 }
 
 error_t add_av_backward(Builder& builder) {
     SDPA_GRAPH_TRY(
-        builder.add(NeighborhoodWork::WindowSlots, {{kQueries, port::dO}, {kKeys, port::V}, {kSlots, port::dAttn}}));
-    return builder.add(NeighborhoodWork::WindowKeys, {{kSlots, port::Attn}, {kQueries, port::dO}, {kKeys, port::dV}});
+        builder.add(NeighborhoodWork::WindowSlots, {{Queries, port::DO}, {Keys, port::V}, {Slots, port::DAttn}}));
+    return builder.add(NeighborhoodWork::WindowKeys, {{Slots, port::Attn}, {Queries, port::DO}, {Keys, port::DV}});
 }
 
 error_t add_steps(Builder& builder) {
@@ -199,13 +197,12 @@ error_t add_steps(Builder& builder) {
         case NodeKind::NeighborhoodForward: return add_forward(builder);
         case NodeKind::NeighborhoodBackward: return add_backward(builder);
         case NodeKind::NeighborhoodQk:
-            return builder.add(
-                NeighborhoodWork::WindowSlots,
-                {{kQueries, port::Q}, {kKeys, port::K}, {kBias, port::Rel_pos_bias}, {kSlots, port::Attn}});
+            return builder.add(NeighborhoodWork::WindowSlots,
+                               {{Queries, port::Q}, {Keys, port::K}, {Bias, port::RelPosBias}, {Slots, port::Attn}});
         case NodeKind::NeighborhoodQkBackward: return add_qk_backward(builder);
         case NodeKind::NeighborhoodAv:
             return builder.add(NeighborhoodWork::WindowQueries,
-                               {{kSlots, port::Attn}, {kKeys, port::V}, {kQueries, port::O}});
+                               {{Slots, port::Attn}, {Keys, port::V}, {Queries, port::O}});
         default: return add_av_backward(builder);
     }
 }

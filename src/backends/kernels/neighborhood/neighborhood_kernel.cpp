@@ -20,32 +20,28 @@ struct Use {
 
 Use use_of(NeighborhoodWork work) {
     switch (work) {
-        case NeighborhoodWork::Forward:
-            return {{kQueries, kKeys, kValues, kOutput}, {kBias, kStats}, {kOutput, kStats}};
+        case NeighborhoodWork::Forward: return {{Queries, Keys, Values, Output}, {Bias, Stats}, {Output, Stats}};
         case NeighborhoodWork::QueryGradients:
-            return {{kQueries, kKeys, kValues, kOutput, kStats, kOutputGradient, kDelta, kQueryGradient},
-                    {kBias},
-                    {kDelta, kQueryGradient}};
+            return {{Queries, Keys, Values, Output, Stats, OutputGradient, Delta, QueryGradient},
+                    {Bias},
+                    {Delta, QueryGradient}};
         case NeighborhoodWork::KeyGradients:
-            return {{kQueries, kKeys, kValues, kStats, kOutputGradient, kDelta, kKeyGradient, kValueGradient},
-                    {kBias},
-                    {kKeyGradient, kValueGradient}};
+            return {{Queries, Keys, Values, Stats, OutputGradient, Delta, KeyGradient, ValueGradient},
+                    {Bias},
+                    {KeyGradient, ValueGradient}};
         case NeighborhoodWork::BiasGradient:
-            return {
-                {kQueries, kKeys, kValues, kBias, kStats, kOutputGradient, kDelta, kBiasGradient}, {}, {kBiasGradient}};
+            return {{Queries, Keys, Values, Bias, Stats, OutputGradient, Delta, BiasGradient}, {}, {BiasGradient}};
         case NeighborhoodWork::GradientStart:
-            return {
-                {kOutput, kOutputGradient, kStats, kQueryStatistics, kQuerySums}, {}, {kQueryStatistics, kQuerySums}};
+            return {{Output, OutputGradient, Stats, QueryStatistics, QuerySums}, {}, {QueryStatistics, QuerySums}};
         case NeighborhoodWork::Gradients:
-            return {
-                {kQueries, kKeys, kValues, kOutputGradient, kQueryStatistics, kQuerySums, kKeyGradient, kValueGradient},
-                {},
-                {kQuerySums, kKeyGradient, kValueGradient}};
-        case NeighborhoodWork::GradientEnd: return {{kQuerySums, kQueryGradient}, {}, {kQueryGradient}};
-        case NeighborhoodWork::WindowSlots: return {{kQueries, kKeys, kSlots}, {kBias}, {kSlots}};
-        case NeighborhoodWork::WindowQueries: return {{kQueries, kKeys, kSlots}, {}, {kQueries}};
-        case NeighborhoodWork::WindowKeys: return {{kQueries, kKeys, kSlots}, {}, {kKeys}};
-        case NeighborhoodWork::WindowBias: return {{kSlots, kBiasGradient}, {}, {kBiasGradient}};
+            return {{Queries, Keys, Values, OutputGradient, QueryStatistics, QuerySums, KeyGradient, ValueGradient},
+                    {},
+                    {QuerySums, KeyGradient, ValueGradient}};
+        case NeighborhoodWork::GradientEnd: return {{QuerySums, QueryGradient}, {}, {QueryGradient}};
+        case NeighborhoodWork::WindowSlots: return {{Queries, Keys, Slots}, {Bias}, {Slots}};
+        case NeighborhoodWork::WindowQueries: return {{Queries, Keys, Slots}, {}, {Queries}};
+        case NeighborhoodWork::WindowKeys: return {{Queries, Keys, Slots}, {}, {Keys}};
+        case NeighborhoodWork::WindowBias: return {{Slots, BiasGradient}, {}, {BiasGradient}};
     }
     return {};
 }
@@ -60,7 +56,7 @@ error_t wrong(std::string const& what, std::string const& found, std::string con
 
 // The operand if it has rows like the others; null if it has none.
 Operand const* rows_of(NeighborhoodProblem const& problem) {
-    for (NeighborhoodTensor const tensor : {kQueries, kOutput, kQueryGradient}) {
+    for (NeighborhoodTensor const tensor : {Queries, Output, QueryGradient}) {
         if (problem.operands[tensor]) return &problem.operand(tensor);
     }
     return nullptr;
@@ -74,10 +70,10 @@ std::int64_t slots_of(NeighborhoodProblem const& problem) {
 
 std::int64_t columns_of(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
     switch (tensor) {
-        case kStats:
-        case kDelta: return 1;
-        case kQueryStatistics: return 2;
-        case kSlots: return slots_of(problem);
+        case Stats:
+        case Delta: return 1;
+        case QueryStatistics: return 2;
+        case Slots: return slots_of(problem);
         default: return problem.columns();
     }
 }
@@ -86,7 +82,7 @@ std::int64_t columns_of(NeighborhoodProblem const& problem, NeighborhoodTensor t
 Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
     Dims const& example = problem.example().dims;
     Dims dims;
-    if (tensor == kBias || tensor == kBiasGradient) {
+    if (tensor == Bias || tensor == BiasGradient) {
         dims = {example[1]};
         for (neighborhood::Axis const& axis : problem.axes) dims.push_back(2 * axis.kernel - 1);
         return dims;
@@ -113,7 +109,7 @@ error_t check_axes(NeighborhoodProblem const& problem) {
 error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor tensor, bool is_written) {
     Operand const& operand = problem.operand(tensor);
     std::string const name = to_string(tensor);
-    bool const is_of_sums = tensor == kStats || tensor == kDelta || tensor == kQueryStatistics || tensor == kQuerySums;
+    bool const is_of_sums = tensor == Stats || tensor == Delta || tensor == QueryStatistics || tensor == QuerySums;
     DataType_t const type = is_of_sums ? DataType_t::FLOAT : problem.example().type;
     if (operand.type != type) {
         return wrong(name, std::string("type ") + cudnn_frontend::to_string(operand.type),
@@ -135,17 +131,17 @@ error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor ten
 
 // Kernels compute the place of a row of the one from that of the other.
 error_t check_query_rows(NeighborhoodProblem const& problem) {
-    if (!problem.operands[kQueryStatistics]) return {};
-    core::Dims const& of_sums = problem.operand(kQuerySums).strides;
-    core::Dims const& of_statistics = problem.operand(kQueryStatistics).strides;
+    if (!problem.operands[QueryStatistics]) return {};
+    core::Dims const& of_sums = problem.operand(QuerySums).strides;
+    core::Dims const& of_statistics = problem.operand(QueryStatistics).strides;
     bool is_right = of_statistics.back() == 1 && of_sums.back() == 1;
     for (std::size_t dim = 0; dim + 1 < of_statistics.size(); ++dim) {
         is_right =
             is_right && of_statistics[dim] % 2 == 0 && of_sums[dim] == of_statistics[dim] / 2 * problem.columns();
     }
     if (is_right) return {};
-    return wrong(to_string(kQuerySums), "strides " + core::to_string(of_sums),
-                 std::to_string(problem.columns()) + " / 2 times those of " + to_string(kQueryStatistics) + ", " +
+    return wrong(to_string(QuerySums), "strides " + core::to_string(of_sums),
+                 std::to_string(problem.columns()) + " / 2 times those of " + to_string(QueryStatistics) + ", " +
                      core::to_string(of_statistics) + ", all even except the last ones, which are 1");
 }
 
@@ -159,7 +155,7 @@ error_t check_counts(NeighborhoodProblem const& problem) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     Dims const& example = problem.example().dims;
     Dims const tokens(example.begin(), example.end() - 1);
-    Dims entries = needed_dims(problem, kBias);
+    Dims entries = needed_dims(problem, Bias);
     for (Dims const& counted : {tokens, entries}) {
         auto const count = core::volume(counted);
         if (!count || *count > kMost) {
@@ -199,7 +195,7 @@ error_t check_form(NeighborhoodProblem const& problem, NeighborhoodForm form, De
 KernelPointer make_kernel(NeighborhoodProblem const& problem, NeighborhoodForm form, std::shared_ptr<Code const> code) {
     std::vector<Parameter> parameters;
     std::vector<std::size_t> const alignments = alignments_of(problem, form);
-    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+    for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const tensor = static_cast<NeighborhoodTensor>(i);
         if (!problem.operands[static_cast<std::size_t>(i)]) continue;
         parameters.push_back({to_string(tensor), alignments[parameters.size()]});
@@ -209,7 +205,7 @@ KernelPointer make_kernel(NeighborhoodProblem const& problem, NeighborhoodForm f
 
 }  // namespace
 
-Operand const& NeighborhoodProblem::example() const { return operands[kSlots] ? operand(kSlots) : *rows_of(*this); }
+Operand const& NeighborhoodProblem::example() const { return operands[Slots] ? operand(Slots) : *rows_of(*this); }
 
 std::int64_t NeighborhoodProblem::columns() const {
     Operand const* const rows = rows_of(*this);
@@ -217,7 +213,7 @@ std::int64_t NeighborhoodProblem::columns() const {
 }
 
 char const* to_string(NeighborhoodTensor tensor) {
-    constexpr char const* kNames[kNeighborhoodTensors] = {
+    constexpr char const* kNames[NeighborhoodTensorCount] = {
         "queries",        "keys",       "values",          "bias",           "slots",
         "output",         "stats",      "output gradient", "delta",          "query statistics",
         "query gradient", "query sums", "key gradient",    "value gradient", "bias gradient"};
@@ -227,7 +223,7 @@ char const* to_string(NeighborhoodTensor tensor) {
 error_t check(NeighborhoodProblem const& problem) {
     SDPA_GRAPH_TRY(check_axes(problem));
     Use const use = use_of(problem.work);
-    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+    for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const tensor = static_cast<NeighborhoodTensor>(i);
         bool const is_there = problem.operands[static_cast<std::size_t>(i)].has_value();
         if (!is_there && contains(use.needed, tensor))
@@ -240,7 +236,7 @@ error_t check(NeighborhoodProblem const& problem) {
     if (example.dims.size() != problem.axes.size() + 3) {
         return wrong("the problem", "dims " + core::to_string(example.dims), "batches, heads, space and columns");
     }
-    for (int i = 0; i < kNeighborhoodTensors; ++i) {
+    for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const tensor = static_cast<NeighborhoodTensor>(i);
         if (!problem.operands[static_cast<std::size_t>(i)]) continue;
         SDPA_GRAPH_TRY(check_operand(problem, tensor, contains(use.written, tensor)));

@@ -48,7 +48,7 @@ struct NeighborhoodProblem {
     // Delta and two in QueryStatistics, which are FLOAT, as QuerySums are; {heads, 2 * kernel - 1...} for the bias. The
     // others have one type. The place of a row of QueryStatistics gives that of the row of QuerySums: strides of the
     // former, times columns / 2, are those of the latter, except for the last ones, which are 1.
-    std::array<std::optional<Operand>, kNeighborhoodTensors> operands;
+    std::array<std::optional<Operand>, NeighborhoodTensorCount> operands;
 
     Operand const& operand(NeighborhoodTensor tensor) const { return *operands[static_cast<std::size_t>(tensor)]; }
     // The operand that gives the others their dims and their type. Every kernel has one.

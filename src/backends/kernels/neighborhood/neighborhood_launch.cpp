@@ -34,9 +34,9 @@ NeighborhoodArguments arguments_of(NeighborhoodProblem const& problem) {
     arguments.by_vectors = has_aligned_rows(problem);
     arguments.scale = problem.scale;
     arguments.without_key = problem.without_key;
-    for (int tensor = 0; tensor < kNeighborhoodTensors; ++tensor) {
+    for (int tensor = 0; tensor < NeighborhoodTensorCount; ++tensor) {
         auto const& operand = problem.operands[static_cast<std::size_t>(tensor)];
-        bool const is_bias = tensor == kBias || tensor == kBiasGradient;
+        bool const is_bias = tensor == Bias || tensor == BiasGradient;
         if (operand) arguments.tensors[tensor] = access_of(*operand, axes_of(problem), problem.axes.size(), is_bias);
     }
     return arguments;
@@ -92,8 +92,8 @@ NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
 
 // A warp for each token, or for each entry of the bias' gradient.
 std::int64_t warps_of(NeighborhoodProblem const& problem) {
-    if (problem.operands[kBiasGradient]) return *core::volume(problem.operand(kBiasGradient).dims);
-    core::Dims const& dims = problem.operand(kQueries).dims;
+    if (problem.operands[BiasGradient]) return *core::volume(problem.operand(BiasGradient).dims);
+    core::Dims const& dims = problem.operand(Queries).dims;
     return *core::volume(core::Dims(dims.begin(), dims.end() - 1));
 }
 
@@ -150,7 +150,7 @@ Source source_by_warpgroups(NeighborhoodWork work) {
 
 Source source_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     switch (form) {
-        case NeighborhoodForm::Tokens: return source_by_tokens(problem.work, problem.operands[kBias].has_value());
+        case NeighborhoodForm::Tokens: return source_by_tokens(problem.work, problem.operands[Bias].has_value());
         case NeighborhoodForm::Tiles: return source_by_tiles(problem.work);
         default: return source_by_warpgroups(problem.work);
     }
@@ -182,7 +182,7 @@ NeighborhoodLaunch neighborhood_launch(NeighborhoodProblem const& problem, Neigh
 
 void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers) {
     std::size_t next = 0;
-    for (int tensor = 0; tensor < kNeighborhoodTensors; ++tensor) {
+    for (int tensor = 0; tensor < NeighborhoodTensorCount; ++tensor) {
         if (!problem.operands[static_cast<std::size_t>(tensor)]) continue;
         void* const pointer = pointers[next++];
         arguments.tensors[tensor].start = pointer;
@@ -197,7 +197,7 @@ CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm 
     std::vector<std::string> defines{std::string("X=") + element_name(problem.example().type),
                                      define_of_columns(problem, form)};
     if (is_compiled_for_bias(problem.work, form)) {
-        defines.push_back(std::string("HAS_BIAS=") + (problem.operands[kBias] ? "true" : "false"));
+        defines.push_back(std::string("HAS_BIAS=") + (problem.operands[Bias] ? "true" : "false"));
     }
     bool const is_of_one_architecture = form == NeighborhoodForm::WarpGroups;
     return {source.file, std::move(source.functions), std::move(defines), {compute_capability, is_of_one_architecture}};

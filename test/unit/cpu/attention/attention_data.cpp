@@ -47,13 +47,13 @@ constexpr double kDropoutMaskScale = 1.25;
 
 Dims strides_of(Dims const& dim, Layout layout) {
     switch (layout) {
-        case Layout::BSHD: return {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+        case Layout::Bshd: return {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
         case Layout::Gaps: return {dim[1] * dim[2] * (dim[3] + 3) + 5, dim[2] * (dim[3] + 3), dim[3] + 3, 1};
         default: return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
     }
 }
 
-Tensor make_tensor(Dims const& dim, DataType_t type, Layout layout = Layout::BHSD) {
+Tensor make_tensor(Dims const& dim, DataType_t type, Layout layout = Layout::Bhsd) {
     Dims const stride = strides_of(dim, layout);
     std::int64_t last = 1;
     for (std::size_t axis = 0; axis < 4; ++axis) last += (dim[axis] - 1) * stride[axis];
@@ -191,20 +191,20 @@ fe::cpu::AttentionTensors connect(AttentionCase const& test, Data const& data) {
     tensors[Port::V] = data.v.view;
     tensors[Port::O] = data.o.view;
     tensors[Port::Stats] = data.stats.view;
-    if (test.scale == Scale::Device) tensors[Port::Attn_scale] = data.scale.view;
+    if (test.scale == Scale::Device) tensors[Port::AttnScale] = data.scale.view;
     if (test.bias) tensors[Port::Bias] = data.bias.view;
     if (test.len_q) {
-        tensors[Port::Seq_len_q] = data.seq_len_q.view;
-        tensors[Port::Seq_len_kv] = data.seq_len_kv.view;
+        tensors[Port::SeqLenQ] = data.seq_len_q.view;
+        tensors[Port::SeqLenKv] = data.seq_len_kv.view;
     }
     if (test.dropout == Dropout::Probability) {
         tensors[Port::Seed] = data.seed.view;
         tensors[Port::Offset] = data.offset.view;
-        tensors[Port::Rng_dump] = data.rng_dump.view;
+        tensors[Port::RngDump] = data.rng_dump.view;
     }
     if (test.dropout == Dropout::Mask) {
-        tensors[Port::Dropout_mask] = data.dropout_mask.view;
-        tensors[Port::Dropout_scale] = data.dropout_scale.view;
+        tensors[Port::DropoutMask] = data.dropout_mask.view;
+        tensors[Port::DropoutScale] = data.dropout_scale.view;
     }
     return tensors;
 }
@@ -215,11 +215,11 @@ fe::cpu::AttentionTensors Data::forward(AttentionCase const& test) const { retur
 
 fe::cpu::AttentionTensors Data::backward(AttentionCase const& test) const {
     auto tensors = connect(test, *this);
-    tensors[Port::dO] = d_o.view;
-    tensors[Port::dQ] = d_q.view;
-    tensors[Port::dK] = d_k.view;
-    tensors[Port::dV] = d_v.view;
-    if (test.bias) tensors[Port::dBias] = d_bias.view;
+    tensors[Port::DO] = d_o.view;
+    tensors[Port::DQ] = d_q.view;
+    tensors[Port::DK] = d_k.view;
+    tensors[Port::DV] = d_v.view;
+    if (test.bias) tensors[Port::DBias] = d_bias.view;
     return tensors;
 }
 
@@ -228,9 +228,9 @@ namespace {
 // The mask that the kernels should generate.
 oracle::Array generated_mask(AttentionCase const& test, Data const& data) {
     oracle::Array mask(test.b, test.h_q, test.s_q, test.s_kv);
-    fe::attention::DropoutMask const generator(static_cast<std::int64_t>(data.seed.at(0, 0, 0, 0)),
-                                               static_cast<std::int64_t>(data.offset.at(0, 0, 0, 0)),
-                                               1.0 - double{test.dropout_probability}, test.s_kv);
+    fe::attention::PhiloxMask const generator(static_cast<std::int64_t>(data.seed.at(0, 0, 0, 0)),
+                                              static_cast<std::int64_t>(data.offset.at(0, 0, 0, 0)),
+                                              1.0 - double{test.dropout_probability}, test.s_kv);
     for_each_element(mask.dim, [&](auto b, auto h, auto i, auto j) {
         mask.at(b, h, i, j) = generator.keeps((b * test.h_q + h) * test.s_q + i, j) ? 1.0 : 0.0;
     });
@@ -270,7 +270,7 @@ AttentionCase random_case(unsigned seed) {
     set_random_sizes(test, random);
     test.type =
         random.pick({DataType_t::FLOAT, DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16, DataType_t::DOUBLE});
-    test.input_layout = test.output_layout = random.pick({Layout::BHSD, Layout::BSHD, Layout::Gaps});
+    test.input_layout = test.output_layout = random.pick({Layout::Bhsd, Layout::Bshd, Layout::Gaps});
     test.alibi = random.chance(0.25);
     bool const has_lengths = random.flip();
     set_random_band(test, random);

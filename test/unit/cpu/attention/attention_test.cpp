@@ -217,7 +217,7 @@ TEST_CASE("fused backward computes only what is connected") {
     run_backward(test, whole, 1);
     run_forward(test, part, 1);
     auto tensors = part.backward(test);
-    tensors[Port::dQ] = tensors[Port::dV] = View{};
+    tensors[Port::DQ] = tensors[Port::DV] = View{};
     run_guarded(cpu::backward_workspace(tensors, 2),
                 [&](void* workspace) { return cpu::attention_backward(tensors, options_of(test), 2, workspace); });
     CHECK(part.d_k.memory == whole.d_k.memory);
@@ -232,7 +232,7 @@ TEST_CASE("fused attention needs memory that grows with the length, not with its
         view.dim = {1, 8, length, 64};
         cpu::AttentionTensors forward, backward;
         for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) forward[port] = view;
-        for (Port const port : {Port::Q, Port::K, Port::V, Port::dQ, Port::dK, Port::dV}) backward[port] = view;
+        for (Port const port : {Port::Q, Port::K, Port::V, Port::DQ, Port::DK, Port::DV}) backward[port] = view;
         return std::pair{cpu::forward_workspace(forward, 2), cpu::backward_workspace(backward, 2)};
     };
     CHECK(bytes(16384).first == bytes(1024).first);

@@ -143,7 +143,7 @@ TEST_CASE("generator: the documented mask, with all 64 bits of seed and offset")
         REQUIRE(rig.run().get_message() == "");
         return rig.read(y);
     };
-    attention::DropoutMask const mask(seed, offset, 0.75, 270);
+    attention::PhiloxMask const mask(seed, offset, 0.75, 270);
     auto const actual = mask_of(seed);
     bool is_same = true;
     double kept = 0.0;

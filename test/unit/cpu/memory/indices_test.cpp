@@ -57,11 +57,11 @@ RemotePack packed() {
 // Cumulative lengths of 4 and 2 queries, which are also Q's ragged offset in tokens.
 RemotePack totalled(bool is_fused) {
     auto attention = AttentionGraph::forward().padding();
-    attention.node().ports[Port::Seq_len_q] = nodes::kNoTensor;
-    attention.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    attention.node().ports[Port::SeqLenQ] = nodes::kNoTensor;
+    attention.connect(Port::CuSeqLenQ, DataType_t::INT32, {3, 1, 1, 1});
     auto& q = attention.tensor(Port::Q);
     q.stride = {192, 8, 32, 1};
-    q.ragged_offset = attention.node().ports[Port::Cu_seq_len_q];
+    q.ragged_offset = attention.node().ports[Port::CuSeqLenQ];
     q.ragged_offset_multiplier = 32;
     return {is_fused ? test::fused(attention) : test::composite(attention),
             {{"cu_seq_len_q", {0, 4, 6}}, {"seq_len_kv", {5, 0}}}};
@@ -206,8 +206,7 @@ TEST_CASE("a page that is not there is named, and tables are fetched after the l
 
 TEST_CASE("a packed table has as many entries as its last offset says") {
     auto attention = AttentionGraph::forward().padding().pages();
-    attention.tensor(Port::Page_table_k).ragged_offset =
-        attention.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
+    attention.tensor(Port::PageTableK).ragged_offset = attention.add_tensor("offset", DataType_t::INT32, {3, 1, 1, 1});
     RemotePack pack{test::composite(attention),
                     {{"seq_len_q", {6, 2}},
                      {"seq_len_kv", {5, 2}},
@@ -224,8 +223,7 @@ TEST_CASE("a packed table has as many entries as its last offset says") {
 
 TEST_CASE("a packed table that would end past all memory is not fetched") {
     auto attention = AttentionGraph::forward().padding().pages();
-    attention.tensor(Port::Page_table_k).ragged_offset =
-        attention.add_tensor("offset", DataType_t::INT64, {3, 1, 1, 1});
+    attention.tensor(Port::PageTableK).ragged_offset = attention.add_tensor("offset", DataType_t::INT64, {3, 1, 1, 1});
     std::int64_t const entries[] = {0, 3, std::int64_t{1} << 62};
     std::vector<std::int32_t> halves(6);
     std::memcpy(halves.data(), entries, sizeof(entries));

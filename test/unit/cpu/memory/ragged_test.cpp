@@ -35,7 +35,7 @@ struct Pack {
             attention.tensor(port).stride = {6 * kWidth, kWidth, kWidth, 1};
         }
         attention.padding();
-        for (int const port : {Port::Seq_len_q, Port::Seq_len_kv}) attention.tensor(port).dim = {kSequences, 1, 1, 1};
+        for (int const port : {Port::SeqLenQ, Port::SeqLenKv}) attention.tensor(port).dim = {kSequences, 1, 1, 1};
         attention.tensor(Port::Q).stride[2] = row_of_q;
         attention.tensor(Port::O).stride[2] = row_of_o;
         for (auto const& [name, port] : {std::pair{"of_q", Port::Q}, {"of_k", Port::K}, {"of_o", Port::O}}) {

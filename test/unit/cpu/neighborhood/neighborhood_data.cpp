@@ -159,11 +159,11 @@ fe::cpu::NeighborhoodProblem Data::problem(NeighborhoodCase const& test) {
     problem.scale = *test.scale;
     problem[Port::Q] = q.view, problem[Port::K] = k.view, problem[Port::V] = v.view, problem[Port::O] = o.view,
     problem[Port::Attn] = attn.view;
-    problem[Port::dO] = d_o.view, problem[Port::dQ] = d_q.view, problem[Port::dK] = d_k.view,
-    problem[Port::dV] = d_v.view;
-    problem[Port::dAttn] = d_attn.view;
+    problem[Port::DO] = d_o.view, problem[Port::DQ] = d_q.view, problem[Port::DK] = d_k.view,
+    problem[Port::DV] = d_v.view;
+    problem[Port::DAttn] = d_attn.view;
     if (test.generates_stats || function == Backward) problem[Port::Stats] = stats.view;
-    if (test.has_bias) problem[Port::Rel_pos_bias] = bias.view, problem[Port::dRel_pos_bias] = d_bias.view;
+    if (test.has_bias) problem[Port::RelPosBias] = bias.view, problem[Port::DRelPosBias] = d_bias.view;
     return problem;
 }
 

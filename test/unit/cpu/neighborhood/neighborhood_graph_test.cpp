@@ -48,7 +48,7 @@ class NodeOf {
 
     // The attributes of {B, space, H, D} or {B, H, space, D}; stats lack the last dim, a bias the first and the last.
     Tensor_attributes attributes(Tensor const& tensor, Port port) {
-        bool const is_bias = port == Port::Rel_pos_bias || port == Port::dRel_pos_bias;
+        bool const is_bias = port == Port::RelPosBias || port == Port::DRelPosBias;
         std::size_t const axes = test_.axes.size();
         std::vector<std::int64_t> dim, stride;
         auto const add = [&](std::int64_t size, std::int64_t step) {
@@ -88,7 +88,7 @@ class NodeOf {
     void add_forward() {
         auto options = windows<fe::graph::Neighborhood_attributes>();
         options.set_attn_scale(*test_.scale).set_generate_stats(test_.generates_stats);
-        if (test_.has_bias) options.set_rel_pos_bias(in(data_.bias, Port::Rel_pos_bias));
+        if (test_.has_bias) options.set_rel_pos_bias(in(data_.bias, Port::RelPosBias));
         auto const [o, stats] =
             graph_.neighborhood_attention(in(data_.q, Port::Q), in(data_.k, Port::K), in(data_.v, Port::V), options);
         out(o, data_.o, Port::O);
@@ -98,29 +98,29 @@ class NodeOf {
         auto options = windows<fe::graph::Neighborhood_backward_attributes>();
         options.set_attn_scale(*test_.scale);
         if (test_.has_bias) {
-            options.set_rel_pos_bias(in(data_.bias, Port::Rel_pos_bias));
-            options.set_drel_pos_bias(graph_.tensor(attributes(data_.d_bias, Port::dRel_pos_bias).set_output(true)));
+            options.set_rel_pos_bias(in(data_.bias, Port::RelPosBias));
+            options.set_drel_pos_bias(graph_.tensor(attributes(data_.d_bias, Port::DRelPosBias).set_output(true)));
         }
         auto const [dq, dk, dv] = graph_.neighborhood_attention_backward(
             in(data_.q, Port::Q), in(data_.k, Port::K), in(data_.v, Port::V), in(data_.o, Port::O),
-            in(data_.d_o, Port::dO), in(data_.stats, Port::Stats), options);
-        out(dq, data_.d_q, Port::dQ);
-        out(dk, data_.d_k, Port::dK);
-        out(dv, data_.d_v, Port::dV);
+            in(data_.d_o, Port::DO), in(data_.stats, Port::Stats), options);
+        out(dq, data_.d_q, Port::DQ);
+        out(dk, data_.d_k, Port::DK);
+        out(dv, data_.d_v, Port::DV);
     }
     void add_qk() {
         auto options = windows<fe::graph::Neighborhood_qk_attributes>();
-        if (test_.has_bias) options.set_rel_pos_bias(in(data_.bias, Port::Rel_pos_bias));
+        if (test_.has_bias) options.set_rel_pos_bias(in(data_.bias, Port::RelPosBias));
         out(graph_.neighborhood_qk(in(data_.q, Port::Q), in(data_.k, Port::K), options), data_.attn, Port::Attn);
     }
     void add_qk_backward() {
         auto options = windows<fe::graph::Neighborhood_qk_backward_attributes>();
         if (test_.has_bias)
-            options.set_drel_pos_bias(graph_.tensor(attributes(data_.d_bias, Port::dRel_pos_bias).set_output(true)));
-        auto const [dq, dk] = graph_.neighborhood_qk_backward(in(data_.d_attn, Port::dAttn), in(data_.q, Port::Q),
+            options.set_drel_pos_bias(graph_.tensor(attributes(data_.d_bias, Port::DRelPosBias).set_output(true)));
+        auto const [dq, dk] = graph_.neighborhood_qk_backward(in(data_.d_attn, Port::DAttn), in(data_.q, Port::Q),
                                                               in(data_.k, Port::K), options);
-        out(dq, data_.d_q, Port::dQ);
-        out(dk, data_.d_k, Port::dK);
+        out(dq, data_.d_q, Port::DQ);
+        out(dk, data_.d_k, Port::DK);
     }
     void add_av() {
         auto const options = windows<fe::graph::Neighborhood_av_attributes>();
@@ -128,10 +128,10 @@ class NodeOf {
     }
     void add_av_backward() {
         auto const options = windows<fe::graph::Neighborhood_av_backward_attributes>();
-        auto const [dattn, dv] = graph_.neighborhood_av_backward(in(data_.d_o, Port::dO), in(data_.attn, Port::Attn),
+        auto const [dattn, dv] = graph_.neighborhood_av_backward(in(data_.d_o, Port::DO), in(data_.attn, Port::Attn),
                                                                  in(data_.v, Port::V), options);
-        out(dattn, data_.d_attn, Port::dAttn);
-        out(dv, data_.d_v, Port::dV);
+        out(dattn, data_.d_attn, Port::DAttn);
+        out(dv, data_.d_v, Port::DV);
     }
 
     NeighborhoodCase const& test_;

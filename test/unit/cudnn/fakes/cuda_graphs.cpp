@@ -7,8 +7,8 @@
 
 namespace {
 
-enum Result { kSuccess = 0, kInvalidValue = 1 };
-enum Type { kFill = 2, kGraph = 4, kEmpty = 5 };
+enum Result { Success = 0, InvalidValue = 1 };
+enum class Type { Fill = 2, Graph = 4, Empty = 5 };
 
 // The memory that a node fills and the value, laid out as in the driver's own struct.
 struct Fill {
@@ -54,16 +54,16 @@ Result list(Graph const& graph, Wanted const& wanted, Node** found, std::size_t*
     }
     if (found != nullptr) std::copy_n(nodes.begin(), std::min(*count, nodes.size()), found);
     *count = nodes.size();
-    return kSuccess;
+    return Result::Success;
 }
 
 Result add(Graph* graph, Type type, std::unique_ptr<Graph> child, Node* const* after, std::size_t count, Node** node) {
     for (std::size_t i = 0; i < count; ++i) {
-        if (after[i] == nullptr || after[i]->owner != graph) return kInvalidValue;
+        if (after[i] == nullptr || after[i]->owner != graph) return Result::InvalidValue;
     }
     graph->nodes.push_back(std::make_unique<Node>(Node{type, graph, std::move(child), {after, after + count}, {}}));
     *node = graph->nodes.back().get();
-    return kSuccess;
+    return Result::Success;
 }
 
 }  // namespace
@@ -72,15 +72,15 @@ extern "C" {
 
 Result cuGraphCreate(Graph** graph, unsigned) {
     *graph = new Graph;
-    return kSuccess;
+    return Result::Success;
 }
 Result cuGraphDestroy(Graph* graph) {
     delete graph;
-    return kSuccess;
+    return Result::Success;
 }
 Result cuGraphClone(Graph** copy, Graph* graph) {
     *copy = copy_of(*graph).release();
-    return kSuccess;
+    return Result::Success;
 }
 Result cuGraphGetNodes(Graph* graph, Node** nodes, std::size_t* count) {
     return list(
@@ -95,31 +95,31 @@ Result cuGraphNodeGetDependentNodes(Node* before, Node** nodes, std::size_t* cou
     return list(*before->owner, waits, nodes, count);
 }
 Result cuGraphNodeGetType(Node* node, int* type) {
-    *type = node->type;
-    return kSuccess;
+    *type = static_cast<int>(node->type);
+    return Result::Success;
 }
 Result cuGraphAddEmptyNode(Node** node, Graph* graph, Node* const* after, std::size_t count) {
-    return add(graph, kEmpty, nullptr, after, count, node);
+    return add(graph, Type::Empty, nullptr, after, count, node);
 }
 Result cuGraphAddChildGraphNode(Node** node, Graph* graph, Node* const* after, std::size_t count, Graph* child) {
-    return add(graph, kGraph, copy_of(*child), after, count, node);
+    return add(graph, Type::Graph, copy_of(*child), after, count, node);
 }
 Result cuGraphAddMemsetNode(Node** node, Graph* graph, Node* const* after, std::size_t count, Fill const* fill, void*) {
-    Result const added = add(graph, kFill, nullptr, after, count, node);
-    if (added == kSuccess) (*node)->fill = *fill;
+    Result const added = add(graph, Type::Fill, nullptr, after, count, node);
+    if (added == Result::Success) (*node)->fill = *fill;
     return added;
 }
 Result cuGraphMemsetNodeSetParams(Node* node, Fill const* fill) {
     node->fill = *fill;
-    return node->type == kFill ? kSuccess : kInvalidValue;
+    return node->type == Type::Fill ? Result::Success : Result::InvalidValue;
 }
 Result cuGraphMemsetNodeGetParams(Node* node, Fill* fill) {
     *fill = node->fill;
-    return node->type == kFill ? kSuccess : kInvalidValue;
+    return node->type == Type::Fill ? Result::Success : Result::InvalidValue;
 }
 Result cuGraphChildGraphNodeGetGraph(Node* node, Graph** graph) {
     *graph = node->child.get();
-    return node->child ? kSuccess : kInvalidValue;
+    return node->child ? Result::Success : Result::InvalidValue;
 }
 
 }  // extern "C"

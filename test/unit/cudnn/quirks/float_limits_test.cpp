@@ -55,7 +55,7 @@ TEST_CASE("cudnn.s78: one query of FLOAT", "[support]") {
 
 TEST_CASE("cudnn.s79: FLOAT and a sink token", "[support]") {
     AttentionGraph const graph =
-        of_floats(AttentionGraph::forward().connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1}));
+        of_floats(AttentionGraph::forward().connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1}));
     CHECK(ids(graph, 90, 91900) == "");
     CHECK(ids(graph, 90, 91801) == "cudnn.s79");
 }

@@ -48,11 +48,11 @@ TEST_CASE("cudnn.s85: rng_dump and dBias with gaps, or in another order", "[supp
     for (core::Dims const& stride :
          {core::Dims{192, 48, 8, 1}, {150, 30, 5, 1}, {120, 5, 20, 1}, {30, 60, 5, 1}, {120, 30, 1, 6}}) {
         CAPTURE(stride);
-        CHECK(ids(with_strides(dump, Port::Rng_dump, stride)) == "cudnn.s85");
-        CHECK(ids(with_strides(gradient, Port::dBias, stride)) == "cudnn.s85");
+        CHECK(ids(with_strides(dump, Port::RngDump, stride)) == "cudnn.s85");
+        CHECK(ids(with_strides(gradient, Port::DBias, stride)) == "cudnn.s85");
     }
     auto const shared = AttentionGraph::backward().bias({1, 1, 6, 5}).bias_gradient();
-    CHECK(ids(with_strides(shared, Port::dBias, {7, 3, 5, 1})) == "");  // of one element
+    CHECK(ids(with_strides(shared, Port::DBias, {7, 3, 5, 1})) == "");  // of one element
 }
 
 TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
@@ -65,9 +65,9 @@ TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
         CHECK(ids(with_strides(graph, Port::Bias, {120, 30, 1, 6})) == "");
         AttentionGraph masked = plain;
         masked.dropout_mask();
-        masked.tensor(Port::Dropout_mask).dim = {1, 1, 6, 5};
-        CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 5, 1})) == "");
-        CHECK(ids(with_strides(masked, Port::Dropout_mask, {30, 30, 1, 6})) == "cudnn.s86");
+        masked.tensor(Port::DropoutMask).dim = {1, 1, 6, 5};
+        CHECK(ids(with_strides(masked, Port::DropoutMask, {30, 30, 5, 1})) == "");
+        CHECK(ids(with_strides(masked, Port::DropoutMask, {30, 30, 1, 6})) == "cudnn.s86");
     }
 }
 
@@ -77,18 +77,18 @@ TEST_CASE("cudnn.s87: lengths, offsets, sinks and numbers for heads apart", "[su
         bool const is_backward = padded.node().kind() == cudnn_frontend::nodes::NodeKind::SdpaBackward;
         padded.padding();
         CHECK(ids(padded) == "");
-        CHECK(ids(with_strides(padded, Port::Seq_len_kv, {2, 1, 1, 1})) == "cudnn.s87");
-        CHECK(ids(with_strides(padded, Port::Seq_len_q, {0, 1, 1, 1})) == "cudnn.s87");
+        CHECK(ids(with_strides(padded, Port::SeqLenKv, {2, 1, 1, 1})) == "cudnn.s87");
+        CHECK(ids(with_strides(padded, Port::SeqLenQ, {0, 1, 1, 1})) == "cudnn.s87");
         AttentionGraph summed = plain;
-        for (int const port : {Port::Cu_seq_len_q, Port::Cu_seq_len_kv})
+        for (int const port : {Port::CuSeqLenQ, Port::CuSeqLenKv})
             summed.connect(port, cudnn_frontend::DataType_t::INT32, {3, 1, 1, 1});
         summed.fields().padding_mask = true;
         CHECK(ids(summed) == "cudnn.s69");
-        CHECK(ids(with_strides(summed, Port::Cu_seq_len_q, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
-        CHECK(ids(with_strides(summed, Port::Cu_seq_len_kv, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
+        CHECK(ids(with_strides(summed, Port::CuSeqLenQ, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
+        CHECK(ids(with_strides(summed, Port::CuSeqLenKv, {2, 1, 1, 1})) == "cudnn.s69 cudnn.s87");
         AttentionGraph sunk = plain;
-        sunk.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
-        CHECK(ids(with_strides(sunk, Port::Sink_token, {8, 2, 1, 1})) == (is_backward ? "" : "cudnn.s87"));
+        sunk.connect(Port::SinkToken, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
+        CHECK(ids(with_strides(sunk, Port::SinkToken, {8, 2, 1, 1})) == (is_backward ? "" : "cudnn.s87"));
         AttentionGraph biased = plain;
         biased.bias({1, 4, 1, 1});
         CHECK(ids(with_strides(biased, Port::Bias, {9, 1, 7, 7})) == "");
@@ -97,9 +97,9 @@ TEST_CASE("cudnn.s87: lengths, offsets, sinks and numbers for heads apart", "[su
         CHECK(ids(with_strides(of_batches.bias({2, 4, 1, 1}), Port::Bias, {16, 4, 1, 1})) == "");
     }
     auto stats = AttentionGraph::backward();
-    resize(stats, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    resize(stats, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, 1);
     CHECK(ids(with_strides(stats, Port::Stats, {8, 2, 1, 1})) == "");
-    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV, Port::Stats})
+    for (int const port : {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV, Port::Stats})
         resize(stats, {port}, 0, 1);
     CHECK(ids(stats) == "");
     CHECK(ids(with_strides(stats, Port::Stats, {8, 2, 1, 1})) == "cudnn.s87");

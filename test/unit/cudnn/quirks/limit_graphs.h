@@ -21,8 +21,8 @@ inline AttentionGraph with_head_dims(AttentionGraph graph, std::int64_t qk, std:
     resize(graph, {Port::Q, Port::K}, 3, qk);
     resize(graph, {Port::V, Port::O}, 3, v);
     if (is_backward) {
-        resize(graph, {Port::dQ, Port::dK}, 3, qk);
-        resize(graph, {Port::dO, Port::dV}, 3, v);
+        resize(graph, {Port::DQ, Port::DK}, 3, qk);
+        resize(graph, {Port::DO, Port::DV}, 3, v);
     }
     return graph;
 }

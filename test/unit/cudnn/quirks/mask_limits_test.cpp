@@ -15,8 +15,8 @@ std::string ids(AttentionGraph const& graph, int sm = 90, std::size_t version = 
 
 AttentionGraph masked(AttentionGraph graph, core::Dims const& dim) {
     graph.dropout_mask();
-    graph.tensor(Port::Dropout_mask).dim = dim;
-    graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+    graph.tensor(Port::DropoutMask).dim = dim;
+    graph.tensor(Port::DropoutMask).stride = core::packed_strides(dim);
     return graph;
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("dropout masks of any dims are taken in forward", "[support]") {
 
 TEST_CASE("cudnn.s20: a bias of one column for one query, backward", "[support]") {
     auto graph = AttentionGraph::backward();
-    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    resize(graph, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, 1);
     auto of_batches = graph;
     for (int const sm : {89, 120}) {
         CHECK(ids(graph.bias({1, 4, 1, 1}), sm) == "");
@@ -58,7 +58,7 @@ TEST_CASE("cudnn.s73: a dropout mask of one column, backward", "[support]") {
     CHECK(ids(alone, 120) == "cudnn.s73");
     CHECK(ids(masked(AttentionGraph::backward(), {1, 4, 1, 1}), 89) == "");
     auto one_query = AttentionGraph::backward();
-    resize(one_query, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    resize(one_query, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, 1);
     CHECK(ids(masked(one_query, {1, 4, 1, 1}), 89) == "");
     CHECK(ids(masked(one_query, {2, 4, 1, 1}), 89) == "cudnn.s73");
     CHECK(ids(masked(one_query.bias({1, 4, 1, 1}), {2, 4, 1, 1}), 90) == "");
@@ -91,6 +91,6 @@ TEST_CASE("cudnn.s33: more columns than engines read beside the stats and the ro
 
 TEST_CASE("dropout masks of FLOAT are taken beside Q of another type", "[support]") {
     auto graph = masked(AttentionGraph::forward(), {2, 4, 6, 5});
-    graph.tensor(Port::Dropout_mask).data_type = DataType_t::FLOAT;
+    graph.tensor(Port::DropoutMask).data_type = DataType_t::FLOAT;
     CHECK(ids(graph) == "");
 }

@@ -21,18 +21,18 @@ AttentionGraph one_query() {
 
 AttentionGraph masked(core::Dims const& dim) {
     AttentionGraph graph = one_query().dropout_mask();
-    graph.tensor(Port::Dropout_mask).dim = dim;
-    graph.tensor(Port::Dropout_mask).stride = core::packed_strides(dim);
+    graph.tensor(Port::DropoutMask).dim = dim;
+    graph.tensor(Port::DropoutMask).stride = core::packed_strides(dim);
     return graph;
 }
 
 AttentionGraph with_sink(AttentionGraph graph) {
-    return graph.connect(Port::Sink_token, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
+    return graph.connect(Port::SinkToken, cudnn_frontend::DataType_t::FLOAT, {1, 4, 1, 1});
 }
 
 AttentionGraph backward_of_one_query() {
     auto graph = AttentionGraph::backward();
-    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    resize(graph, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, 1);
     return graph;
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("cudnn.e01: what is computed wrong where the keys of one query are spl
     CHECK_FALSE(is_wrong(with_sink(AttentionGraph::forward())));
     auto modified = test::with_modifier({1, 4, 1, 1});
     CHECK_FALSE(is_wrong(modified));
-    resize(modified, {Port::Q, Port::O, Port::Score, Port::Score_mod}, 2, 1);
+    resize(modified, {Port::Q, Port::O, Port::Score, Port::ScoreMod}, 2, 1);
     CHECK(is_wrong(modified));
     CHECK_FALSE(is_wrong(backward_of_one_query().dropout(0.5f)));
 }
@@ -94,7 +94,7 @@ TEST_CASE("cudnn.s89: numbers for heads and sinks beside one query in pages", "[
 TEST_CASE("cudnn.s16 and s89 see what modifiers read", "[support]") {
     auto const modified = [](core::Dims const& operand) {
         auto graph = test::with_modifier(operand);
-        resize(graph, {Port::Q, Port::O, Port::Score, Port::Score_mod}, 2, 1);
+        resize(graph, {Port::Q, Port::O, Port::Score, Port::ScoreMod}, 2, 1);
         return graph;
     };
     CHECK(ids(modified({2, 4, 1, 1})) == "cudnn.s16");

@@ -29,7 +29,7 @@ TEST_CASE("cudnn.s21 and s22: ragged offsets", "[support]") {
     CHECK(ids(graph, {.cudnn_version = 91400, .sm = 90}) == "");
     CHECK(ids(graph, {.cudnn_version = 91400, .sm = 120}) == "");
     auto backward = AttentionGraph::backward().padding();
-    pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV});
     CHECK(ids(backward, {.cudnn_version = 91800, .sm = 100}) == "");
     CHECK(ids(backward, {.cudnn_version = 91800, .sm = 120}) == "cudnn.s21");
     CHECK(ids(backward, {.cudnn_version = 91900, .sm = 120}) == "");
@@ -111,7 +111,7 @@ TEST_CASE("cudnn.s23: ragged Stats of one query", "[support]") {
 
 TEST_CASE("cudnn.s24: ragged gradients that need dQ in one product", "[support]") {
     auto graph = AttentionGraph::backward().padding();
-    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV});
     quirks::Capabilities const datacenter{.cudnn_version = 91900, .sm = 100};
     CHECK(ids(graph, datacenter) == "");
     graph.deterministic();
@@ -122,15 +122,15 @@ TEST_CASE("cudnn.s24: ragged gradients that need dQ in one product", "[support]"
 TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
     auto graph = with_head_dims(AttentionGraph::backward().padding(), 128, 64);
     std::initializer_list<int> const rows = {Port::Q,  Port::K,  Port::V,  Port::O,
-                                             Port::dO, Port::dQ, Port::dK, Port::dV};
+                                             Port::DO, Port::DQ, Port::DK, Port::DV};
     pack_rows(graph, rows);
     CHECK(ids(graph, version(91400)) == "");
-    graph.tensor(Port::dK).ragged_offset = graph.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
+    graph.tensor(Port::DK).ragged_offset = graph.add_tensor("other", DataType_t::INT32, {3, 1, 1, 1});
     CHECK(ids(graph, version(91400)) == "cudnn.s26");
     CHECK(ids(graph) == "");
     auto given = with_head_dims(AttentionGraph::backward().padding(), 128, 64);
-    pack_rows(given, {Port::K, Port::V, Port::O, Port::dO, Port::dK, Port::dV});
-    for (int const port : {Port::Q, Port::dQ}) given.tensor(port).stride = {6 * 4 * 128, 128, 4 * 128, 1};
+    pack_rows(given, {Port::K, Port::V, Port::O, Port::DO, Port::DK, Port::DV});
+    for (int const port : {Port::Q, Port::DQ}) given.tensor(port).stride = {6 * 4 * 128, 128, 4 * 128, 1};
     CHECK(ids(given, version(91400)) == "");
     given.tensor(Port::Q).stride[0] *= 2;
     CHECK(ids(given, version(91400)) == "cudnn.s26");
@@ -144,7 +144,7 @@ TEST_CASE("cudnn.s25 and s26: ragged gradients before 9.19", "[support]") {
 TEST_CASE("cudnn.s80: wide heads of Q and narrow ones of V, ragged", "[support]") {
     auto const ragged = [](std::int64_t qk, std::int64_t v) {
         auto graph = with_head_dims(AttentionGraph::backward().padding(), qk, v);
-        pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+        pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV});
         return graph;
     };
     CHECK(ids(ragged(200, 128)) == "cudnn.s80");
@@ -157,7 +157,7 @@ TEST_CASE("cudnn.s81: K and V with other numbers of heads, ragged", "[support]")
     auto const on = [](int sm) { return quirks::Capabilities{.cudnn_version = 91900, .sm = sm}; };
     auto graph = AttentionGraph::backward().heads(2, 1).padding();
     CHECK(ids(graph, on(80)) == "");
-    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV});
     for (int const sm : {80, 89, 120}) CHECK(ids(graph, on(sm)) == "cudnn.s81");
     for (int const sm : {90, 100, 103}) CHECK(ids(graph, on(sm)) == "");
     auto forward = AttentionGraph::forward().heads(2, 1).padding();
@@ -166,14 +166,14 @@ TEST_CASE("cudnn.s81: K and V with other numbers of heads, ragged", "[support]")
 }
 
 TEST_CASE("cudnn.s66: rows of packed tensors that lie apart") {
-    for (int const port : {Port::Q, Port::dO, Port::K, Port::dQ}) {
+    for (int const port : {Port::Q, Port::DO, Port::K, Port::DQ}) {
         auto graph = AttentionGraph::backward().padding();
-        pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV, Port::Stats});
+        pack_rows(graph, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV, Port::Stats});
         CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == "");
         for (std::size_t const axis : {0, 2}) graph.tensor(port).stride[axis] *= 2;
         graph.tensor(port).ragged_offset =
             graph.add_tensor("offset", DataType_t::INT32, {graph.tensor(Port::Q).dim[0] + 1, 1, 1, 1});
-        bool const is_limited = port == Port::Q || port == Port::dO;
+        bool const is_limited = port == Port::Q || port == Port::DO;
         CHECK(ids(graph, {.cudnn_version = 91900, .sm = 120}) == (is_limited ? "cudnn.s66" : ""));
         CHECK(ids(graph, {.cudnn_version = 91900, .sm = 100}) == "");
         graph.tensor(port).ragged_offset = cudnn_frontend::nodes::kNoTensor;

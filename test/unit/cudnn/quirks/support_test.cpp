@@ -30,7 +30,7 @@ quirks::Capabilities version(std::size_t number) { return {.cudnn_version = numb
 // The heads that Hopper's 8-bit backward supports, and a number of queries.
 AttentionGraph fp8_backward(AttentionGraph graph, std::int64_t qk = 128, std::int64_t v = 128) {
     graph.fp8();
-    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 16);
+    resize(graph, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, 16);
     return with_head_dims(std::move(graph), qk, v);
 }
 
@@ -130,8 +130,8 @@ TEST_CASE("a finding names a node without a name as rules do, by its position in
     nodes::Node after = nodes::make_node(nodes::NodeKind::Pointwise);
     std::get<nodes::PointwiseFields>(after.fields).mode = PointwiseMode_t::IDENTITY;
     after.compute_data_type = DataType_t::FLOAT;
-    after.ports[nodes::pointwise::In_0] = graph.node().ports[Port::O];
-    after.ports[nodes::pointwise::Out_0] = graph.add_tensor("copy", DataType_t::HALF, {2, 4, 6, 16});
+    after.ports[nodes::pointwise::In0] = graph.node().ports[Port::O];
+    after.ports[nodes::pointwise::Out0] = graph.add_tensor("copy", DataType_t::HALF, {2, 4, 6, 16});
     graph.spec.nodes.insert(graph.spec.nodes.begin(), after);
     CHECK(node_of_finding(graph) == "SDPA_FORWARD 1");
 }
@@ -193,11 +193,11 @@ TEST_CASE("cudnn.s94: attention scales of 0 and below", "[support]") {
         CHECK(ids(graph.scale(-0.1f)) == "cudnn.s94");
     }
     auto graph = AttentionGraph::forward();
-    graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
+    graph.connect(Port::AttnScale, DataType_t::FLOAT, {1, 1, 1, 1});
     CHECK(ids(graph) == "");  // only each run knows it
-    graph.tensor(Port::Attn_scale).value = cudnn_frontend::detail::make_scalar(-0.5f);
+    graph.tensor(Port::AttnScale).value = cudnn_frontend::detail::make_scalar(-0.5f);
     CHECK(ids(graph) == "cudnn.s94");
-    graph.tensor(Port::Attn_scale).value = cudnn_frontend::detail::make_scalar(0.5f);
+    graph.tensor(Port::AttnScale).value = cudnn_frontend::detail::make_scalar(0.5f);
     CHECK(ids(graph) == "");
 }
 
@@ -205,20 +205,20 @@ TEST_CASE("cudnn.s12 and s17: dBias", "[support]") {
     CHECK(ids(AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient()) == "");
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).bias_gradient()) == "cudnn.s12");
     CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 1}).bias_gradient()) == "cudnn.s12");
-    CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).connect(Port::dBias, DataType_t::HALF, {1, 1, 6, 5})) ==
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 1, 5}).connect(Port::DBias, DataType_t::HALF, {1, 1, 6, 5})) ==
           "");
-    CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 5}).connect(Port::dBias, DataType_t::HALF, {2, 4, 1, 5})) ==
+    CHECK(ids(AttentionGraph::backward().bias({2, 4, 6, 5}).connect(Port::DBias, DataType_t::HALF, {2, 4, 1, 5})) ==
           "cudnn.s12");
     auto graph = AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient();
-    graph.connect(Port::Attn_scale, DataType_t::FLOAT, {1, 1, 1, 1});
+    graph.connect(Port::AttnScale, DataType_t::FLOAT, {1, 1, 1, 1});
     CHECK(ids(graph) == "cudnn.s17");
-    graph.tensor(Port::Attn_scale).is_by_value = true;
+    graph.tensor(Port::AttnScale).is_by_value = true;
     CHECK(ids(graph) == "");
 }
 
 TEST_CASE("cudnn.s18 and s19: what single elements and padded windows do", "[support]") {
     auto one_score = AttentionGraph::backward();
-    resize(one_score, {Port::Q, Port::O, Port::dO, Port::Stats, Port::dQ, Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    resize(one_score, {Port::Q, Port::O, Port::DO, Port::Stats, Port::DQ, Port::K, Port::V, Port::DK, Port::DV}, 2, 1);
     CHECK(ids(one_score, version(91800)) == "cudnn.s18");
     CHECK(ids(one_score) == "");
     auto const window = AttentionGraph::backward().padding().band(kBottomRight, 3, std::nullopt);
@@ -239,7 +239,7 @@ TEST_CASE("cudnn.s20: a bias of one column in backward", "[support]") {
 namespace {
 
 AttentionGraph with_sink(AttentionGraph graph) {
-    return graph.connect(Port::Sink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    return graph.connect(Port::SinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
 }
 
 AttentionGraph with(AttentionGraph graph, std::initializer_list<int> outputs) {
@@ -259,7 +259,7 @@ TEST_CASE("cudnn.s29: a sink token", "[support]") {
 
 TEST_CASE("cudnn.s30 and s31: Max and Sum_exp beside Stats or a sink", "[support]") {
     auto const forward = [] { return AttentionGraph::forward(); };
-    for (auto const& ports : {std::initializer_list<int>{Port::Max}, {Port::Sum_exp}, {Port::Max, Port::Sum_exp}}) {
+    for (auto const& ports : {std::initializer_list<int>{Port::Max}, {Port::SumExp}, {Port::Max, Port::SumExp}}) {
         CHECK(ids(with(forward(), ports)) == "");
         CHECK(ids(with(forward().stats(), ports)) == "cudnn.s30");
         CHECK(ids(with(forward().stats(), ports), version(92000)) == "");
@@ -272,7 +272,7 @@ TEST_CASE("cudnn.s30 and s31: Max and Sum_exp beside Stats or a sink", "[support
 
 TEST_CASE("cudnn.s27: a bias and a dropout mask of one key", "[support]") {
     auto graph = AttentionGraph::backward();
-    resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    resize(graph, {Port::K, Port::V, Port::DK, Port::DV}, 2, 1);
     auto with_bias = graph;
     graph.dropout_mask();
     CHECK(ids(graph) == "");
@@ -286,11 +286,11 @@ TEST_CASE("cudnn.s27: a bias and a dropout mask of one key", "[support]") {
 
 TEST_CASE("cudnn.s27: numbers for heads alone are no column", "[support]") {
     auto graph = AttentionGraph::backward();
-    resize(graph, {Port::K, Port::V, Port::dK, Port::dV}, 2, 1);
+    resize(graph, {Port::K, Port::V, Port::DK, Port::DV}, 2, 1);
     CHECK(ids(graph.bias({1, 1, 1, 1})) == "");
     CHECK(ids(graph, {.cudnn_version = 91900, .sm = 89}) == "");
     CHECK(ids(graph.bias({1, 1, 6, 1}), {.cudnn_version = 91900, .sm = 89}) == "cudnn.s27");
-    resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, 1);
+    resize(graph, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, 1);
     CHECK(ids(graph.bias({1, 1, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
     auto by_head = graph, by_batch = graph;
     CHECK(ids(by_head.bias({1, 4, 1, 1}), {.cudnn_version = 91900, .sm = 89}) == "");
@@ -338,7 +338,7 @@ TEST_CASE("cudnn.s35: pages of different sizes", "[support]") {
 TEST_CASE("cudnn.s55 to s58: block masks", "[support]") {
     constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto const masked = [](AttentionGraph graph) {
-        graph.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+        graph.connect(Port::BlockMask, DataType_t::UINT8, {2, 4, 1, 1});
         return graph;
     };
     AttentionGraph const plain = masked(AttentionGraph::forward());
@@ -360,19 +360,19 @@ TEST_CASE("cudnn.s55 to s58: block masks", "[support]") {
 
 TEST_CASE("cudnn.s37: types of sinks", "[support]") {
     auto graph = with_sink(AttentionGraph::forward());
-    graph.tensor(Port::Sink_token).data_type = DataType_t::HALF;
+    graph.tensor(Port::SinkToken).data_type = DataType_t::HALF;
     CHECK(ids(graph) == "cudnn.s37");
 }
 
 TEST_CASE("cudnn.w26: gradients of sinks that engines get wrong are refused nowhere", "[support]") {
     auto const gradient = [](AttentionGraph of) {
-        return with_sink(std::move(of)).connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+        return with_sink(std::move(of)).connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     };
     CHECK(ids(gradient(AttentionGraph::backward())) == "");
     CHECK(ids(gradient(AttentionGraph::backward().deterministic())) == "");
     CHECK(ids(gradient(AttentionGraph::backward().dropout(0.5f))) == "");
     auto ragged = gradient(AttentionGraph::backward().padding());
-    pack_rows(ragged, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    pack_rows(ragged, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV});
     CHECK(ids(ragged) == "");
 }
 
@@ -411,14 +411,14 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
     wide_gradient.tensor(Port::O).data_type = DataType_t::BFLOAT16;
     CHECK(ids(wide_gradient) == "cudnn.s67");
     CHECK(ids(wide_gradient, on(100)) == "");
-    wide_gradient.tensor(Port::dK).data_type = DataType_t::BFLOAT16;
+    wide_gradient.tensor(Port::DK).data_type = DataType_t::BFLOAT16;
     CHECK(ids(wide_gradient) == "cudnn.s42 cudnn.s67");
     CHECK(ids(wide_gradient, on(100)) == "");
 
     CHECK(ids(with_sink(forward())) == "cudnn.s43");
     CHECK(ids(with_sink(forward()), on(100)) == "");
     CHECK(ids(with_sink(backward())) == "");
-    auto const with_gradient = with_sink(backward()).connect(Port::dSink_token, DataType_t::FLOAT, {1, 4, 1, 1});
+    auto const with_gradient = with_sink(backward()).connect(Port::DSinkToken, DataType_t::FLOAT, {1, 4, 1, 1});
     CHECK(ids(with_gradient) == "cudnn.s43");
     CHECK(ids(with_gradient, on(100)) == "");
     auto single = forward();
@@ -461,23 +461,23 @@ TEST_CASE("cudnn.s49 to s51: what FP8 kernels of 9.0 ignore, get wrong, and read
     CHECK(ids(backward().bias({1, 4, 16, 5})) == "");
     CHECK(ids(backward().dropout(0.5f)) == "cudnn.s49");
 
-    auto extremes = with(forward(), {Port::Max, Port::Sum_exp});
+    auto extremes = with(forward(), {Port::Max, Port::SumExp});
     CHECK(ids(extremes) == "cudnn.s50");
     CHECK(ids(extremes, kBlackwell) == "");
 
     auto by_value = backward();
-    by_value.tensor(Port::Descale_q).is_by_value = true;
+    by_value.tensor(Port::DescaleQ).is_by_value = true;
     CHECK(ids(by_value) == "cudnn.s51");
     CHECK(ids(by_value, kBlackwell) == "");
     auto forward_by_value = forward();
-    forward_by_value.tensor(Port::Descale_q).is_by_value = true;
+    forward_by_value.tensor(Port::DescaleQ).is_by_value = true;
     CHECK(ids(forward_by_value) == "");
 }
 
 TEST_CASE("cudnn.s47: ragged FP8 attention", "[support]") {
     constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto backward = fp8_backward(AttentionGraph::backward().padding());
-    pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV});
+    pack_rows(backward, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV});
     CHECK(ids(backward) == "cudnn.s47");
     CHECK(ids(backward, kBlackwell) == "");
     auto forward = AttentionGraph::forward().padding().fp8();
@@ -491,7 +491,7 @@ TEST_CASE("cudnn.s63 and s64: queries and heads of FP8 backward", "[support]") {
     constexpr quirks::Capabilities kBlackwell{.cudnn_version = 91900, .sm = 100};
     auto const backward = [](std::int64_t queries) {
         auto graph = fp8_backward(AttentionGraph::backward());
-        resize(graph, {Port::Q, Port::O, Port::dO, Port::dQ, Port::Stats}, 2, queries);
+        resize(graph, {Port::Q, Port::O, Port::DO, Port::DQ, Port::Stats}, 2, queries);
         return graph;
     };
     for (std::int64_t const queries : {16, 80, 272}) CHECK(ids(backward(queries)) == "");
@@ -501,8 +501,8 @@ TEST_CASE("cudnn.s63 and s64: queries and heads of FP8 backward", "[support]") {
     }
     auto const with_heads = [&](std::int64_t of_keys, std::int64_t of_values) {
         auto graph = backward(16);
-        resize(graph, {Port::K, Port::dK}, 1, of_keys);
-        resize(graph, {Port::V, Port::dV}, 1, of_values);
+        resize(graph, {Port::K, Port::DK}, 1, of_keys);
+        resize(graph, {Port::V, Port::DV}, 1, of_values);
         return graph;
     };
     CHECK(ids(with_heads(2, 1)) == "");

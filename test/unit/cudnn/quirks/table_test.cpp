@@ -25,7 +25,7 @@ std::string text_of(AttentionGraph const& graph, quirks::Capabilities const& her
 }
 
 AttentionGraph with_block_mask(AttentionGraph graph) {
-    return graph.connect(Port::Block_mask, DataType_t::UINT8, {2, 4, 1, 1});
+    return graph.connect(Port::BlockMask, DataType_t::UINT8, {2, 4, 1, 1});
 }
 
 }  // namespace

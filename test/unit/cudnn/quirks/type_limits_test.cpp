@@ -27,7 +27,7 @@ TEST_CASE("cudnn.s03: types of Q, K and V", "[support]") {
     CHECK(ids(forward_of(DataType_t::BFLOAT16)) == "");
     auto const backward = [](DataType_t type) {
         return with_type(AttentionGraph::backward(),
-                         {Port::Q, Port::K, Port::V, Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}, type);
+                         {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV}, type);
     };
     CHECK(ids(backward(DataType_t::BFLOAT16)) == "");
     CHECK(ids(backward(DataType_t::FLOAT)) == "cudnn.s03");
@@ -37,8 +37,8 @@ TEST_CASE("cudnn.s13: dBias of another type than Q's", "[support]") {
     auto const graph = AttentionGraph::backward().bias({1, 4, 6, 5}).bias_gradient();
     CHECK(ids(graph) == "");
     CHECK(ids(with_type(graph, {Port::Bias}, DataType_t::FLOAT)) == "");
-    CHECK(ids(with_type(graph, {Port::Bias, Port::dBias}, DataType_t::FLOAT)) == "cudnn.s13");
-    CHECK(ids(with_type(graph, {Port::Bias, Port::dBias}, DataType_t::BFLOAT16)) == "cudnn.s13");
+    CHECK(ids(with_type(graph, {Port::Bias, Port::DBias}, DataType_t::FLOAT)) == "cudnn.s13");
+    CHECK(ids(with_type(graph, {Port::Bias, Port::DBias}, DataType_t::BFLOAT16)) == "cudnn.s13");
 }
 
 TEST_CASE("cudnn.s74: results and gradients of another type than Q's", "[support]") {
@@ -51,7 +51,7 @@ TEST_CASE("cudnn.s74: results and gradients of another type than Q's", "[support
     unfused.unfuse_multiplication();
     CHECK(test::limit_ids(unfused, {.cudnn_version = 92800, .sm = 100}) == "cudnn.s74");
     CHECK(ids(with_type(forward_of(DataType_t::FLOAT), {Port::O}, DataType_t::HALF)) == "cudnn.s74");
-    for (int const port : {Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}) {
+    for (int const port : {Port::O, Port::DO, Port::DQ, Port::DK, Port::DV}) {
         CHECK(ids(with_type(AttentionGraph::backward(), {port}, DataType_t::BFLOAT16)) == "cudnn.s74");
         CHECK(ids(with_type(AttentionGraph::backward(), {port}, DataType_t::FLOAT)) == "cudnn.s74");
     }
@@ -60,7 +60,7 @@ TEST_CASE("cudnn.s74: results and gradients of another type than Q's", "[support
 TEST_CASE("cudnn.s95: lengths of 64 bits", "[support]") {
     for (auto const& graph : {AttentionGraph::forward().padding(), AttentionGraph::backward().padding()}) {
         CHECK(ids(graph) == "");
-        for (int const port : {Port::Seq_len_q, Port::Seq_len_kv}) {
+        for (int const port : {Port::SeqLenQ, Port::SeqLenKv}) {
             AttentionGraph changed = with_type(graph, {port}, DataType_t::INT64);
             CHECK(ids(changed) == "cudnn.s95");
             changed.fields().padding_mask = false;  // which leaves them without effect

@@ -19,8 +19,8 @@ std::string ids(AttentionGraph const& graph, std::size_t version = 91900, int sm
 
 void tell_queries_by_sums(AttentionGraph& graph) {
     graph.padding();
-    graph.node().ports[Port::Seq_len_q] = cudnn_frontend::nodes::kNoTensor;
-    graph.connect(Port::Cu_seq_len_q, DataType_t::INT32, {3, 1, 1, 1});
+    graph.node().ports[Port::SeqLenQ] = cudnn_frontend::nodes::kNoTensor;
+    graph.connect(Port::CuSeqLenQ, DataType_t::INT32, {3, 1, 1, 1});
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ class Rows {
     Dims strides(Order order, std::int64_t heads, std::int64_t width, std::int64_t gap) const {
         std::int64_t const b = sequences(), unit = width + gap;
         if (is_packed_) return {heads * unit, unit, 1};
-        if (order == Order::BSHD) return {rows_ * heads * unit, unit, heads * unit, 1};
-        if (order == Order::BHSD) return {heads * rows_ * unit, rows_ * unit, unit, 1};
+        if (order == Order::Bshd) return {rows_ * heads * unit, unit, heads * unit, 1};
+        if (order == Order::Bhsd) return {heads * rows_ * unit, rows_ * unit, unit, 1};
         return {heads * unit, unit, b * heads * unit, 1};
     }
     Dims index(std::int64_t n, std::int64_t row, std::int64_t head, std::int64_t column) const {
@@ -368,7 +368,7 @@ class Checked_call {
     std::string faults_;
 };
 
-char const* name_of(Order order) { return order == Order::BSHD ? "bshd" : order == Order::BHSD ? "bhsd" : "sbhd"; }
+char const* name_of(Order order) { return order == Order::Bshd ? "bshd" : order == Order::Bhsd ? "bhsd" : "sbhd"; }
 
 }  // namespace
 

@@ -19,10 +19,10 @@ struct Sequence {
 };
 
 // The order of the dims of padded tensors in memory.
-enum class Order { BSHD, BHSD, SBHD };
+enum class Order { Bshd, Bhsd, Sbhd };
 
 struct Orders {
-    Order q = Order::BSHD, k = Order::BSHD, v = Order::BSHD, o = Order::BSHD, grad_o = Order::BSHD, grads = Order::BSHD;
+    Order q = Order::Bshd, k = Order::Bshd, v = Order::Bshd, o = Order::Bshd, grad_o = Order::Bshd, grads = Order::Bshd;
 };
 
 // A side is packed, with rows of no sequence in front and at the end, or padded to the longest sequence and `room`

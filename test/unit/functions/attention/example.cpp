@@ -4,7 +4,7 @@ namespace attention_test {
 
 Example::Example(Kind kind) {
     constexpr DataType_t kType = DataType_t::HALF;
-    bool const is_packed = kind == Kind::PACKED, has_pages = kind == Kind::PAGED;
+    bool const is_packed = kind == Kind::Packed, has_pages = kind == Kind::Paged;
     Dims const of_q = is_packed ? Dims{5, 4, 8} : Dims{2, 4, 3, 8};
     Dims const of_k = is_packed ? Dims{9, 2, 8} : has_pages ? Dims{5, 2, 4, 8} : Dims{2, 2, 5, 8};
     Dims of_stats = of_q;

@@ -10,13 +10,13 @@ namespace attention_test {
 using namespace sdpa_test;
 namespace attention = sdpa_graph::attention;
 
-enum class Kind { PADDED, PACKED, PAGED };
+enum class Kind { Padded, Packed, Paged };
 
 // Two sequences with four heads of queries and two of keys, of 8 elements. Padded ones have 3 queries and 5 keys,
 // packed ones 2 and 3 queries and 4 and 5 keys, and pages have 4 rows.
 class Example {
    public:
-    explicit Example(Kind kind = Kind::PADDED);
+    explicit Example(Kind kind = Kind::Padded);
 
     attention::Inputs inputs;
     attention::Options options;

@@ -38,9 +38,9 @@ void set_random_tensors(sdpa_test::Random& random, Case& c) {
     c.value_width = random.chance(0.7) ? c.width : 8 * random.between(1, 3);
     c.gap = random.chance(0.3) ? 8 : 0;
     bool const has_one_order = random.flip();
-    Order const order = random.pick({Order::BSHD, Order::BHSD, Order::SBHD});
+    Order const order = random.pick({Order::Bshd, Order::Bhsd, Order::Sbhd});
     auto const pick = [&] {
-        return has_one_order ? order : random.pick({Order::BSHD, Order::BSHD, Order::BHSD, Order::SBHD});
+        return has_one_order ? order : random.pick({Order::Bshd, Order::Bshd, Order::Bhsd, Order::Sbhd});
     };
     c.orders = {pick(), pick(), pick(), pick(), pick(), pick()};
     c.gives_results = random.flip();
@@ -78,7 +78,7 @@ void sweep(std::uint64_t from, std::uint64_t to) {
     }
 }
 
-constexpr Order kOrders[] = {Order::BSHD, Order::BHSD, Order::SBHD};
+constexpr Order kOrders[] = {Order::Bshd, Order::Bhsd, Order::Sbhd};
 
 }  // namespace
 
@@ -122,7 +122,7 @@ TEST_CASE("attention numbers: dropout of packed sequences") {
     c.dropout_p = 0.4f;
     CHECK(faults_of(c) == "");
     c.of_kv = {.is_packed = false, .has_lengths = true, .room = 3};
-    c.orders.v = Order::BHSD;
+    c.orders.v = Order::Bhsd;
     CHECK(faults_of(c) == "");
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("attention numbers: one query, and lengths of 0, 1, 64 and 65 on eithe
         for (std::int64_t const keys : {0, 1, 64, 65}) c.sequences.push_back({queries, keys});
     CHECK(faults_of(c) == "");
     c.of_q = c.of_kv = {.is_packed = false, .has_lengths = true};
-    c.orders.k = Order::BHSD;
+    c.orders.k = Order::Bhsd;
     c.right = 0;
     CHECK(faults_of(c) == "");
     Case decode{.sequences = {{1, 100}, {1, 7}, {1, 64}}, .of_kv = {.is_packed = false, .has_lengths = true}};
@@ -154,7 +154,7 @@ TEST_CASE("attention numbers: no queries or no keys at all") {
 
 TEST_CASE("attention numbers: the reference target") {
     for (Shape_policy const policy : {Shape_policy::CLASSES, Shape_policy::EXACT})
-        for (Order const order : {Order::BSHD, Order::BHSD}) {
+        for (Order const order : {Order::Bshd, Order::Bhsd}) {
             Case c{.sequences = {{9, 12}, {3, 12}}, .of_q = {.is_packed = false, .has_lengths = true, .room = 1}};
             c.orders.q = c.orders.o = order;
             c.left = 5;

@@ -18,10 +18,10 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-enum class Layout_of_call { BSHD, BHSD, PACKED };
+enum class Layout_of_call { Bshd, Bhsd, Packed };
 
 struct Sized {
-    Layout_of_call layout = Layout_of_call::BSHD;
+    Layout_of_call layout = Layout_of_call::Bshd;
     std::int64_t batches = 3, queries = 200, keys = 200, heads = 4, key_heads = 4, width = 64;
     DataType_t type = DataType_t::BFLOAT16;
 };
@@ -37,27 +37,27 @@ class Sized_call {
                 .wants_stats = true,
                 .options = options_,
                 .place = place_} {
-        if (n.layout == Layout_of_call::PACKED) {
+        if (n.layout == Layout_of_call::Packed) {
             options_.longest_q = n.queries;
             options_.longest_kv = n.keys;
-            set(CU_SEQLENS_Q, {n.batches + 1}, DataType_t::INT32);
-            set(CU_SEQLENS_KV, {n.batches + 1}, DataType_t::INT32);
+            set(CuSeqlensQ, {n.batches + 1}, DataType_t::INT32);
+            set(CuSeqlensKv, {n.batches + 1}, DataType_t::INT32);
         }
         for (Argument const argument : {Q, O}) set_rows(argument, n.queries, n.heads, n.width, n.type);
         for (Argument const argument : {K, V}) set_rows(argument, n.keys, n.key_heads, n.width, n.type);
-        set_rows(STATS, n.queries, n.heads, 1, DataType_t::FLOAT);
+        set_rows(Stats, n.queries, n.heads, 1, DataType_t::FLOAT);
         if (is_backward) {
-            for (Argument const argument : {GRAD_O, DQ}) set_rows(argument, n.queries, n.heads, n.width, n.type);
+            for (Argument const argument : {GradO, DQ}) set_rows(argument, n.queries, n.heads, n.width, n.type);
             for (Argument const argument : {DK, DV}) set_rows(argument, n.keys, n.key_heads, n.width, n.type);
         }
-        if (options.dropout_p > 0) set(SEED, {2}, DataType_t::INT64);
+        if (options.dropout_p > 0) set(Seed, {2}, DataType_t::INT64);
     }
     Sized_call(Sized_call const&) = delete;
     Sized_call& operator=(Sized_call const&) = delete;
 
     void add_sink() {
-        set(SINK, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
-        if (call_.is_backward) set(DSINK, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
+        set(Sink, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
+        if (call_.is_backward) set(DSink, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
     }
     Form form() const { return class_form(call_, sizes_of(call_)); }
     Shapes shapes(Form const& form) const { return shapes_of(call_, sizes_of(call_), form, Target::offline("h100")); }
@@ -69,12 +69,12 @@ class Sized_call {
         return views_.back();
     }
     void set_rows(Argument argument, std::int64_t rows, std::int64_t heads, std::int64_t width, DataType_t type) {
-        if (n_.layout == Layout_of_call::PACKED) {
+        if (n_.layout == Layout_of_call::Packed) {
             set(argument, {n_.batches * rows, heads, width}, type);
             return;
         }
         Tensor_view& view = set(argument, {n_.batches, heads, rows, width}, type);
-        if (n_.layout == Layout_of_call::BSHD) view.stride = {rows * heads * width, width, heads * width, 1};
+        if (n_.layout == Layout_of_call::Bshd) view.stride = {rows * heads * width, width, heads * width, 1};
     }
 
     Sized n_;
@@ -168,27 +168,27 @@ std::string plan_fault_of(Sized const& sized, bool is_backward) {
 TEST_CASE("attention planning: classes by sequence") { check({}, kBySequence, form_by_sequence); }
 
 TEST_CASE("attention planning: classes by sequence of packed tensors, with shared heads") {
-    check({.layout = Layout_of_call::PACKED, .key_heads = 2}, kBySequence);
+    check({.layout = Layout_of_call::Packed, .key_heads = 2}, kBySequence);
 }
 
 TEST_CASE("attention planning: classes of wide and narrow heads") {
     for (std::int64_t const width : {16, 128, 256})
         for (std::int64_t const queries : {7, 600})
-            check({.layout = Layout_of_call::PACKED, .queries = queries, .key_heads = 1, .width = width}, kBySequence);
+            check({.layout = Layout_of_call::Packed, .queries = queries, .key_heads = 1, .width = width}, kBySequence);
 }
 
 TEST_CASE("attention planning: classes by head") {
-    check({.layout = Layout_of_call::BHSD}, kByHead, form_by_head);
-    check({.layout = Layout_of_call::BHSD, .queries = 100, .keys = 300, .type = DataType_t::HALF}, kByHead,
+    check({.layout = Layout_of_call::Bhsd}, kByHead, form_by_head);
+    check({.layout = Layout_of_call::Bhsd, .queries = 100, .keys = 300, .type = DataType_t::HALF}, kByHead,
           form_by_head);
 }
 
 TEST_CASE("attention planning: one query") {
     if (!sdpa_test::has_cudnn()) return;
     Option const plain{"plain", [](Options&) {}};
-    for (Layout_of_call const layout : {Layout_of_call::BSHD, Layout_of_call::BHSD, Layout_of_call::PACKED})
+    for (Layout_of_call const layout : {Layout_of_call::Bshd, Layout_of_call::Bhsd, Layout_of_call::Packed})
         for (std::int64_t const key_heads : {4, 2}) {
-            Form const form = layout == Layout_of_call::BHSD ? kByHead : kBySequence;
+            Form const form = layout == Layout_of_call::Bhsd ? kByHead : kBySequence;
             Sized const sized{.layout = layout, .queries = 1, .keys = 500, .key_heads = key_heads};
             CAPTURE(key_heads, static_cast<int>(layout));
             CHECK(fault_of(sized, false, plain, form) == "");
@@ -199,12 +199,12 @@ TEST_CASE("attention planning: one query") {
 
 TEST_CASE("attention planning: plans of classes compile") {
     if (!sdpa_test::has_cudnn()) return;
-    for (Layout_of_call const layout : {Layout_of_call::BSHD, Layout_of_call::BHSD})
+    for (Layout_of_call const layout : {Layout_of_call::Bshd, Layout_of_call::Bhsd})
         for (bool const is_backward : {false, true}) CHECK(plan_fault_of({.layout = layout}, is_backward) == "");
 }
 
 TEST_CASE("attention planning: what depends on lengths or heads has exact shapes") {
-    Sized const bhsd{.layout = Layout_of_call::BHSD, .key_heads = 2};
+    Sized const bhsd{.layout = Layout_of_call::Bhsd, .key_heads = 2};
     CHECK(Sized_call(bhsd, false, {}).form() == kByHead);
     CHECK(Sized_call(bhsd, true, {}).form() == kExact);
     Options dropping;

@@ -60,7 +60,7 @@ TEST_CASE("attention results: o and stats lie in the order of q") {
 }
 
 TEST_CASE("attention results: o and stats of packed tensors have rows of all heads") {
-    Example call(Kind::PACKED);
+    Example call(Kind::Packed);
     REQUIRE(call.forward().get_message() == "");
     CHECK(call.forward_results.o.stride == Dims{32, 8, 1});
     CHECK(call.forward_results.stats.dim == Dims{5, 4, 1});
@@ -97,7 +97,7 @@ TEST_CASE("attention results: without keys o and gradients are 0, and stats minu
 
 TEST_CASE("attention results: packed tokens of no sequence at all are 0") {
     for (Shape_policy const policy : {Shape_policy::EXACT, Shape_policy::CLASSES}) {
-        Example call(Kind::PACKED);
+        Example call(Kind::Packed);
         call.place.shape_policy = policy;
         call.inputs.cu_seqlens_q = call.inputs.cu_seqlens_kv = call.integers({0});
         REQUIRE(call.forward().get_message() == "");

@@ -27,14 +27,14 @@ void check(cudnn_frontend::error_object const& error, Wanted const& wanted) {
 }
 
 template <class Change>
-cudnn_frontend::error_object forward(Change const& change, Kind kind = Kind::PADDED) {
+cudnn_frontend::error_object forward(Change const& change, Kind kind = Kind::Padded) {
     Example call(kind);
     change(call);
     return call.forward();
 }
 
 template <class Change>
-cudnn_frontend::error_object backward(Change const& change, Kind kind = Kind::PADDED) {
+cudnn_frontend::error_object backward(Change const& change, Kind kind = Kind::Padded) {
     Example call(kind);
     change(call);
     return call.backward();
@@ -43,9 +43,9 @@ cudnn_frontend::error_object backward(Change const& change, Kind kind = Kind::PA
 }  // namespace
 
 TEST_CASE("attention rules: the examples are valid") {
-    for (Kind const kind : {Kind::PADDED, Kind::PACKED, Kind::PAGED}) {
+    for (Kind const kind : {Kind::Padded, Kind::Packed, Kind::Paged}) {
         CHECK(forward([](Example&) {}, kind).get_message() == "");
-        if (kind != Kind::PAGED) CHECK(backward([](Example&) {}, kind).get_message() == "");
+        if (kind != Kind::Paged) CHECK(backward([](Example&) {}, kind).get_message() == "");
     }
     auto const add_all = [](Example& c) {
         c.add_bias();
@@ -60,7 +60,7 @@ TEST_CASE("attention rules: the examples are valid") {
 
 TEST_CASE("attention.c01: every tensor that has elements has memory") {
     check(forward([](Example& c) { c.inputs.k.data = nullptr; }), {"attention.c01", "k", "no memory"});
-    check(forward([](Example& c) { c.inputs.cu_seqlens_q->data = nullptr; }, Kind::PACKED),
+    check(forward([](Example& c) { c.inputs.cu_seqlens_q->data = nullptr; }, Kind::Packed),
           {"attention.c01", "cu_seqlens_q", "no memory"});
     check(backward([](Example& c) { c.stats.data = nullptr; }), {"attention.c01", "stats", "no memory"});
 }
@@ -72,7 +72,7 @@ TEST_CASE("attention.c02: tensors have the number of dims that the function need
               [](Example& c) {
                   c.inputs.v.dim = {9, 16}, c.inputs.v.stride = {16, 1};
               },
-              Kind::PACKED),
+              Kind::Packed),
           {"attention.c02", "v", "dims [9, 16]"});
     check(forward([](Example& c) { c.inputs.k.dim[2] = -5; }), {"attention.c02", "k", "dims [2, 2, -5, 8]"});
     check(forward([](Example& c) { c.inputs.q.dim = {LLONG_MAX, LLONG_MAX, 3, 8}; }), {"attention.c02", "q", "dims ["});
@@ -81,7 +81,7 @@ TEST_CASE("attention.c02: tensors have the number of dims that the function need
               c.inputs.seq_len_q = c.made(DataType_t::INT32, {1, 2});
           }),
           {"attention.c02", "seq_len_q", "dims [1, 2]"});
-    check(forward([](Example& c) { c.inputs.page_table->dim = {4}, c.inputs.page_table->stride = {1}; }, Kind::PAGED),
+    check(forward([](Example& c) { c.inputs.page_table->dim = {4}, c.inputs.page_table->stride = {1}; }, Kind::Paged),
           {"attention.c02", "page_table", "dims [4]"});
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("attention.c06: tensors have their types") {
               c.inputs.seed->type = DataType_t::INT32;
           }),
           {"attention.c06", "seed", "the type INT32"});
-    check(forward([](Example& c) { c.inputs.cu_seqlens_kv->type = DataType_t::INT64; }, Kind::PACKED),
+    check(forward([](Example& c) { c.inputs.cu_seqlens_kv->type = DataType_t::INT64; }, Kind::Packed),
           {"attention.c06", "cu_seqlens_kv", "the type INT64"});
     check(backward([](Example& c) { c.stats.type = DataType_t::HALF; }), {"attention.c06", "stats", "the type HALF"});
     check(backward([](Example& c) {
@@ -145,7 +145,7 @@ TEST_CASE("attention.c06: tensors of other types are refused, also where nothing
 TEST_CASE("attention.c07: tensors have the dims that follow") {
     check(forward([](Example& c) { c.inputs.k.dim[0] = 1; }), {"attention.c07", "k", "dims [1, 2, 5, 8]"});
     check(forward([](Example& c) { c.inputs.v.dim[2] = 4; }), {"attention.c07", "v", "dims [2, 2, 4, 8]"});
-    check(forward([](Example& c) { c.inputs.v.dim[0] = 8; }, Kind::PACKED), {"attention.c07", "v", "dims [8, 2, 8]"});
+    check(forward([](Example& c) { c.inputs.v.dim[0] = 8; }, Kind::Packed), {"attention.c07", "v", "dims [8, 2, 8]"});
     check(forward([](Example& c) {
               c.inputs.seq_len_q = c.integers({3, 3, 3});
           }),
@@ -154,9 +154,9 @@ TEST_CASE("attention.c07: tensors have the dims that follow") {
               [](Example& c) {
                   c.inputs.cu_seqlens_kv = c.integers({0, 4});
               },
-              Kind::PACKED),
+              Kind::Packed),
           {"attention.c07", "cu_seqlens_kv", "dims [2]"});
-    check(forward([](Example& c) { c.inputs.page_table->dim[0] = 1; }, Kind::PAGED),
+    check(forward([](Example& c) { c.inputs.page_table->dim[0] = 1; }, Kind::Paged),
           {"attention.c07", "page_table", "dims [1, 2]"});
     check(backward([](Example& c) { c.o.dim[3] = 7; }), {"attention.c07", "o", "dims [2, 4, 3, 7]"});
     check(backward([](Example& c) {
@@ -173,17 +173,17 @@ TEST_CASE("attention.c07: tensors have the dims that follow") {
 
 TEST_CASE("attention.c07: ends have a first number") {
     auto const change = [](Example& c) { c.inputs.cu_seqlens_q = c.inputs.cu_seqlens_kv = c.integers({}); };
-    check(forward(change, Kind::PACKED), {"attention.c07", "cu_seqlens_q", "dims [0]"});
+    check(forward(change, Kind::Packed), {"attention.c07", "cu_seqlens_q", "dims [0]"});
 }
 
 TEST_CASE("attention.c08: lengths, ends, tables, the seed and the sink are contiguous") {
-    check(forward([](Example& c) { c.inputs.cu_seqlens_q->stride = {2}; }, Kind::PACKED),
+    check(forward([](Example& c) { c.inputs.cu_seqlens_q->stride = {2}; }, Kind::Packed),
           {"attention.c08", "cu_seqlens_q", "strides [2] of dims [3]"});
     check(forward(
               [](Example& c) {
                   c.inputs.page_table->stride = {1, 2};
               },
-              Kind::PAGED),
+              Kind::Paged),
           {"attention.c08", "page_table", "strides [1, 2] of dims [2, 2]"});
     check(forward([](Example& c) {
               c.add_sink();
@@ -232,8 +232,8 @@ TEST_CASE("attention.c13: bounds and longest lengths are numbers of 31 bits") {
           {"attention.c13", "left_bound", "-9223372036854775808"});
     check(forward([](Example& c) { c.options.right_bound = 1LL << 31; }),
           {"attention.c13", "right_bound", "2147483648"});
-    check(forward([](Example& c) { c.options.longest_q = -1; }, Kind::PACKED), {"attention.c13", "longest_q", "-1"});
-    check(forward([](Example& c) { c.options.longest_kv = 1LL << 31; }, Kind::PACKED),
+    check(forward([](Example& c) { c.options.longest_q = -1; }, Kind::Packed), {"attention.c13", "longest_q", "-1"});
+    check(forward([](Example& c) { c.options.longest_kv = 1LL << 31; }, Kind::Packed),
           {"attention.c13", "longest_kv", "2147483648"});
 }
 
@@ -242,19 +242,19 @@ TEST_CASE("attention.c14: sequences have ends or lengths, not both") {
               [](Example& c) {
                   c.inputs.seq_len_q = c.integers({2, 3});
               },
-              Kind::PACKED),
+              Kind::Packed),
           {"attention.c14", "seq_len_q", "a tensor, and cu_seqlens_q too"});
     check(forward(
               [](Example& c) {
                   c.inputs.cu_seqlens_kv = c.integers({0, 4, 8});
                   c.inputs.seq_len_kv.reset();
               },
-              Kind::PAGED),
+              Kind::Paged),
           {"attention.c14", "page_table", "a tensor, and cu_seqlens_kv too"});
 }
 
 TEST_CASE("attention.c15: backward has no keys in pages") {
-    check(backward([](Example&) {}, Kind::PAGED), {"attention.c15", "page_table", "a tensor"});
+    check(backward([](Example&) {}, Kind::Paged), {"attention.c15", "page_table", "a tensor"});
 }
 
 TEST_CASE("attention.c16: ends start at 0 or later, do not decrease, and are within the tensors") {
@@ -262,26 +262,26 @@ TEST_CASE("attention.c16: ends start at 0 or later, do not decrease, and are wit
               [](Example& c) {
                   c.inputs.cu_seqlens_q = c.integers({-1, 2, 5});
               },
-              Kind::PACKED),
+              Kind::Packed),
           {"attention.c16", "cu_seqlens_q", "cu_seqlens_q[0] of -1"});
     check(forward(
               [](Example& c) {
                   c.inputs.cu_seqlens_kv = c.integers({0, 5, 4});
               },
-              Kind::PACKED),
+              Kind::Packed),
           {"attention.c16", "cu_seqlens_kv", "cu_seqlens_kv[2] of 4"});
     check(backward(
               [](Example& c) {
                   c.inputs.cu_seqlens_q = c.integers({0, 2, 6});
               },
-              Kind::PACKED),
+              Kind::Packed),
           {"attention.c16", "cu_seqlens_q", "cu_seqlens_q[2] of 6"});
 }
 
 TEST_CASE("attention.c17: no packed sequence is longer than the longest one") {
-    check(forward([](Example& c) { c.options.longest_q = 2; }, Kind::PACKED),
+    check(forward([](Example& c) { c.options.longest_q = 2; }, Kind::Packed),
           {"attention.c17", "cu_seqlens_q", "sequence 1 with a length of 3"});
-    check(forward([](Example& c) { c.options.longest_kv = 4; }, Kind::PACKED),
+    check(forward([](Example& c) { c.options.longest_kv = 4; }, Kind::Packed),
           {"attention.c17", "cu_seqlens_kv", "sequence 1 with a length of 5"});
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("attention.c18: lengths are at least 0, and sequences have as many row
               [](Example& c) {
                   c.inputs.seq_len_kv = c.integers({9, 8});
               },
-              Kind::PAGED),
+              Kind::Paged),
           {"attention.c18", "seq_len_kv", "seq_len_kv[0] of 9"});
 }
 
@@ -329,7 +329,7 @@ TEST_CASE("attention rules: tensors of nothing are refused, and never crash") {
     auto const empty_all = [](Example& c) {
         c.inputs.q = c.inputs.k = c.inputs.v = c.o = c.stats = c.grad_o = Tensor_view();
     };
-    for (Kind const kind : {Kind::PADDED, Kind::PACKED, Kind::PAGED}) {
+    for (Kind const kind : {Kind::Padded, Kind::Packed, Kind::Paged}) {
         CHECK(forward(empty_all, kind).is_bad());
         CHECK(backward(empty_all, kind).is_bad());
     }

@@ -35,11 +35,11 @@ TEST_CASE("the gradient of a sink is what the formula says, and the same bits wh
         KernelTensors const before = c.tensors;
         run(c, 1);
         CHECK(fault_of_sink_gradient(c) == "");
-        for (std::size_t const input : {kO, kGradO, kStats, kSink})
+        for (std::size_t const input : {SinkTensor::O, SinkTensor::GradO, SinkTensor::Stats, SinkTensor::Sink})
             CHECK(c.tensors[input].bytes == before[input].bytes);
-        std::vector<std::byte> const first = c.tensors[kGradient].bytes;
+        std::vector<std::byte> const first = c.tensors[SinkTensor::Gradient].bytes;
         run(c, 1000);
-        CHECK(c.tensors[kGradient].bytes == first);
+        CHECK(c.tensors[SinkTensor::Gradient].bytes == first);
     }
     CHECK(ragged >= 5);
 }
@@ -48,25 +48,25 @@ TEST_CASE("a gradient of a sink that lacks a row is found") {
     KernelCase c = random_sink_case(3);
     REQUIRE(length_of(c, 0) > 0);
     KernelCase changed = c;
-    changed.tensors[kStats].set(row_of(c, kStats, 0, 0, 0), 0.5);
-    for (std::int64_t d = 0; d < c.tensors[kO].operand.dims[3]; ++d) {
-        changed.tensors[kO].set(row_of(c, kO, 0, 0, 0) + d, 1.0);
-        changed.tensors[kGradO].set(row_of(c, kGradO, 0, 0, 0) + d, 1.0);
+    changed.tensors[SinkTensor::Stats].set(row_of(c, SinkTensor::Stats, 0, 0, 0), 0.5);
+    for (std::int64_t d = 0; d < c.tensors[SinkTensor::O].operand.dims[3]; ++d) {
+        changed.tensors[SinkTensor::O].set(row_of(c, SinkTensor::O, 0, 0, 0) + d, 1.0);
+        changed.tensors[SinkTensor::GradO].set(row_of(c, SinkTensor::GradO, 0, 0, 0) + d, 1.0);
     }
     run(c, 1);
-    changed.tensors[kGradient] = c.tensors[kGradient];
+    changed.tensors[SinkTensor::Gradient] = c.tensors[SinkTensor::Gradient];
     CHECK(fault_of_sink_gradient(changed).starts_with("head 0: found "));
 }
 
 TEST_CASE("NaN in a row that counts shows in its head's gradient alone") {
     KernelCase c = random_sink_case(3);
-    REQUIRE(c.tensors[kO].operand.dims[1] > 1);
+    REQUIRE(c.tensors[SinkTensor::O].operand.dims[1] > 1);
     REQUIRE(length_of(c, 0) > 0);
-    c.tensors[kStats].set(row_of(c, kStats, 0, 0, 0), 1.0);
-    c.tensors[kO].set(row_of(c, kO, 0, 0, 0), std::numeric_limits<double>::quiet_NaN());
+    c.tensors[SinkTensor::Stats].set(row_of(c, SinkTensor::Stats, 0, 0, 0), 1.0);
+    c.tensors[SinkTensor::O].set(row_of(c, SinkTensor::O, 0, 0, 0), std::numeric_limits<double>::quiet_NaN());
     run(c, 1);
-    CHECK(std::isnan(c.tensors[kGradient].get(0)));
-    CHECK_FALSE(std::isnan(c.tensors[kGradient].get(1)));
+    CHECK(std::isnan(c.tensors[SinkTensor::Gradient].get(0)));
+    CHECK_FALSE(std::isnan(c.tensors[SinkTensor::Gradient].get(1)));
 }
 
 TEST_CASE("operands of a sink's gradient that do not fit are refused by name") {

@@ -113,7 +113,7 @@ Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
     CodeName const name = kernels::neighborhood_code(problem, form, 90);
     int const columns = columns_of(name);
     bool const is_half = name.defines[0] == "X=half";
-    bool const has_bias = problem.operands[kernels::kBias].has_value();
+    bool const has_bias = problem.operands[kernels::Bias].has_value();
     if (form == NeighborhoodForm::Tiles) {
         return is_half ? tile_thread<half>(problem.work, has_bias, columns)
                        : tile_thread<bfloat16>(problem.work, has_bias, columns);

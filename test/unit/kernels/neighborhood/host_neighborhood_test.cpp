@@ -92,7 +92,7 @@ KernelCase case_of_large_windows(NeighborhoodForm form) {
     for (std::uint64_t seed = 0;; ++seed) {
         KernelCase made = random_neighborhood_kernel_case(seed, kSmall, form);
         kernels::NeighborhoodProblem const& problem = made.steps.front().neighborhood();
-        bool const is_large = problem.axes.back().kernel >= 3 && !problem.operands[kernels::kBias];
+        bool const is_large = problem.axes.back().kernel >= 3 && !problem.operands[kernels::Bias];
         if (is_large && allows(made, form, kH200)) return made;
     }
 }
@@ -128,7 +128,7 @@ void add_wait_cases(std::vector<ReachedWaits>& cases, NeighborhoodForm form, Nei
         KernelCase made = random_neighborhood_kernel_case(seed, sizes, form);
         if (!allows(made, form, kH200) || visible_tokens(made) < visible) continue;
         // Without a wait a kernel could read a bias outside its memory.
-        if (made.steps.front().neighborhood().operands[kernels::kBias]) continue;
+        if (made.steps.front().neighborhood().operands[kernels::Bias]) continue;
         forget_waits();
         std::string const fault = fault_of_neighborhood(made, run_case(made, form));
         INFO(made.text() << ": " << fault);

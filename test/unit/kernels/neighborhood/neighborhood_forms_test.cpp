@@ -42,9 +42,9 @@ NeighborhoodProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTe
     core::Dims tokens{kBatches, kHeads};
     for (Axis const& axis : sizes.axes) tokens.push_back(axis.length);
     for (NeighborhoodTensor const tensor : tensors) {
-        bool const is_statistic = tensor == kernels::kStats || tensor == kernels::kDelta;
-        bool const is_pair = tensor == kernels::kQueryStatistics;
-        bool const is_float = is_statistic || is_pair || tensor == kernels::kQuerySums;
+        bool const is_statistic = tensor == kernels::Stats || tensor == kernels::Delta;
+        bool const is_pair = tensor == kernels::QueryStatistics;
+        bool const is_float = is_statistic || is_pair || tensor == kernels::QuerySums;
         core::Dims dims = tokens;
         dims.push_back(is_statistic ? 1 : is_pair ? 2 : sizes.columns);
         problem.operands[tensor] = packed(is_float ? DataType_t::FLOAT : sizes.type, dims);
@@ -54,35 +54,35 @@ NeighborhoodProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTe
 
 NeighborhoodProblem forward(Sizes const& sizes = {}) {
     return problem_of(NeighborhoodWork::Forward,
-                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kOutput, kernels::kStats}, sizes);
+                      {kernels::Queries, kernels::Keys, kernels::Values, kernels::Output, kernels::Stats}, sizes);
 }
 
 NeighborhoodProblem gradient_start(Sizes const& sizes = {}) {
     return problem_of(
         NeighborhoodWork::GradientStart,
-        {kernels::kOutput, kernels::kStats, kernels::kOutputGradient, kernels::kQueryStatistics, kernels::kQuerySums},
+        {kernels::Output, kernels::Stats, kernels::OutputGradient, kernels::QueryStatistics, kernels::QuerySums},
         sizes);
 }
 
 NeighborhoodProblem gradients(Sizes const& sizes = {}) {
     return problem_of(NeighborhoodWork::Gradients,
-                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kOutputGradient,
-                       kernels::kQueryStatistics, kernels::kQuerySums, kernels::kKeyGradient, kernels::kValueGradient},
+                      {kernels::Queries, kernels::Keys, kernels::Values, kernels::OutputGradient,
+                       kernels::QueryStatistics, kernels::QuerySums, kernels::KeyGradient, kernels::ValueGradient},
                       sizes);
 }
 
 NeighborhoodProblem gradient_end(Sizes const& sizes = {}) {
-    return problem_of(NeighborhoodWork::GradientEnd, {kernels::kQuerySums, kernels::kQueryGradient}, sizes);
+    return problem_of(NeighborhoodWork::GradientEnd, {kernels::QuerySums, kernels::QueryGradient}, sizes);
 }
 
 NeighborhoodProblem query_gradients() {
     return problem_of(NeighborhoodWork::QueryGradients,
-                      {kernels::kQueries, kernels::kKeys, kernels::kValues, kernels::kOutput, kernels::kStats,
-                       kernels::kOutputGradient, kernels::kDelta, kernels::kQueryGradient});
+                      {kernels::Queries, kernels::Keys, kernels::Values, kernels::Output, kernels::Stats,
+                       kernels::OutputGradient, kernels::Delta, kernels::QueryGradient});
 }
 
 NeighborhoodProblem with_bias(NeighborhoodProblem problem) {
-    problem.operands[kernels::kBias] = packed(problem.example().type, {kHeads, 13, 13});
+    problem.operands[kernels::Bias] = packed(problem.example().type, {kHeads, 13, 13});
     return problem;
 }
 
@@ -140,13 +140,13 @@ TEST_CASE("what warpgroups do not compute is told") {
     CHECK(reason(forward({.columns = 136}), kForm) == rows);
     CHECK(reason(gradient_end({.columns = 12}), kForm) == rows);
     NeighborhoodProblem scattered = gradients();
-    scattered.operands[kernels::kKeyGradient]->strides[1] += 4;
-    scattered.operands[kernels::kKeyGradient]->strides[0] += 12;
+    scattered.operands[kernels::KeyGradient]->strides[1] += 4;
+    scattered.operands[kernels::KeyGradient]->strides[0] += 12;
     CHECK(reason(scattered, kForm) == rows);
-    NeighborhoodProblem product = problem_of(NeighborhoodWork::WindowQueries, {kernels::kQueries, kernels::kKeys});
-    core::Dims slots = product.operand(kernels::kQueries).dims;
+    NeighborhoodProblem product = problem_of(NeighborhoodWork::WindowQueries, {kernels::Queries, kernels::Keys});
+    core::Dims slots = product.operand(kernels::Queries).dims;
     slots.back() = 49;
-    product.operands[kernels::kSlots] = packed(DataType_t::BFLOAT16, slots);
+    product.operands[kernels::Slots] = packed(DataType_t::BFLOAT16, slots);
     CHECK(reason(product, kForm) == "functions that are not fused have no matrix products");
     // Places along such axes do not fit one word, which warpgroups do not need.
     std::vector<Axis> const wide{{.length = 1 << 15, .kernel = 3}, {.length = 1 << 11, .kernel = 3}, {.length = 2}};
@@ -164,21 +164,21 @@ TEST_CASE("what warpgroups do not compute is told") {
 
 TEST_CASE("sums for the queries are FLOAT, with the dims of the queries and the order of their statistics") {
     NeighborhoodProblem problem = gradients();
-    problem.operands[kernels::kQuerySums]->type = DataType_t::BFLOAT16;
+    problem.operands[kernels::QuerySums]->type = DataType_t::BFLOAT16;
     CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; expected FLOAT");
     problem = gradient_end();
-    problem.operands[kernels::kQuerySums] = packed(DataType_t::FLOAT, {kBatches, kHeads, 64, 64, 72});
+    problem.operands[kernels::QuerySums] = packed(DataType_t::FLOAT, {kBatches, kHeads, 64, 64, 72});
     CHECK(kernels::check(problem).err_msg ==
           "neighborhood: query sums has dims [2, 3, 64, 64, 72]; expected [2, 3, 64, 64, 64], all positive");
     problem = gradient_start();
-    problem.operands[kernels::kQuerySums].reset();
+    problem.operands[kernels::QuerySums].reset();
     CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; expected one");
     for (NeighborhoodProblem moved : {gradient_start(), gradients()}) {
-        moved.operands[kernels::kQuerySums]->strides[0] += 64;
+        moved.operands[kernels::QuerySums]->strides[0] += 64;
         CHECK(kernels::check(moved).err_msg ==
               "neighborhood: query sums has strides [786496, 262144, 4096, 64, 1]; expected 64 / 2 times those of "
               "query statistics, [24576, 8192, 128, 2, 1], all even except the last ones, which are 1");
-        moved.operands[kernels::kQueryStatistics]->strides[0] += 2;
+        moved.operands[kernels::QueryStatistics]->strides[0] += 2;
         CHECK(kernels::check(moved).err_msg == "");
     }
     problem = with_bias(gradients());

@@ -4,18 +4,18 @@ namespace cudnn_frontend::quirks {
 namespace {
 
 Found bias_gradient_dims(Facts const& facts) {
-    nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
+    nodes::TensorSpec const* const gradient = facts.tensor(Port::DBias);
     if (gradient == nullptr) return {};
     auto const& dim = gradient->dim;
     if (dim[2] == facts.queries() && dim[3] == facts.keys()) return {};
-    return Violation{Port::dBias, "a dBias of " + number(dim[2]) + " x " + number(dim[3]) + " for scores of " +
+    return Violation{Port::DBias, "a dBias of " + number(dim[2]) + " x " + number(dim[3]) + " for scores of " +
                                       number(facts.queries()) + " x " + number(facts.keys())};
 }
 
 Found scale_in_memory(Facts const& facts) {
-    nodes::TensorSpec const* const scale = facts.tensor(Port::Attn_scale);
-    if (!facts.has(Port::dBias) || scale == nullptr || scale->is_by_value || scale->value) return {};
-    return Violation{Port::Attn_scale, "an attention scale in device memory with a dBias"};
+    nodes::TensorSpec const* const scale = facts.tensor(Port::AttnScale);
+    if (!facts.has(Port::DBias) || scale == nullptr || scale->is_by_value || scale->value) return {};
+    return Violation{Port::AttnScale, "an attention scale in device memory with a dBias"};
 }
 
 constexpr Quirk kRows[] = {

@@ -21,12 +21,12 @@ std::vector<nodes::TensorSpec const*> columns_of_modifiers(Facts const& facts) {
 }
 
 Found mask_column(Facts const& facts) {
-    if (!facts.is_backward || facts.keys() == 1 || !is_column_of_rows(facts, Port::Dropout_mask)) return {};
-    return Violation{Port::Dropout_mask, "one column in the dropout mask"};
+    if (!facts.is_backward || facts.keys() == 1 || !is_column_of_rows(facts, Port::DropoutMask)) return {};
+    return Violation{Port::DropoutMask, "one column in the dropout mask"};
 }
 
 Found mask_column_beside_bias_gradient(Facts const& facts) {
-    Found found = facts.has(Port::dBias) ? mask_column(facts) : std::nullopt;
+    Found found = facts.has(Port::DBias) ? mask_column(facts) : std::nullopt;
     if (found) found->found += " with dBias";
     return found;
 }
@@ -46,16 +46,16 @@ bool is_backward_of_one_key(Facts const& facts) { return facts.is_backward && fa
 
 // With one key every tensor of scores is a column.
 Found two_columns_of_one_key(Facts const& facts) {
-    bool const has_both = is_column_of_rows(facts, Port::Bias) && is_column_of_rows(facts, Port::Dropout_mask);
+    bool const has_both = is_column_of_rows(facts, Port::Bias) && is_column_of_rows(facts, Port::DropoutMask);
     if (!is_backward_of_one_key(facts) || !has_both) return {};
-    return Violation{Port::Dropout_mask, "one key, with a bias and a dropout mask,"};
+    return Violation{Port::DropoutMask, "one key, with a bias and a dropout mask,"};
 }
 
 Found any_column_of_one_key(Facts const& facts) {
     if (!is_backward_of_one_key(facts)) return {};
     if (Found found = two_columns_of_one_key(facts)) return found;
-    if (is_column_of_rows(facts, Port::Dropout_mask)) {
-        return Violation{Port::Dropout_mask, "one key, with a dropout mask,"};
+    if (is_column_of_rows(facts, Port::DropoutMask)) {
+        return Violation{Port::DropoutMask, "one key, with a dropout mask,"};
     }
     if (is_column_of_rows(facts, Port::Bias)) return Violation{Port::Bias, "one key, with a bias,"};
     return {};
@@ -64,12 +64,12 @@ Found any_column_of_one_key(Facts const& facts) {
 Found any_modifier_column(Facts const& facts) {
     auto const columns = columns_of_modifiers(facts);
     if (!facts.is_backward || columns.empty()) return {};
-    return Violation{Port::Score_mod,
+    return Violation{Port::ScoreMod,
                      "a modifier that reads '" + columns.front()->name + "', a value for each query or batch entry,"};
 }
 
 Found too_many_modifier_columns(Facts const& facts) {
-    std::size_t const of_mask = is_column_of_rows(facts, Port::Dropout_mask) ? 2 : 0;
+    std::size_t const of_mask = is_column_of_rows(facts, Port::DropoutMask) ? 2 : 0;
     std::size_t const of_bias = is_column_of_rows(facts, Port::Bias) ? 1 : 0;
     std::size_t const of_modifiers = columns_of_modifiers(facts).size();
     if (of_mask + of_bias + of_modifiers <= 2) return {};

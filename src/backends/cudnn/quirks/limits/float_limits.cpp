@@ -12,7 +12,7 @@ bool are_floats(Facts const& facts) {
 
 Found dropout_of_floats(Facts const& facts) {
     if (!are_floats(facts)) return {};
-    if (facts.has(Port::Dropout_mask)) return Violation{Port::Dropout_mask, "a dropout mask with Q of FLOAT"};
+    if (facts.has(Port::DropoutMask)) return Violation{Port::DropoutMask, "a dropout mask with Q of FLOAT"};
     if (!draws_dropout(facts)) return {};
     return Violation{-1, "a dropout probability with Q of FLOAT"};
 }
@@ -38,8 +38,8 @@ Found one_query_of_floats(Facts const& facts) {
 }
 
 Found sink_of_floats(Facts const& facts) {
-    if (!are_floats(facts) || !facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, "a sink token with Q of FLOAT"};
+    if (!are_floats(facts) || !facts.has(Port::SinkToken)) return {};
+    return Violation{Port::SinkToken, "a sink token with Q of FLOAT"};
 }
 
 Found unified_floats(Facts const& facts) {

@@ -40,13 +40,13 @@ Found fp8_results(Facts const& facts) {
         if (is_read || core::is_fp8(tensor.data_type)) return std::string();
         return std::string("the data type ") + core::name_of(tensor.data_type);
     };
-    Found found = wrong_at(facts, std::array{Port::O, Port::dQ, Port::dK, Port::dV}, text);
+    Found found = wrong_at(facts, std::array{Port::O, Port::DQ, Port::DK, Port::DV}, text);
     if (found) found->found += " in FP8 attention";
     return found;
 }
 
 Found fp8_sink(Facts const& facts) {
-    int const port = facts.is_backward ? Port::dSink_token : Port::Sink_token;
+    int const port = facts.is_backward ? Port::DSinkToken : Port::SinkToken;
     if (!facts.has(port)) return {};
     char const* const what = facts.is_backward ? "a dSink" : "a sink token";
     return Violation{port, std::string(what) + " in FP8 attention"};
@@ -54,7 +54,7 @@ Found fp8_sink(Facts const& facts) {
 
 Found fp8_wide_o(Facts const& facts) {
     nodes::TensorSpec const* const o = facts.tensor(Port::O);
-    if (!facts.has(Port::Descale_o) || core::is_fp8(o->data_type)) return {};
+    if (!facts.has(Port::DescaleO) || core::is_fp8(o->data_type)) return {};
     return Violation{Port::O, std::string("O of ") + core::name_of(o->data_type) + " in FP8 backward"};
 }
 
@@ -69,8 +69,8 @@ Found fp8_dropout(Facts const& facts) {
 }
 
 Found fp8_modifier_gradient(Facts const& facts) {
-    if (!facts.has(Port::dScore_mod) || !has_backward_activation(facts)) return {};
-    return Violation{Port::dScore_mod,
+    if (!facts.has(Port::DScoreMod) || !has_backward_activation(facts)) return {};
+    return Violation{Port::DScoreMod,
                      "TANH_BWD or another backward activation in a modifier's gradient in FP8 attention"};
 }
 
@@ -87,8 +87,8 @@ Found fp8_ignored(Facts const& facts) {
     auto const found = [](int port, char const* what) {
         return Violation{port, std::string(what) + " in FP8 attention"};
     };
-    if (facts.has(Port::Score)) return found(Port::Score_mod, "a modifier");
-    if (facts.has(Port::Dropout_mask)) return found(Port::Dropout_mask, "a dropout mask");
+    if (facts.has(Port::Score)) return found(Port::ScoreMod, "a modifier");
+    if (facts.has(Port::DropoutMask)) return found(Port::DropoutMask, "a dropout mask");
     if (draws_dropout(facts)) return found(-1, "a dropout probability");
     if (facts.is_backward) return {};
     if (facts.has(Port::Bias)) return found(Port::Bias, "a bias");
@@ -119,7 +119,7 @@ Found fp8_band(Facts const& facts) {
 
 Found fp8_extremes(Facts const& facts) {
     if (facts.is_backward) return {};
-    Found found = wrong_at(facts, std::array{Port::Max, Port::Sum_exp}, [&](int port, nodes::TensorSpec const&) {
+    Found found = wrong_at(facts, std::array{Port::Max, Port::SumExp}, [&](int port, nodes::TensorSpec const&) {
         return std::string(nodes::port_name(facts.node.kind(), port));
     });
     if (found) found->found += " in FP8 attention";
@@ -133,7 +133,7 @@ Found fp8_factors(Facts const& facts) {
         bool const is_on_host = nodes::is_fp8_port(port) && (factor.is_by_value || factor.value);
         return is_on_host ? "a factor on the host in FP8 backward" : "";
     };
-    return wrong_at(facts, std::views::iota(0, int{Port::kPorts}), text);
+    return wrong_at(facts, std::views::iota(0, int{Port::PortCount}), text);
 }
 
 constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();

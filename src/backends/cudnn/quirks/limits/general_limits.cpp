@@ -24,11 +24,11 @@ Found several_attention_nodes(Facts const& facts) {
 Found scale_not_above_0(Facts const& facts) {
     std::optional<float> const number = facts.fields.attn_scale;
     if (number && !(*number > 0.0f)) return Violation{-1, core::text("the attention scale ", *number)};
-    nodes::TensorSpec const* const tensor = facts.tensor(Port::Attn_scale);
+    nodes::TensorSpec const* const tensor = facts.tensor(Port::AttnScale);
     if (tensor == nullptr || !tensor->value) return {};
     double const value = core::to_double(*tensor->value);
     if (value > 0.0) return {};
-    return Violation{Port::Attn_scale, core::text("the attention scale ", value)};
+    return Violation{Port::AttnScale, core::text("the attention scale ", value)};
 }
 
 Found dynamic_shapes(Facts const& facts) {

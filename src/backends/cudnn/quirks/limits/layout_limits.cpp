@@ -28,17 +28,17 @@ std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const& ten
 // the sink, and it follows the strides; in forward Stats are written by their strides.
 std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
     switch (port) {
-        case Port::Seq_len_q:
-        case Port::Seq_len_kv:
-        case Port::Cu_seq_len_q:
-        case Port::Cu_seq_len_kv: return facts.fields.padding_mask ? std::optional<std::size_t>(0) : std::nullopt;
-        case Port::dSink_token: return 1;
-        case Port::Sink_token: return facts.is_backward ? std::nullopt : std::optional<std::size_t>(1);
+        case Port::SeqLenQ:
+        case Port::SeqLenKv:
+        case Port::CuSeqLenQ:
+        case Port::CuSeqLenKv: return facts.fields.padding_mask ? std::optional<std::size_t>(0) : std::nullopt;
+        case Port::DSinkToken: return 1;
+        case Port::SinkToken: return facts.is_backward ? std::nullopt : std::optional<std::size_t>(1);
         case Port::Stats:
             if (!facts.is_backward) return {};
             [[fallthrough]];
         case Port::Bias:
-        case Port::Dropout_mask: return is_per_head(*facts.tensor(port)) ? std::optional<std::size_t>(1) : std::nullopt;
+        case Port::DropoutMask: return is_per_head(*facts.tensor(port)) ? std::optional<std::size_t>(1) : std::nullopt;
         default: return {};
     }
 }
@@ -78,11 +78,11 @@ Found gaps_between_scores(Facts const& facts) {
         }
         return {};
     };
-    return wrong_at(facts, std::array{Port::Rng_dump, Port::dBias}, gap);
+    return wrong_at(facts, std::array{Port::RngDump, Port::DBias}, gap);
 }
 
 Found columns_apart(Facts const& facts) {
-    return wrong_at(facts, std::array{Port::Bias, Port::Dropout_mask}, [](int, nodes::TensorSpec const& tensor) {
+    return wrong_at(facts, std::array{Port::Bias, Port::DropoutMask}, [](int, nodes::TensorSpec const& tensor) {
         bool const is_apart = tensor.dim[3] > 1 && tensor.stride[3] != 1;
         return is_apart ? "a last stride of " + number(tensor.stride[3]) : "";
     });
@@ -90,7 +90,7 @@ Found columns_apart(Facts const& facts) {
 
 Found numbers_apart(Facts const& facts) {
     auto const text = [&](int port, nodes::TensorSpec const& tensor) { return gap_at(facts, port, tensor); };
-    if (Found found = wrong_at(facts, std::views::iota(0, int{Port::kPorts}), text)) return found;
+    if (Found found = wrong_at(facts, std::views::iota(0, int{Port::PortCount}), text)) return found;
     return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
         std::string const gap = is_per_head(tensor) ? gap_between_numbers(tensor, 1) : "";
         return gap.empty() ? gap : gap + " of";
@@ -98,7 +98,7 @@ Found numbers_apart(Facts const& facts) {
 }
 
 Found page_sizes(Facts const& facts) {
-    if (!facts.has(Port::Page_table_k) || !facts.has(Port::Page_table_v)) return {};
+    if (!facts.has(Port::PageTableK) || !facts.has(Port::PageTableV)) return {};
     std::int64_t const of_k = facts.tensor(Port::K)->dim[2], of_v = facts.tensor(Port::V)->dim[2];
     if (of_k == of_v) return {};
     return Violation{Port::V, "pages of " + number(of_v) + " rows in V and of " + number(of_k) + " in K"};

@@ -22,7 +22,7 @@ TensorId port(Node const& node, int at) { return node.ports[static_cast<std::siz
 // The pointwise node that writes the tensor, if one does.
 Node const* writer_of(GraphSpec const& graph, TensorId tensor) {
     auto const found = std::ranges::find_if(graph.nodes, [&](Node const& node) {
-        return pointwise_fields(node) != nullptr && port(node, Pointwise::Out_0) == tensor;
+        return pointwise_fields(node) != nullptr && port(node, Pointwise::Out0) == tensor;
     });
     return tensor == nodes::kNoTensor || found == graph.nodes.end() ? nullptr : &*found;
 }
@@ -32,7 +32,7 @@ std::int64_t axis_of(GraphSpec const& graph, TensorId tensor) {
         Node const* const node = writer_of(graph, of);
         if (node == nullptr) return {};
         PointwiseFields const& fields = *pointwise_fields(*node);
-        return {fields.mode, fields.axis.value_or(-1), port(*node, Pointwise::In_0), port(*node, Pointwise::In_1)};
+        return {fields.mode, fields.axis.value_or(-1), port(*node, Pointwise::In0), port(*node, Pointwise::In1)};
     });
 }
 
@@ -41,10 +41,10 @@ bool is_left_edge(GraphSpec const& graph, Node const& node) {
     using enum PointwiseMode_t;
     PointwiseFields const* const select = pointwise_fields(node);
     if (select == nullptr || select->mode != BINARY_SELECT) return false;
-    Node const* const comparison = writer_of(graph, port(node, Pointwise::In_2));
+    Node const* const comparison = writer_of(graph, port(node, Pointwise::In2));
     if (comparison == nullptr) return false;
     PointwiseMode_t const mode = pointwise_fields(*comparison)->mode;
-    std::int64_t const axis = axis_of(graph, port(*comparison, Pointwise::In_0));
+    std::int64_t const axis = axis_of(graph, port(*comparison, Pointwise::In0));
     return axis == 3 ? mode == CMP_GT || mode == CMP_GE : axis == 2 && mode == CMP_LT;
 }
 
@@ -55,7 +55,7 @@ bool computes_in_integers(Node const& node) {
 }
 
 nodes::TensorSpec const* first_float(GraphSpec const& graph, Node const& node) {
-    for (int const port : {Pointwise::In_0, Pointwise::In_1}) {
+    for (int const port : {Pointwise::In0, Pointwise::In1}) {
         nodes::TensorSpec const* const operand = graph.tensor(node, port);
         if (operand != nullptr && core::is_floating_point(operand->data_type)) return operand;
     }
@@ -67,9 +67,9 @@ Found integers_of_floats(Facts const& facts) {
     for (Node const& node : facts.graph.nodes) {
         nodes::TensorSpec const* const operand = computes_in_integers(node) ? first_float(facts.graph, node) : nullptr;
         if (operand == nullptr) continue;
-        return Violation{Port::Score_mod, "'" + operand->name + "' of " + core::name_of(operand->data_type) +
-                                              " in an operation that computes in " +
-                                              core::name_of(node.compute_data_type)};
+        return Violation{Port::ScoreMod, "'" + operand->name + "' of " + core::name_of(operand->data_type) +
+                                             " in an operation that computes in " +
+                                             core::name_of(node.compute_data_type)};
     }
     return {};
 }
@@ -80,13 +80,13 @@ Found several_left_edges(Facts const& facts) {
         std::ranges::count_if(facts.graph.nodes, [&](Node const& node) { return is_left_edge(facts.graph, node); });
     bool const has_bound = facts.fields.left_bound.has_value();
     if (in_modifier + (has_bound ? 1 : 0) < 2) return {};
-    return Violation{Port::Score_mod, number(in_modifier) + " mask(s) of the left edge in the modifier, and " +
-                                          (has_bound ? "a left bound" : "no left bound")};
+    return Violation{Port::ScoreMod, number(in_modifier) + " mask(s) of the left edge in the modifier, and " +
+                                         (has_bound ? "a left bound" : "no left bound")};
 }
 
 Found activation_gradient(Facts const& facts) {
-    if (!facts.has(Port::dScore_mod) || !has_backward_activation(facts)) return {};
-    return Violation{Port::dScore_mod, "TANH_BWD or another backward activation in a modifier's gradient"};
+    if (!facts.has(Port::DScoreMod) || !has_backward_activation(facts)) return {};
+    return Violation{Port::DScoreMod, "TANH_BWD or another backward activation in a modifier's gradient"};
 }
 
 Found activation_gradient_of_product(Facts const& facts) {
@@ -96,8 +96,8 @@ Found activation_gradient_of_product(Facts const& facts) {
 }
 
 Found bias_gradient_of_modified(Facts const& facts) {
-    if (!facts.has(Port::dBias) || !facts.has(Port::dScore_mod)) return {};
-    return Violation{Port::dBias, "a dBias with the gradient of a modifier"};
+    if (!facts.has(Port::DBias) || !facts.has(Port::DScoreMod)) return {};
+    return Violation{Port::DBias, "a dBias with the gradient of a modifier"};
 }
 
 Found truth_in_memory(Facts const& facts) {

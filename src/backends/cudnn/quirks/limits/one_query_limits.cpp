@@ -19,8 +19,8 @@ bool shares_any_heads(Facts const& facts) {
 }
 
 Found mask_of_one_query(Facts const& facts) {
-    if (!is_forward_of_one_row(facts) || !is_of_batches_and_heads(facts, Port::Dropout_mask)) return {};
-    return Violation{Port::Dropout_mask, "one query, and one column for each batch entry and head"};
+    if (!is_forward_of_one_row(facts) || !is_of_batches_and_heads(facts, Port::DropoutMask)) return {};
+    return Violation{Port::DropoutMask, "one query, and one column for each batch entry and head"};
 }
 
 Found bias_of_one_query(Facts const& facts) {
@@ -41,7 +41,7 @@ Found single_score(Facts const& facts) {
 Found heads_of_one_query_in_pages(Facts const& facts) {
     bool const is_of_pages = is_forward_of_one_query(facts) && nodes::has_pages(facts.node);
     if (!is_of_pages || !shares_any_heads(facts)) return {};
-    Found found = facts.has(Port::Sink_token) ? Violation{Port::Sink_token, "a sink token"} : per_head_values(facts);
+    Found found = facts.has(Port::SinkToken) ? Violation{Port::SinkToken, "a sink token"} : per_head_values(facts);
     if (found) found->found += " with one query, pages and shared key heads";
     return found;
 }

@@ -45,7 +45,7 @@ Found partly_ragged(Facts const& facts) {
 
 Found ragged_stats_of_one_query(Facts const& facts) {
     if (facts.is_backward || facts.queries() != 1 || !shares_key_heads(facts)) return {};
-    return wrong_at(facts, std::array{Port::Stats, Port::Max, Port::Sum_exp}, [](int, nodes::TensorSpec const& tensor) {
+    return wrong_at(facts, std::array{Port::Stats, Port::Max, Port::SumExp}, [](int, nodes::TensorSpec const& tensor) {
         return is_ragged(&tensor) ? "a ragged offset with one query and shared key heads" : "";
     });
 }
@@ -68,7 +68,7 @@ Found ragged_gaps_between_rows(Facts const& facts) {
         if (!has_ragged_rows(facts) || tensor.stride[2] <= row) return std::string();
         return "rows of " + number(row) + " elements with a stride of " + number(tensor.stride[2]) + ",";
     };
-    return wrong_at(facts, std::array{Port::Q, Port::dO}, text);
+    return wrong_at(facts, std::array{Port::Q, Port::DO}, text);
 }
 
 Found ragged_wide_heads(Facts const& facts) {
@@ -94,7 +94,7 @@ Found ragged_unequal_heads(Facts const& facts) {
 }
 
 constexpr bool is_gradient_with_rows(Port::Operand const& row) {
-    return row.gradient_of != Port::kPorts && Port::makes(row.backward) && Port::may_be_ragged(row);
+    return row.gradient_of != Port::PortCount && Port::makes(row.backward) && Port::may_be_ragged(row);
 }
 
 Found gradient_offsets(Facts const& facts) {

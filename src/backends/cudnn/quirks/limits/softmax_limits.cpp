@@ -7,8 +7,8 @@ namespace {
 char const* name_of_softmax_result(Facts const& facts) { return facts.has(Port::Max) ? "Max" : "Sum_exp"; }
 
 Found any_sink(Facts const& facts) {
-    if (!facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, "a sink token"};
+    if (!facts.has(Port::SinkToken)) return {};
+    return Violation{Port::SinkToken, "a sink token"};
 }
 
 Found stats_beside_max(Facts const& facts) {
@@ -17,8 +17,8 @@ Found stats_beside_max(Facts const& facts) {
 }
 
 Found sink_beside_max(Facts const& facts) {
-    if (facts.is_backward || !has_softmax_result(facts) || !facts.has(Port::Sink_token)) return {};
-    return Violation{Port::Sink_token, std::string("a sink token with ") + name_of_softmax_result(facts)};
+    if (facts.is_backward || !has_softmax_result(facts) || !facts.has(Port::SinkToken)) return {};
+    return Violation{Port::SinkToken, std::string("a sink token with ") + name_of_softmax_result(facts)};
 }
 
 template <bool of_backward>

@@ -33,24 +33,24 @@ Found result_types(Facts const& facts) {
         if (tensor.data_type == io || (are_halves && !facts.is_backward && !is_unified)) return {};
         return beside_q(tensor.data_type, facts) + (are_halves && is_unified ? " with the unified operation" : "");
     };
-    return wrong_at(facts, std::array{Port::O, Port::dO, Port::dQ, Port::dK, Port::dV}, text);
+    return wrong_at(facts, std::array{Port::O, Port::DO, Port::DQ, Port::DK, Port::DV}, text);
 }
 
 Found bias_gradient_type(Facts const& facts) {
-    nodes::TensorSpec const* const gradient = facts.tensor(Port::dBias);
+    nodes::TensorSpec const* const gradient = facts.tensor(Port::DBias);
     if (gradient == nullptr || gradient->data_type == type_of_q(facts)) return {};
-    return Violation{Port::dBias, beside_q(gradient->data_type, facts)};
+    return Violation{Port::DBias, beside_q(gradient->data_type, facts)};
 }
 
 Found sink_type(Facts const& facts) {
-    nodes::TensorSpec const* const sink = facts.tensor(Port::Sink_token);
+    nodes::TensorSpec const* const sink = facts.tensor(Port::SinkToken);
     if (sink == nullptr || sink->data_type == DataType_t::FLOAT) return {};
-    return Violation{Port::Sink_token, std::string("a sink token of type ") + core::name_of(sink->data_type)};
+    return Violation{Port::SinkToken, std::string("a sink token of type ") + core::name_of(sink->data_type)};
 }
 
 Found length_type(Facts const& facts) {
     if (!facts.fields.padding_mask) return {};
-    return wrong_at(facts, std::array{Port::Seq_len_q, Port::Seq_len_kv},
+    return wrong_at(facts, std::array{Port::SeqLenQ, Port::SeqLenKv},
                     [](int, nodes::TensorSpec const& lengths) -> std::string {
                         if (lengths.data_type == DataType_t::INT32) return {};
                         return std::string("the data type ") + core::name_of(lengths.data_type);

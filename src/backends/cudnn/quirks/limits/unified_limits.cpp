@@ -10,12 +10,12 @@ namespace {
 Found without_place(Facts const& facts) {
     auto const& fields = facts.fields;
     if (facts.has(Port::Bias)) return Violation{Port::Bias, "a bias"};
-    if (facts.has(Port::Score)) return Violation{Port::Score_mod, "a score modifier"};
+    if (facts.has(Port::Score)) return Violation{Port::ScoreMod, "a score modifier"};
     if (fields.alibi_mask) return Violation{-1, "an alibi mask"};
     if (fields.left_bound || fields.right_bound) return Violation{-1, "a band mask"};
-    bool const has_dropout = draws_dropout(facts) || facts.has(Port::Dropout_mask);
+    bool const has_dropout = draws_dropout(facts) || facts.has(Port::DropoutMask);
     if (has_dropout) return Violation{-1, "dropout"};
-    if (facts.has(Port::Sink_token)) return Violation{Port::Sink_token, "a sink token"};
+    if (facts.has(Port::SinkToken)) return Violation{Port::SinkToken, "a sink token"};
     if (has_softmax_result(facts)) return Violation{-1, "Max or Sum_exp"};
     return {};
 }
@@ -40,8 +40,8 @@ Found unified_lengths(Facts const& facts) {
 }
 
 Found block_mask_of_one_query(Facts const& facts) {
-    if (!facts.has(Port::Block_mask) || facts.queries() != 1) return {};
-    return Violation{Port::Block_mask, "a block mask of one query"};
+    if (!facts.has(Port::BlockMask) || facts.queries() != 1) return {};
+    return Violation{Port::BlockMask, "a block mask of one query"};
 }
 
 Found unified_options(Facts const& facts) {
@@ -51,8 +51,8 @@ Found unified_options(Facts const& facts) {
 }
 
 Found any_block_mask(Facts const& facts) {
-    if (!facts.has(Port::Block_mask)) return {};
-    return Violation{Port::Block_mask, "a block mask"};
+    if (!facts.has(Port::BlockMask)) return {};
+    return Violation{Port::BlockMask, "a block mask"};
 }
 
 Found padded_block_mask(Facts const& facts) {
@@ -62,15 +62,15 @@ Found padded_block_mask(Facts const& facts) {
 }
 
 Found block_mask_options(Facts const& facts) {
-    Found found = facts.has(Port::Block_mask) ? without_place(facts) : std::nullopt;
+    Found found = facts.has(Port::BlockMask) ? without_place(facts) : std::nullopt;
     if (found) found->found += " with a block mask";
     return found;
 }
 
 Found composite_block_mask(Facts const& facts) {
     auto const* const forward = std::get_if<nodes::SdpaForwardFields>(&facts.node.fields);
-    if (!facts.has(Port::Block_mask) || forward->implementation != AttentionImplementation_t::COMPOSITE) return {};
-    return Violation{Port::Block_mask, "a block mask under the implementation COMPOSITE"};
+    if (!facts.has(Port::BlockMask) || forward->implementation != AttentionImplementation_t::COMPOSITE) return {};
+    return Violation{Port::BlockMask, "a block mask under the implementation COMPOSITE"};
 }
 
 Found sums_of_lengths(Facts const& facts) {
@@ -101,7 +101,7 @@ Found outside_unified(Facts const& facts) {
 }
 
 Found options_beside_unified(Facts const& facts) {
-    bool const is_told_so = !nodes::asks_for_unified(facts.node) && !facts.has(Port::Block_mask) && !facts.is_backward;
+    bool const is_told_so = !nodes::asks_for_unified(facts.node) && !facts.has(Port::BlockMask) && !facts.is_backward;
     Found found = is_told_so && nodes::needs_unified(facts.graph, facts.node) ? without_place(facts) : std::nullopt;
     if (!found) return {};
     int const sums = nodes::sums_port(facts.node);

@@ -11,22 +11,22 @@ inline constexpr int kMostAxes = 3;
 // The tensors, in the order in which a launch has those that its kernel needs. Queries and Keys stand for the rows of Q
 // and K, of their gradients, or of O and V, whose places are the same.
 enum NeighborhoodTensor : int {
-    kQueries,
-    kKeys,
-    kValues,
-    kBias,
-    kSlots,
-    kOutput,
-    kStats,
-    kOutputGradient,
-    kDelta,
-    kQueryStatistics,
-    kQueryGradient,
-    kQuerySums,
-    kKeyGradient,
-    kValueGradient,
-    kBiasGradient,
-    kNeighborhoodTensors
+    Queries,
+    Keys,
+    Values,
+    Bias,
+    Slots,
+    Output,
+    Stats,
+    OutputGradient,
+    Delta,
+    QueryStatistics,
+    QueryGradient,
+    QuerySums,
+    KeyGradient,
+    ValueGradient,
+    BiasGradient,
+    NeighborhoodTensorCount
 };
 
 // Strides count elements. The bias has no batch and no column; its axes are those of space.
@@ -55,7 +55,7 @@ struct NeighborhoodArguments {
     float scale;        // of products of queries and keys
     float without_key;  // the value of slots that have no key
     NeighborhoodTiles tiles;
-    NeighborhoodAccess tensors[kNeighborhoodTensors];
+    NeighborhoodAccess tensors[NeighborhoodTensorCount];
 };
 
 // --- Shared memory of the kernels by tiles

@@ -14,19 +14,21 @@ struct Pair {
 template <class Element, bool WITH_BIAS>
 inline Pair pair_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key, float delta) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    float score = arguments.scale * dot<Element>(arguments, tensors[kQueries], query, tensors[kKeys], key);
+    float score = arguments.scale * dot<Element>(arguments, tensors[NeighborhoodTensor::Queries], query,
+                                                 tensors[NeighborhoodTensor::Keys], key);
     if (WITH_BIAS) score += bias_of<Element>(arguments, query, key);
     if (WITH_BIAS && score == -infinity()) return {};  // Stats may be -inf too
-    float const weight = expf(score - *row_of<float const>(tensors[kStats], query));
-    float const of_weight = dot<Element>(arguments, tensors[kOutputGradient], query, tensors[kValues], key);
+    float const weight = expf(score - *row_of<float const>(tensors[NeighborhoodTensor::Stats], query));
+    float const of_weight = dot<Element>(arguments, tensors[NeighborhoodTensor::OutputGradient], query,
+                                         tensors[NeighborhoodTensor::Values], key);
     return {weight, weight * (of_weight - delta)};
 }
 
 // The product of a row of Output and that of its gradient.
 template <class Element>
 inline float delta_of(NeighborhoodArguments const& arguments, Token const& query) {
-    NeighborhoodAccess const& output = arguments.tensors[kOutput];
-    NeighborhoodAccess const& gradient = arguments.tensors[kOutputGradient];
+    NeighborhoodAccess const& output = arguments.tensors[NeighborhoodTensor::Output];
+    NeighborhoodAccess const& gradient = arguments.tensors[NeighborhoodTensor::OutputGradient];
     Element const* const of_output = row_of<Element const>(output, query);
     Element const* const of_gradient = row_of<Element const>(gradient, query);
     float sum = 0;
@@ -43,15 +45,17 @@ inline void query_gradients(NeighborhoodArguments const& arguments) {
     Token const query = token_of(arguments, index);
     Window const window(arguments, query);
     float const delta = delta_of<Element>(arguments, query);
-    if (lane_index() == 0) *row_of<float>(arguments.tensors[kDelta], query) = delta;
+    if (lane_index() == 0) *row_of<float>(arguments.tensors[NeighborhoodTensor::Delta], query) = delta;
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         Columns<COUNT> gradient;
         for (unsigned start = 0; start < window.count(); start += kLanes) {
             Met const key = window[start + lane_index()];
             Pair const pair = key.is_there ? pair_of<Element, WITH_BIAS>(arguments, query, key.token, delta) : Pair{};
-            gradient.template add_rows<Element>(arguments, arguments.tensors[kKeys], first, key, pair.gradient);
+            gradient.template add_rows<Element>(arguments, arguments.tensors[NeighborhoodTensor::Keys], first, key,
+                                                pair.gradient);
         }
-        gradient.template store<Element>(arguments, arguments.tensors[kQueryGradient], first, query, arguments.scale);
+        gradient.template store<Element>(arguments, arguments.tensors[NeighborhoodTensor::QueryGradient], first, query,
+                                         arguments.scale);
     }
 }
 
@@ -68,21 +72,24 @@ inline void key_gradients(NeighborhoodArguments const& arguments) {
             Met const query = window[start + lane_index()];
             Pair pair;
             if (query.is_there) {
-                float const delta = *row_of<float const>(tensors[kDelta], query.token);
+                float const delta = *row_of<float const>(tensors[NeighborhoodTensor::Delta], query.token);
                 pair = pair_of<Element, WITH_BIAS>(arguments, query.token, key, delta);
             }
-            of_key.template add_rows<Element>(arguments, tensors[kQueries], first, query, pair.gradient);
-            of_value.template add_rows<Element>(arguments, tensors[kOutputGradient], first, query, pair.weight);
+            of_key.template add_rows<Element>(arguments, tensors[NeighborhoodTensor::Queries], first, query,
+                                              pair.gradient);
+            of_value.template add_rows<Element>(arguments, tensors[NeighborhoodTensor::OutputGradient], first, query,
+                                                pair.weight);
         }
-        of_key.template store<Element>(arguments, tensors[kKeyGradient], first, key, arguments.scale);
-        of_value.template store<Element>(arguments, tensors[kValueGradient], first, key, 1);
+        of_key.template store<Element>(arguments, tensors[NeighborhoodTensor::KeyGradient], first, key,
+                                       arguments.scale);
+        of_value.template store<Element>(arguments, tensors[NeighborhoodTensor::ValueGradient], first, key, 1);
     }
 }
 
 template <class Element>
 inline void bias_gradients(NeighborhoodArguments const& arguments) {
     sum_for_entry<Element>(arguments, [&](Token const& query, Token const& key, long long) {
-        float const delta = *row_of<float const>(arguments.tensors[kDelta], query);
+        float const delta = *row_of<float const>(arguments.tensors[NeighborhoodTensor::Delta], query);
         return pair_of<Element, true>(arguments, query, key, delta).gradient;
     });
 }

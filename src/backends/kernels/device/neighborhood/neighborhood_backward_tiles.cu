@@ -42,12 +42,12 @@ struct QueryMatrices {
             matrix.load(access, {tile.offset_of(access, rows.places[0]), tile.offset_of(access, rows.places[1])},
                         arguments.columns);
         };
-        load(output_gradients, kOutputGradient);
-        load(queries, kOutput);
+        load(output_gradients, NeighborhoodTensor::OutputGradient);
+        load(queries, NeighborhoodTensor::Output);
         dot_rows(delta, output_gradients, queries);
-        load(queries, kQueries);
-        NeighborhoodAccess const& of_stats = arguments.tensors[kStats];
-        NeighborhoodAccess const& of_delta = arguments.tensors[kDelta];
+        load(queries, NeighborhoodTensor::Queries);
+        NeighborhoodAccess const& of_stats = arguments.tensors[NeighborhoodTensor::Stats];
+        NeighborhoodAccess const& of_delta = arguments.tensors[NeighborhoodTensor::Delta];
         for (int half = 0; half < 2; ++half) {
             long long const at = tile.offset_of(of_stats, rows.places[half]);
             stats[half] = static_cast<float const*>(of_stats.start)[at] * kLog2OfE;
@@ -88,7 +88,7 @@ inline void query_gradient_tiles(NeighborhoodArguments const& arguments) {
                 gradient.add(weights_of<Element>(gradients[2], gradients[3]), keys + first + 16);
             }
         });
-    NeighborhoodAccess const& result = arguments.tensors[kQueryGradient];
+    NeighborhoodAccess const& result = arguments.tensors[NeighborhoodTensor::QueryGradient];
     for (int half = 0; half < 2; ++half) {
         if (!rows.is_there[half]) continue;
         gradient.store(result, half, tile.offset_of(result, rows.places[half]), arguments.columns, arguments.scale);
@@ -151,8 +151,8 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
     NeighborhoodAccess const* const tensors = arguments.tensors;
     Box const box = tile.queries_of(tile.tokens());
     int const count = box.count();
-    NeighborhoodAccess const& of_queries = tensors[kQueries];
-    NeighborhoodAccess const& of_gradients = tensors[kOutputGradient];
+    NeighborhoodAccess const& of_queries = tensors[NeighborhoodTensor::Queries];
+    NeighborhoodAccess const& of_gradients = tensors[NeighborhoodTensor::OutputGradient];
     Element const* const first_query = static_cast<Element const*>(of_queries.start) + tile.first_offset_of(of_queries);
     Element const* const first_gradient =
         static_cast<Element const*>(of_gradients.start) + tile.first_offset_of(of_gradients);
@@ -166,8 +166,8 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         table.queries[row] = is_there ? first_query + Tile::offset_from_first(of_queries, place) : nullptr;
         table.output_gradients[row] =
             is_there ? first_gradient + Tile::offset_from_first(of_gradients, place) : nullptr;
-        table.stats[row] = is_there ? tile.offset_of(tensors[kStats], place) : -1;
-        table.delta[row] = is_there ? tile.offset_of(tensors[kDelta], place) : -1;
+        table.stats[row] = is_there ? tile.offset_of(tensors[NeighborhoodTensor::Stats], place) : -1;
+        table.delta[row] = is_there ? tile.offset_of(tensors[NeighborhoodTensor::Delta], place) : -1;
         Box const keys = tile.keys_of(place);
         table.first_keys[row] = is_there ? packed(arguments.tiles, keys.first) : arguments.tiles.nowhere;
         table.last_keys[row] = is_there ? packed(arguments.tiles, keys.last) : 0;
@@ -182,7 +182,8 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         if (static_cast<int>(threadIdx.x) >= 2 * Stages::kRows) return;
         bool const is_stats = static_cast<int>(threadIdx.x) < Stages::kRows;
         long long const offset = (is_stats ? table.stats : table.delta)[row];
-        float const* const start = static_cast<float const*>(tensors[is_stats ? kStats : kDelta].start);
+        float const* const start =
+            static_cast<float const*>(tensors[is_stats ? NeighborhoodTensor::Stats : NeighborhoodTensor::Delta].start);
         float* const to = is_stats ? shared.stats[stage % 2] : shared.delta[stage % 2];
         start_copy_of_4_bytes(to + row, offset >= 0 ? start + offset : start, offset >= 0);
     };
@@ -205,8 +206,8 @@ inline void start_own_copies(NeighborhoodArguments const& arguments, Tile const&
             start_copy_of_16_bytes(&to[row][column], is_there ? start + tile.offset_of(tensor, place) + column : start,
                                    is_there);
         };
-        copy(shared.own_keys, arguments.tensors[kKeys]);
-        copy(shared.own_values, arguments.tensors[kValues]);
+        copy(shared.own_keys, arguments.tensors[NeighborhoodTensor::Keys]);
+        copy(shared.own_values, arguments.tensors[NeighborhoodTensor::Values]);
     }
 }
 
@@ -250,8 +251,8 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
                 }
             }
         });
-    NeighborhoodAccess const& of_keys = arguments.tensors[kKeyGradient];
-    NeighborhoodAccess const& of_values = arguments.tensors[kValueGradient];
+    NeighborhoodAccess const& of_keys = arguments.tensors[NeighborhoodTensor::KeyGradient];
+    NeighborhoodAccess const& of_values = arguments.tensors[NeighborhoodTensor::ValueGradient];
     for (int half = 0; half < 2; ++half) {
         if (!rows.is_there[half]) continue;
         key_gradient.store(of_keys, half, tile.offset_of(of_keys, rows.places[half]), arguments.columns,

@@ -51,19 +51,22 @@ inline void gradient_start(NeighborhoodArguments const& arguments) {
     float delta = 0;
     if (part.is_there) {
         Run<Element, 8> output, gradient;
-        output.load(static_cast<Element const*>(tensors[kOutput].start) + part.offset_of(tensors[kOutput]));
-        gradient.load(static_cast<Element const*>(tensors[kOutputGradient].start) +
-                      part.offset_of(tensors[kOutputGradient]));
+        output.load(static_cast<Element const*>(tensors[NeighborhoodTensor::Output].start) +
+                    part.offset_of(tensors[NeighborhoodTensor::Output]));
+        gradient.load(static_cast<Element const*>(tensors[NeighborhoodTensor::OutputGradient].start) +
+                      part.offset_of(tensors[NeighborhoodTensor::OutputGradient]));
         for (int i = 0; i < 8; ++i) delta += to_float(output.elements[i]) * to_float(gradient.elements[i]);
-        auto* const sums = static_cast<float*>(tensors[kQuerySums].start) + part.offset_of(tensors[kQuerySums]);
+        auto* const sums = static_cast<float*>(tensors[NeighborhoodTensor::QuerySums].start) +
+                           part.offset_of(tensors[NeighborhoodTensor::QuerySums]);
         reinterpret_cast<uint4*>(sums)[0] = reinterpret_cast<uint4*>(sums)[1] = uint4{};
     }
     for (int bits = RowPart<COLUMNS>::kThreads / 2; bits > 0; bits /= 2) delta += from_lane_across(delta, bits);
     if (!part.is_there || part.column != 0) return;
-    float const stats = static_cast<float const*>(tensors[kStats].start)[part.row_of(tensors[kStats])];
-    auto* const statistics = static_cast<float*>(tensors[kQueryStatistics].start);
-    *reinterpret_cast<uint2*>(statistics + part.row_of(tensors[kQueryStatistics])) = {to_bits<float>(stats * kLog2OfE),
-                                                                                      to_bits<float>(delta)};
+    float const stats = static_cast<float const*>(
+        tensors[NeighborhoodTensor::Stats].start)[part.row_of(tensors[NeighborhoodTensor::Stats])];
+    auto* const statistics = static_cast<float*>(tensors[NeighborhoodTensor::QueryStatistics].start);
+    *reinterpret_cast<uint2*>(statistics + part.row_of(tensors[NeighborhoodTensor::QueryStatistics])) = {
+        to_bits<float>(stats * kLog2OfE), to_bits<float>(delta)};
 }
 
 template <class Element, int COLUMNS>
@@ -72,13 +75,14 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
     RowPart<COLUMNS> const part(arguments);
     if (!part.is_there) return;
     Run<float, 8> sums;
-    sums.load(static_cast<float const*>(tensors[kQuerySums].start) + part.offset_of(tensors[kQuerySums]));
+    sums.load(static_cast<float const*>(tensors[NeighborhoodTensor::QuerySums].start) +
+              part.offset_of(tensors[NeighborhoodTensor::QuerySums]));
     unsigned words[4];
     for (int i = 0; i < 4; ++i) {
         words[i] = pack(sums.elements[2 * i] * arguments.scale, sums.elements[2 * i + 1] * arguments.scale, Element());
     }
-    auto* const gradient =
-        static_cast<Element*>(tensors[kQueryGradient].start) + part.offset_of(tensors[kQueryGradient]);
+    auto* const gradient = static_cast<Element*>(tensors[NeighborhoodTensor::QueryGradient].start) +
+                           part.offset_of(tensors[NeighborhoodTensor::QueryGradient]);
     *reinterpret_cast<uint4*>(gradient) = {words[0], words[1], words[2], words[3]};
 }
 
@@ -259,7 +263,7 @@ class KeyGradients {
     GradientMemory<Element, COLUMNS>& shared_;
     int group_;
     float scale_;
-    QuerySums<Element, COLUMNS> query_sums_;
+    QueryGradientSums<Element, COLUMNS> query_sums_;
     float scores_[8][4], products_[8][4];  // of keys with queries; of values with output gradients
     Weights weights_, gradients_;          // of the stage whose products go on
 };
@@ -280,8 +284,10 @@ inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile
     int const row = first_row_of_warp() + lane_index() % 16, half = lane_index() / 16;
     bool is_there;
     Coordinates const place = tile.place_of(row, is_there);
-    NeighborhoodAccess const& read = arguments.tensors[half == 0 ? kKeys : kValues];
-    NeighborhoodAccess const& written = arguments.tensors[half == 0 ? kKeyGradient : kValueGradient];
+    NeighborhoodAccess const& read =
+        arguments.tensors[half == 0 ? NeighborhoodTensor::Keys : NeighborhoodTensor::Values];
+    NeighborhoodAccess const& written =
+        arguments.tensors[half == 0 ? NeighborhoodTensor::KeyGradient : NeighborhoodTensor::ValueGradient];
     shared.own_rows[half][row] = static_cast<Element const*>(read.start) + tile.offset_of(read, place);
     shared.result_rows[half][row] = is_there ? tile.offset_of(written, place) : -1;
 }
@@ -299,10 +305,10 @@ inline void run_key_group(NeighborhoodArguments const& arguments, Tile const& ti
     wait_for_rows();
     __syncthreads();
     made.add_all(rows);
-    made.keys.store(arguments.tensors[kKeyGradient], shared.result_rows[0], arguments.columns,
+    made.keys.store(arguments.tensors[NeighborhoodTensor::KeyGradient], shared.result_rows[0], arguments.columns,
                     {arguments.scale, arguments.scale}, shared.keys);
-    made.values.store(arguments.tensors[kValueGradient], shared.result_rows[1], arguments.columns, {1, 1},
-                      shared.values);
+    made.values.store(arguments.tensors[NeighborhoodTensor::ValueGradient], shared.result_rows[1], arguments.columns,
+                      {1, 1}, shared.values);
 }
 
 template <class Element, int COLUMNS>
@@ -327,7 +333,7 @@ inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& til
 
 template <class Element, int COLUMNS>
 inline void run_adders(NeighborhoodArguments const& arguments, GradientMemory<Element, COLUMNS>& shared) {
-    QuerySums<Element, COLUMNS> sums(arguments, shared, 0);
+    QueryGradientSums<Element, COLUMNS> sums(arguments, shared, 0);
     __syncthreads();
     int const stages = shared.stages();
     for (int stage = 0; stage < stages; ++stage) {

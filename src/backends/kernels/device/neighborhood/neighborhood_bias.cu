@@ -6,7 +6,7 @@ using namespace cudnn_frontend::kernels;
 
 template <class Element>
 inline void neighborhood_bias(NeighborhoodArguments const& arguments) {
-    NeighborhoodAccess const& slots = arguments.tensors[kSlots];
+    NeighborhoodAccess const& slots = arguments.tensors[NeighborhoodTensor::Slots];
     sum_for_entry<Element>(arguments, [&](Token const& query, Token const&, long long slot) {
         return to_float(row_of<Element const>(slots, query)[slot * slots.column]);
     });

@@ -46,6 +46,6 @@ inline void sum_for_entry(NeighborhoodArguments const& arguments, OfPair const& 
         if (is_seen) sum += of_pair(query, key, slot);
     }
     sum = sum_of_lanes(sum);
-    NeighborhoodAccess const& result = arguments.tensors[cudnn_frontend::kernels::kBiasGradient];
+    NeighborhoodAccess const& result = arguments.tensors[cudnn_frontend::kernels::NeighborhoodTensor::BiasGradient];
     if (lane_index() == 0) assign(*row_of<Element>(result, entry), sum);
 }

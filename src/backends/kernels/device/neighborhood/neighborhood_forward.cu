@@ -29,16 +29,17 @@ inline Softmax attend(NeighborhoodArguments const& arguments, Token const& query
         Met const key = window[start + lane_index()];
         float score = -infinity();
         if (key.is_there) {
-            score = arguments.scale * dot<Element>(arguments, arguments.tensors[kQueries], query,
-                                                   arguments.tensors[kKeys], key.token) +
+            score = arguments.scale * dot<Element>(arguments, arguments.tensors[NeighborhoodTensor::Queries], query,
+                                                   arguments.tensors[NeighborhoodTensor::Keys], key.token) +
                     bias_of<Element>(arguments, query, key.token);
         }
         float factor;
         float const weight = softmax.add(score, factor);
         for (float& sum : output.sums) sum *= factor;
-        output.template add_rows<Element>(arguments, arguments.tensors[kValues], first_column, key, weight);
+        output.template add_rows<Element>(arguments, arguments.tensors[NeighborhoodTensor::Values], first_column, key,
+                                          weight);
     }
-    output.template store<Element>(arguments, arguments.tensors[kOutput], first_column, query,
+    output.template store<Element>(arguments, arguments.tensors[NeighborhoodTensor::Output], first_column, query,
                                    inverse_of_sum(softmax.sum));
     return softmax;
 }
@@ -52,8 +53,8 @@ inline void neighborhood_forward(NeighborhoodArguments const& arguments) {
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         softmax = attend<Element, COUNT>(arguments, query, first);
     }
-    if (arguments.tensors[kStats].start == nullptr || lane_index() != 0) return;
-    *row_of<float>(arguments.tensors[kStats], query) = softmax.largest + logf(softmax.sum);
+    if (arguments.tensors[NeighborhoodTensor::Stats].start == nullptr || lane_index() != 0) return;
+    *row_of<float>(arguments.tensors[NeighborhoodTensor::Stats], query) = softmax.largest + logf(softmax.sum);
 }
 
 extern "C" __global__ void __launch_bounds__(kLanes* kTokenWarps, 3)

@@ -72,7 +72,7 @@ class Scores {
     static int key_of(int i, int j) { return 8 * i + 2 * (lane_index() % 4) + j % 2; }
 
     void add_bias(float (&scores)[kKeys / 8][4], Table const& table) const {
-        Element const* const bias = static_cast<Element const*>(arguments_.tensors[kBias].start);
+        Element const* const bias = static_cast<Element const*>(arguments_.tensors[NeighborhoodTensor::Bias].start);
         for (int i = 0; i < kKeys / 8; ++i) {
             for (int j = 0; j < 4; ++j) {
                 int const key = key_of(i, j);
@@ -106,8 +106,9 @@ inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
     QueryRows const rows(tile, arguments.tiles);
     Scores<Element, COLUMNS, WITH_BIAS> const scores(arguments, tile, rows);
     RowsInRegisters<Element, COLUMNS> queries;
-    queries.load(tensors[kQueries],
-                 {tile.offset_of(tensors[kQueries], rows.places[0]), tile.offset_of(tensors[kQueries], rows.places[1])},
+    queries.load(tensors[NeighborhoodTensor::Queries],
+                 {tile.offset_of(tensors[NeighborhoodTensor::Queries], rows.places[0]),
+                  tile.offset_of(tensors[NeighborhoodTensor::Queries], rows.places[1])},
                  arguments.columns);
     Attention<Element, COLUMNS> attention;
     for_each_key_stage<Element, COLUMNS, WITH_BIAS>(
@@ -129,10 +130,12 @@ inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
     attention.finish();
     for (int half = 0; half < 2; ++half) {
         if (!rows.is_there[half]) continue;
-        attention.output.store(tensors[kOutput], half, tile.offset_of(tensors[kOutput], rows.places[half]),
+        attention.output.store(tensors[NeighborhoodTensor::Output], half,
+                               tile.offset_of(tensors[NeighborhoodTensor::Output], rows.places[half]),
                                arguments.columns, inverse_of_sum(attention.sum[half]));
-        if (tensors[kStats].start == nullptr || lane_index() % 4 != 0) continue;
-        static_cast<float*>(tensors[kStats].start)[tile.offset_of(tensors[kStats], rows.places[half])] =
+        if (tensors[NeighborhoodTensor::Stats].start == nullptr || lane_index() % 4 != 0) continue;
+        static_cast<float*>(tensors[NeighborhoodTensor::Stats]
+                                .start)[tile.offset_of(tensors[NeighborhoodTensor::Stats], rows.places[half])] =
             kLnOf2 * (attention.largest[half] + log2f(attention.sum[half]));
     }
 }

@@ -86,10 +86,11 @@ inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile
     Coordinates const place = tile.place_of(row, is_there);
     auto const offset = [&](NeighborhoodTensor tensor) { return tile.offset_of(arguments.tensors[tensor], place); };
     if (static_cast<int>(threadIdx.x) < kGroupTileTokens) {
-        shared.own_rows[row] = static_cast<Element const*>(arguments.tensors[kQueries].start) + offset(kQueries);
-        shared.result_rows[1][row] = is_there ? offset(kStats) : -1;
+        shared.own_rows[row] = static_cast<Element const*>(arguments.tensors[NeighborhoodTensor::Queries].start) +
+                               offset(NeighborhoodTensor::Queries);
+        shared.result_rows[1][row] = is_there ? offset(NeighborhoodTensor::Stats) : -1;
     } else {
-        shared.result_rows[0][row] = is_there ? offset(kOutput) : -1;
+        shared.result_rows[0][row] = is_there ? offset(NeighborhoodTensor::Output) : -1;
     }
 }
 
@@ -114,7 +115,8 @@ inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Til
                                      GroupKeyStages<Element, COLUMNS>& shared, Use const& use) {
     int const thread = threadIdx.x, row = thread % kStagedKeys, which = thread / kStagedKeys;
     static_assert(kGroupTileThreads == 2 * kStagedKeys);
-    NeighborhoodAccess const& tensor = arguments.tensors[which == 0 ? kKeys : kValues];
+    NeighborhoodAccess const& tensor =
+        arguments.tensors[which == 0 ? NeighborhoodTensor::Keys : NeighborhoodTensor::Values];
     Element const* const first_row = static_cast<Element const*>(tensor.start) + tile.offset_of(tensor, box.first);
     auto const look_up = [&](int stage) {
         shared.rows[stage % 3][which][row] = first_row + offset_in(box, tensor, stage * kStagedKeys + row);
@@ -169,13 +171,14 @@ inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& argumen
     });
     attention.finish();
     __syncthreads();
-    attention.output.store(tensors[kOutput], shared.result_rows[0], arguments.columns,
+    attention.output.store(tensors[NeighborhoodTensor::Output], shared.result_rows[0], arguments.columns,
                            {inverse_of_sum(attention.sum[0]), inverse_of_sum(attention.sum[1])}, shared.queries);
-    if (tensors[kStats].start == nullptr || lane_index() % 4 != 0) return;
+    if (tensors[NeighborhoodTensor::Stats].start == nullptr || lane_index() % 4 != 0) return;
     for (int half = 0; half < 2; ++half) {
         long long const row = shared.result_rows[1][first_row_of_warp() + lane_index() / 4 + 8 * half];
         if (row < 0) continue;
-        static_cast<float*>(tensors[kStats].start)[row] = kLnOf2 * (attention.base[half] + log2f(attention.sum[half]));
+        static_cast<float*>(tensors[NeighborhoodTensor::Stats].start)[row] =
+            kLnOf2 * (attention.base[half] + log2f(attention.sum[half]));
     }
 }
 

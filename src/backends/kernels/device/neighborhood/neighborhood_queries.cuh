@@ -82,9 +82,9 @@ class QueryFetcher {
           box_(box),
           shared_(shared),
           columns_(arguments.columns),
-          first_query_(tile.offset_of(tensors_[kQueries], box.first)),
-          first_output_gradient_(tile.offset_of(tensors_[kOutputGradient], box.first)),
-          first_statistics_(tile.offset_of(tensors_[kQueryStatistics], box.first)) {}
+          first_query_(tile.offset_of(tensors_[NeighborhoodTensor::Queries], box.first)),
+          first_output_gradient_(tile.offset_of(tensors_[NeighborhoodTensor::OutputGradient], box.first)),
+          first_statistics_(tile.offset_of(tensors_[NeighborhoodTensor::QueryStatistics], box.first)) {}
 
     void look_up(int stage) {
         wait_for_warp();
@@ -106,8 +106,8 @@ class QueryFetcher {
         else start_copies_of_rows(to, lane);
         if (lane >= 16) return;
         int const row = first_row_in_stage() + lane;
-        float const* const from =
-            static_cast<float const*>(tensors_[kQueryStatistics].start) + shared_.statistics_rows[stage % 5][row];
+        float const* const from = static_cast<float const*>(tensors_[NeighborhoodTensor::QueryStatistics].start) +
+                                  shared_.statistics_rows[stage % 5][row];
         start_copy_of_4_bytes(&shared_.statistics[stage % 3].stats[row], from, true);
         start_copy_of_4_bytes(&shared_.statistics[stage % 3].deltas[row], from + 1, true);
     }
@@ -121,17 +121,20 @@ class QueryFetcher {
     static constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = 32 / kPieces;
 
     // The offset from the statistics of the box's first query.
-    long long look_up_on_line(int number) const { return number * tensors_[kQueryStatistics].steps[kMostAxes - 1]; }
+    long long look_up_on_line(int number) const {
+        return number * tensors_[NeighborhoodTensor::QueryStatistics].steps[kMostAxes - 1];
+    }
     // Half of the lanes look up queries, and half of them output gradients.
     long long look_up_in_box(int row, int number) const {
         Coordinates const place = place_in(box_, number);
         bool const is_query = lane_index() < 16;
-        NeighborhoodAccess const& tensor = tensors_[is_query ? kQueries : kOutputGradient];
+        NeighborhoodAccess const& tensor =
+            tensors_[is_query ? NeighborhoodTensor::Queries : NeighborhoodTensor::OutputGradient];
         long long const first = is_query ? first_query_ : first_output_gradient_;
         QueryPointers<Element>& rows = shared_.rows[row];
         (is_query ? rows.query : rows.output_gradient) =
             static_cast<Element const*>(tensor.start) + first + Tile::offset_from_first(tensor, place);
-        return Tile::offset_from_first(tensors_[kQueryStatistics], place);
+        return Tile::offset_from_first(tensors_[NeighborhoodTensor::QueryStatistics], place);
     }
 
     // Rows of a line are at equal distances.
@@ -142,15 +145,17 @@ class QueryFetcher {
             offset += number * tensors_[tensor].steps[kMostAxes - 1] + column;
             return static_cast<Element const*>(tensors_[tensor].start) + offset;
         };
-        Element const* query = start_of(kQueries, first_query_);
-        Element const* output_gradient = start_of(kOutputGradient, first_output_gradient_);
+        Element const* query = start_of(NeighborhoodTensor::Queries, first_query_);
+        Element const* output_gradient = start_of(NeighborhoodTensor::OutputGradient, first_output_gradient_);
         int const rows = column < columns_ ? box_.count() - static_cast<int>(number) : 0;
 #pragma unroll 4
         for (int row = 0; row < 16; row += kRowsAtOnce) {
             start_copy_of_16_bytes(to.queries.piece(first + row, column),
-                                   query + row * tensors_[kQueries].steps[kMostAxes - 1], row < rows);
-            start_copy_of_16_bytes(to.output_gradients.piece(first + row, column),
-                                   output_gradient + row * tensors_[kOutputGradient].steps[kMostAxes - 1], row < rows);
+                                   query + row * tensors_[NeighborhoodTensor::Queries].steps[kMostAxes - 1],
+                                   row < rows);
+            start_copy_of_16_bytes(
+                to.output_gradients.piece(first + row, column),
+                output_gradient + row * tensors_[NeighborhoodTensor::OutputGradient].steps[kMostAxes - 1], row < rows);
         }
     }
 
@@ -187,9 +192,9 @@ class QueryFetcher {
 
 // The tile's part of the gradients of a stage's queries, for one panel of columns.
 template <class Element, int COLUMNS>
-class QuerySums {
+class QueryGradientSums {
    public:
-    QuerySums(NeighborhoodArguments const& arguments, GradientMemory<Element, COLUMNS>& shared, int panel)
+    QueryGradientSums(NeighborhoodArguments const& arguments, GradientMemory<Element, COLUMNS>& shared, int panel)
         : arguments_(arguments), shared_(shared), panel_(panel) {}
 
     void start(int stage) {
@@ -206,7 +211,8 @@ class QuerySums {
 
     void finish(int stage) {
         long long const query = shared_.statistics_rows[stage % 5][row()] / 2;
-        sums_of_row_ = static_cast<float*>(arguments_.tensors[kQuerySums].start) + query * arguments_.columns;
+        sums_of_row_ =
+            static_cast<float*>(arguments_.tensors[NeighborhoodTensor::QuerySums].start) + query * arguments_.columns;
         wait_for_products<0>();
         hold(sums_);
         shared_.are_used[stage % 2].arrive();

@@ -123,7 +123,7 @@ class Tile {
 
     // The offset in the head's bias. That of a query and a key is the difference of bias_of() and bias_before().
     long long bias_of(Coordinates const& key) const {
-        NeighborhoodAccess const& bias = arguments_.tensors[kBias];
+        NeighborhoodAccess const& bias = arguments_.tensors[NeighborhoodTensor::Bias];
         long long offset = head_ * bias.head;
         for (int axis = 0; axis < kMostAxes; ++axis) {
             offset += (key.at[axis] + axes_[axis].kernel - 1) * bias.space[axis];
@@ -133,7 +133,7 @@ class Tile {
     long long bias_before(Coordinates const& query) const {
         long long offset = 0;
         for (int axis = 0; axis < kMostAxes; ++axis) {
-            offset += query.at[axis] * arguments_.tensors[kBias].space[axis];
+            offset += query.at[axis] * arguments_.tensors[NeighborhoodTensor::Bias].space[axis];
         }
         return offset;
     }

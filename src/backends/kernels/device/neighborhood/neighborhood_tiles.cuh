@@ -189,8 +189,8 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
     Box const box = tile.keys_of(tile.tokens());
     int const count = box.count();
-    NeighborhoodAccess const& of_keys = arguments.tensors[kKeys];
-    NeighborhoodAccess const& of_values = arguments.tensors[kValues];
+    NeighborhoodAccess const& of_keys = arguments.tensors[NeighborhoodTensor::Keys];
+    NeighborhoodAccess const& of_values = arguments.tensors[NeighborhoodTensor::Values];
     Element const* const first_key = static_cast<Element const*>(of_keys.start) + tile.first_offset_of(of_keys);
     Element const* const first_value = static_cast<Element const*>(of_values.start) + tile.first_offset_of(of_values);
     auto const look_up = [&](int stage) {

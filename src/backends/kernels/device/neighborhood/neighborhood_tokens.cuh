@@ -147,7 +147,7 @@ inline float dot(NeighborhoodArguments const& arguments, NeighborhoodAccess cons
 // The term added to the score of a query and a visible key.
 template <class Element>
 inline float bias_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key) {
-    NeighborhoodAccess const& bias = arguments.tensors[cudnn_frontend::kernels::kBias];
+    NeighborhoodAccess const& bias = arguments.tensors[cudnn_frontend::kernels::NeighborhoodTensor::Bias];
     if (bias.start == nullptr) return 0;
     Token entry = query;
     entry.batch = 0;

@@ -17,7 +17,7 @@ inline Token first_bias_of(NeighborhoodArguments const& arguments, Token const& 
 
 template <class Element>
 inline float bias_of(NeighborhoodArguments const& arguments, Token entry, unsigned slot) {
-    NeighborhoodAccess const& bias = arguments.tensors[kBias];
+    NeighborhoodAccess const& bias = arguments.tensors[NeighborhoodTensor::Bias];
     if (bias.start == nullptr) return 0;
     for (int axis = kMostAxes; axis-- > 0;) {
         unsigned const kernel = static_cast<unsigned>(arguments.axes[axis].kernel);
@@ -35,15 +35,16 @@ inline void window_slots(NeighborhoodArguments const& arguments) {
     Window const window(arguments, query);
     Token const first_bias = first_bias_of(arguments, query);
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    Element* const row = row_of<Element>(tensors[kSlots], query);
+    Element* const row = row_of<Element>(tensors[NeighborhoodTensor::Slots], query);
     for (unsigned slot = lane_index(); slot < window.count(); slot += kLanes) {
         Met const key = window[slot];
         float product = arguments.without_key;
         if (key.is_there) {
-            product = arguments.scale * dot<Element>(arguments, tensors[kQueries], query, tensors[kKeys], key.token) +
+            product = arguments.scale * dot<Element>(arguments, tensors[NeighborhoodTensor::Queries], query,
+                                                     tensors[NeighborhoodTensor::Keys], key.token) +
                       bias_of<Element>(arguments, first_bias, slot);
         }
-        assign(row[slot * tensors[kSlots].column], product);
+        assign(row[slot * tensors[NeighborhoodTensor::Slots].column], product);
     }
 }
 
@@ -67,10 +68,10 @@ inline void window_queries(NeighborhoodArguments const& arguments) {
     long long const index = token_index();
     if (index >= tokens_of(arguments)) return;
     Token const query = token_of(arguments, index);
-    NeighborhoodAccess const& slots = arguments.tensors[kSlots];
+    NeighborhoodAccess const& slots = arguments.tensors[NeighborhoodTensor::Slots];
     Element const* const row = row_of<Element const>(slots, query);
-    sum_rows<Element, COUNT>(arguments, query, Window(arguments, query), arguments.tensors[kKeys],
-                             arguments.tensors[kQueries],
+    sum_rows<Element, COUNT>(arguments, query, Window(arguments, query), arguments.tensors[NeighborhoodTensor::Keys],
+                             arguments.tensors[NeighborhoodTensor::Queries],
                              [&](unsigned slot, Token const&) { return to_float(row[slot * slots.column]); });
 }
 
@@ -80,10 +81,10 @@ inline void window_keys(NeighborhoodArguments const& arguments) {
     if (index >= tokens_of(arguments)) return;
     Token const key = token_of(arguments, index);
     InverseWindow const window(arguments, key);
-    NeighborhoodAccess const& slots = arguments.tensors[kSlots];
+    NeighborhoodAccess const& slots = arguments.tensors[NeighborhoodTensor::Slots];
     sum_rows<Element, COUNT>(
-        arguments, key, window, arguments.tensors[kQueries], arguments.tensors[kKeys],
-        [&](unsigned, Token const& query) {
+        arguments, key, window, arguments.tensors[NeighborhoodTensor::Queries],
+        arguments.tensors[NeighborhoodTensor::Keys], [&](unsigned, Token const& query) {
             return to_float(row_of<Element const>(slots, query)[window.slot_for(query) * slots.column]);
         });
 }
