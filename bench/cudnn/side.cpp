@@ -343,10 +343,10 @@ void make_ready(Memory const& memory) {
         auto const at = static_cast<std::size_t>(tensor.at);
         uids.push_back(tensor.uid);
         switch (tensor.source) {
-            case Source::Caller: pointers.push_back(memory.tensors[caller_uids[at]]); break;
-            case Source::Number: pointers.push_back(&bindings.numbers[at]); break;
-            case Source::Table: pointers.push_back(memory.tensors[Uid::ScratchTable]); break;  // it is as large
-            case Source::Workspace: pointers.push_back(static_cast<char*>(memory.workspace) + at); break;
+            case MemorySource::Caller: pointers.push_back(memory.tensors[caller_uids[at]]); break;
+            case MemorySource::Number: pointers.push_back(&bindings.numbers[at]); break;
+            case MemorySource::Table: pointers.push_back(memory.tensors[Uid::ScratchTable]); break;  // it is as large
+            case MemorySource::Workspace: pointers.push_back(static_cast<char*>(memory.workspace) + at); break;
         }
     }
     void* const rest = static_cast<char*>(memory.workspace) + bindings.scratch_bytes;

@@ -8,7 +8,7 @@ namespace {
 using core::Dims;
 
 // The dims of tokens, or of one number for each token where the width is 0.
-Dims token_dims(Sizes const& sizes, bool heads_last, std::int64_t width) {
+Dims token_dims(TokenSizes const& sizes, bool heads_last, std::int64_t width) {
     Dims dim = sizes.space;
     dim.insert(heads_last ? dim.end() : dim.begin(), sizes.heads);
     dim.insert(dim.begin(), sizes.batches);
@@ -16,14 +16,14 @@ Dims token_dims(Sizes const& sizes, bool heads_last, std::int64_t width) {
     return dim;
 }
 
-Dims bias_dims(Sizes const& sizes, Options const& options) {
+Dims bias_dims(TokenSizes const& sizes, Options const& options) {
     Dims dim{sizes.heads};
     for (std::int64_t const kernel : options.kernel_size) dim.push_back(2 * kernel - 1);
     return dim;
 }
 
 // Larger kernels than the space are a fault of their own, but their dims must not overflow.
-bool has_usable_kernel(Sizes const& sizes, Options const& options) {
+bool has_usable_kernel(TokenSizes const& sizes, Options const& options) {
     constexpr std::int64_t kMost = std::int64_t{1} << 60;
     Dims const& kernel = options.kernel_size;
     return kernel.size() == sizes.space.size() &&
@@ -56,14 +56,14 @@ std::vector<Axis> axes_of(Options const& options, Dims const& space) {
     return axes;
 }
 
-Sizes sizes_of(Function function, Dims const& leading) {
+TokenSizes sizes_of(Function function, Dims const& leading) {
     std::size_t const heads = has_heads_last(function) ? leading.size() - 2 : 1;
     Dims space(leading.begin() + 1, leading.end() - 1);
     space.erase(space.begin() + static_cast<std::ptrdiff_t>(heads) - 1);
     return {leading.front(), leading[heads], leading.back(), std::move(space)};
 }
 
-Dims dims_of(Function function, Sizes const& sizes, Options const& options, Port port) {
+Dims dims_of(Function function, TokenSizes const& sizes, Options const& options, Port port) {
     bool const is_by_kernel = port == Attn || port == DAttn || port == RelPosBias || port == DRelPosBias;
     if (is_by_kernel && !has_usable_kernel(sizes, options)) return {};
     switch (port) {

@@ -54,7 +54,7 @@ class OfPorts {
 // The use of the tensor at a port in a function.
 enum class Use { None, Reads, MayRead, Makes, MayMake };
 
-struct Operand {
+struct OperandUses {
     Port port;
     char const* label;
     std::array<Use, kFunctions> uses;
@@ -68,7 +68,7 @@ constexpr bool is_required(Use use) { return use == Use::Reads || use == Use::Ma
 
 // The functions in their order.
 // clang-format off
-inline constexpr Operand kOperands[] = {
+inline constexpr OperandUses kOperands[] = {
     {Q,             "Q",             {Use::Reads,   Use::Reads,   Use::Reads,   Use::Reads,   Use::None,  Use::None}},
     {K,             "K",             {Use::Reads,   Use::Reads,   Use::Reads,   Use::Reads,   Use::None,  Use::None}},
     {V,             "V",             {Use::Reads,   Use::Reads,   Use::None,    Use::None,    Use::Reads, Use::Reads}},
@@ -86,7 +86,7 @@ inline constexpr Operand kOperands[] = {
 // clang-format on
 
 // The sizes of tokens {B, space, H, D} in the fused functions, {B, H, space, D} in the two products.
-struct Sizes {
+struct TokenSizes {
     std::int64_t batches, heads, width;
     core::Dims space;
 };
@@ -103,9 +103,9 @@ constexpr Port leading_port(Function function) {
 }
 
 // Reads them from the dims at the leading port, which are four to six.
-Sizes sizes_of(Function function, core::Dims const& leading);
+TokenSizes sizes_of(Function function, core::Dims const& leading);
 
 // The dims of the tensor at a port; empty where they have the kernel's sizes and these are none, or too large.
-core::Dims dims_of(Function function, Sizes const& sizes, Options const& options, Port port);
+core::Dims dims_of(Function function, TokenSizes const& sizes, Options const& options, Port port);
 
 }  // namespace cudnn_frontend::neighborhood

@@ -15,9 +15,9 @@ void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int 
 // Body is callable as body(int worker, std::int64_t index) and does not throw.
 template <class Body>
 void parallel_for(int threads, std::int64_t count, Body&& body) {
-    using Plain = std::remove_reference_t<Body>;
+    using BodyType = std::remove_reference_t<Body>;
     auto const call = [](void* context, int worker, std::int64_t index) {
-        (*static_cast<Plain*>(context))(worker, index);
+        (*static_cast<BodyType*>(context))(worker, index);
     };
     run_tasks(threads, count, call, const_cast<void*>(static_cast<void const*>(std::addressof(body))));
 }

@@ -60,7 +60,7 @@ error_t use_device(int ordinal) {
     return ask("choosing the GPU", [&](Driver const& cuda) { return cuda.set_current_context(context); });
 }
 
-Result<Names> names_of(int ordinal) {
+Result<DriverNames> names_of(int ordinal) {
     constexpr int kThousand = 1000;
     SDPA_GRAPH_TRY(check_driver());
     char name[256] = {};
@@ -69,7 +69,7 @@ Result<Names> names_of(int ordinal) {
                        [&](Driver const& cuda) { return cuda.device_name(name, sizeof name, ordinal); }));
     SDPA_GRAPH_TRY(
         ask("asking for the driver's version", [&](Driver const& cuda) { return cuda.get_version(&version); }));
-    return Names{name, version / kThousand};
+    return DriverNames{name, version / kThousand};
 }
 
 error_t stay_out_of_captures() {

@@ -24,11 +24,11 @@ bool may_have_gpu();
 // Makes the device's context current if the thread has none, as threads that have made no CUDA call yet.
 error_t use_device(int ordinal);
 
-struct Names {
+struct DriverNames {
     std::string gpu;
     int driver_major = 0;  // the newest major version of CUDA that the driver serves
 };
-Result<Names> names_of(int ordinal);
+Result<DriverNames> names_of(int ordinal);
 
 // Lets this thread make calls that another thread's recording of a CUDA graph would forbid it.
 error_t stay_out_of_captures();

@@ -6,8 +6,9 @@ namespace cudnn_frontend::cuda {
 namespace {
 
 // Pointers to the arguments, as the driver needs them.
-struct Arguments {
-    explicit Arguments(KernelCall const& call) : first{const_cast<void*>(call.argument)} {}  // the driver reads only
+struct ArgumentPointers {
+    explicit ArgumentPointers(KernelCall const& call)
+        : first{const_cast<void*>(call.argument)} {}  // the driver reads only
     void* first[1];
 };
 
@@ -25,7 +26,7 @@ error_t allow_shared_memory(KernelCall const& call) {
     });
 }
 
-CUDA_KERNEL_NODE_PARAMS node_parameters(KernelCall const& call, Arguments& arguments) {
+CUDA_KERNEL_NODE_PARAMS node_parameters(KernelCall const& call, ArgumentPointers& arguments) {
     CUDA_KERNEL_NODE_PARAMS parameters{};
     parameters.kern = call.kernel;
     parameters.gridDimX = call.blocks;
@@ -66,7 +67,7 @@ error_t load_here(CUkernel kernel) {
 // The driver accepts kernels of libraries as functions, too.
 error_t launch(KernelCall const& call, CUstream stream) {
     SDPA_GRAPH_TRY(allow_shared_memory(call));
-    Arguments arguments(call);
+    ArgumentPointers arguments(call);
     return ask("launching a kernel", [&](Driver const& cuda) {
         return cuda.launch_kernel(reinterpret_cast<CUfunction>(call.kernel), call.blocks, 1, 1, call.threads, 1, 1,
                                   call.shared_bytes, stream, arguments.first, nullptr);
@@ -75,7 +76,7 @@ error_t launch(KernelCall const& call, CUstream stream) {
 
 Result<CUgraphNode> add_node(KernelCall const& call, CUgraph graph, std::span<CUgraphNode const> after) {
     SDPA_GRAPH_TRY(allow_shared_memory(call));
-    Arguments arguments(call);
+    ArgumentPointers arguments(call);
     CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
     CUgraphNode node = nullptr;
     SDPA_GRAPH_TRY(ask("adding a kernel to a CUDA graph", [&](Driver const& cuda) {
@@ -86,7 +87,7 @@ Result<CUgraphNode> add_node(KernelCall const& call, CUgraph graph, std::span<CU
 
 error_t set_node(KernelCall const& call, CUgraphNode node) {
     SDPA_GRAPH_TRY(allow_shared_memory(call));
-    Arguments arguments(call);
+    ArgumentPointers arguments(call);
     CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
     return ask("updating a kernel of a CUDA graph",
                [&](Driver const& cuda) { return cuda.set_kernel_node(node, &parameters); });
@@ -94,7 +95,7 @@ error_t set_node(KernelCall const& call, CUgraphNode node) {
 
 error_t set_node(KernelCall const& call, CUgraphNode node, CUgraphExec instance) {
     SDPA_GRAPH_TRY(allow_shared_memory(call));
-    Arguments arguments(call);
+    ArgumentPointers arguments(call);
     CUDA_KERNEL_NODE_PARAMS const parameters = node_parameters(call, arguments);
     return ask("updating a kernel of an instantiated CUDA graph",
                [&](Driver const& cuda) { return cuda.set_instance_kernel_node(instance, node, &parameters); });

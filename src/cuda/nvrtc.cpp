@@ -146,7 +146,8 @@ class Compilation {
     std::string code() const { return read(nvrtc_.code_size, nvrtc_.code); }
 
    private:
-    std::string read(int (*size_of)(Nvrtc::Program, std::size_t*), int (*get)(Nvrtc::Program, char*)) const {
+    std::string read(int (*size_of)(Nvrtc::ProgramHandle, std::size_t*),
+                     int (*get)(Nvrtc::ProgramHandle, char*)) const {
         std::size_t size = 0;
         if (program_ == nullptr || size_of(program_, &size) != 0) return "";
         std::string text(size, '\0');
@@ -154,7 +155,7 @@ class Compilation {
     }
 
     Nvrtc const& nvrtc_;
-    Nvrtc::Program program_ = nullptr;
+    Nvrtc::ProgramHandle program_ = nullptr;
 };
 
 }  // namespace

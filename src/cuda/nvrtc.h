@@ -13,20 +13,20 @@ namespace cudnn_frontend::cuda {
 // The functions that this library calls, as a table. They are declared here, since their header is a package of its
 // own.
 struct Nvrtc {
-    using Program = struct NvrtcProgram*;
+    using ProgramHandle = struct NvrtcProgram*;
 
     char const* (*error_text)(int) = nullptr;
     int (*version)(int* major, int* minor) = nullptr;
     int (*supported_count)(int* count) = nullptr;
     int (*supported)(int* compute_capabilities) = nullptr;
-    int (*create)(Program*, char const* text, char const* name, int count, char const* const* headers,
+    int (*create)(ProgramHandle*, char const* text, char const* name, int count, char const* const* headers,
                   char const* const* header_names) = nullptr;
-    int (*destroy)(Program*) = nullptr;
-    int (*compile)(Program, int count, char const* const* options) = nullptr;
-    int (*log_size)(Program, std::size_t*) = nullptr;
-    int (*log)(Program, char*) = nullptr;
-    int (*code_size)(Program, std::size_t*) = nullptr;
-    int (*code)(Program, char*) = nullptr;
+    int (*destroy)(ProgramHandle*) = nullptr;
+    int (*compile)(ProgramHandle, int count, char const* const* options) = nullptr;
+    int (*log_size)(ProgramHandle, std::size_t*) = nullptr;
+    int (*log)(ProgramHandle, char*) = nullptr;
+    int (*code_size)(ProgramHandle, std::size_t*) = nullptr;
+    int (*code)(ProgramHandle, char*) = nullptr;
 
     std::string path;
     std::string why;  // the reason for this one, as a phrase that follows the path in a report

@@ -20,13 +20,13 @@ std::string last_problem(std::string const& file) {
     return text.starts_with(file + ": ") ? text.substr(file.size() + 2) : text;
 }
 
-struct Wanted {
+struct WantedLibrary {
     std::string_view name_start;
     std::vector<std::string> paths;
 };
 
 int collect(dl_phdr_info* info, std::size_t, void* data) {
-    auto& wanted = *static_cast<Wanted*>(data);
+    auto& wanted = *static_cast<WantedLibrary*>(data);
     std::string_view const path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     if (file_name(path).starts_with(wanted.name_start)) wanted.paths.emplace_back(path);
     return 0;
@@ -66,7 +66,7 @@ SharedObject loaded_object(char const* name) {
 SharedObject running_program() { return {dlopen(nullptr, RTLD_NOW), ""}; }
 
 std::vector<std::string> loaded_paths(std::string_view name_start) {
-    Wanted wanted{name_start, {}};
+    WantedLibrary wanted{name_start, {}};
     dl_iterate_phdr(collect, &wanted);
     return std::move(wanted.paths);
 }

@@ -10,7 +10,7 @@ namespace cudnn_frontend::expand {
 using ir::ValueId;
 
 AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
-                               WaitingNodes& waiting, Capabilities const& capabilities)
+                               WaitingNodes& waiting, TargetAbilities const& capabilities)
     : NodeScope(builder, tensors, node), waiting_(waiting), capabilities_(capabilities) {
     if (fields().padding_mask) {
         seq_len_q_ = lengths(nodes::attention::kQueryLengths);

@@ -14,9 +14,9 @@ using nodes::attention::Port;
 class AttentionScope : public NodeScope {
    public:
     AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node, WaitingNodes& waiting,
-                   Capabilities const& capabilities);
+                   TargetAbilities const& capabilities);
 
-    Capabilities const& capabilities() const { return capabilities_; }
+    TargetAbilities const& capabilities() const { return capabilities_; }
     ir::ValueId port(int port) const;
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
     core::Dims const& score_dim() const { return score_dim_; }  // {B, Hq, Sq, Skv}
@@ -67,7 +67,7 @@ class AttentionScope : public NodeScope {
     RaggedRows key_rows() const;
 
     WaitingNodes& waiting_;
-    Capabilities const& capabilities_;
+    TargetAbilities const& capabilities_;
     core::Dims score_dim_;
     ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue, natural_stats_ = ir::kNoValue;
 };

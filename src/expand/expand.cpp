@@ -32,14 +32,13 @@ static bool has_fused_form(AttentionScope const& at) {
 }
 
 static error_t expand_attention(AttentionScope& at) {
-    Capabilities const& capabilities = at.capabilities();
+    TargetAbilities const& capabilities = at.capabilities();
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
     AttentionImplementation_t const implementation = implementation_of(at.node());
-    using Fused = Capabilities::Fused;
     bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
-    bool const lacks_fused = capabilities.fused_attention == Fused::Never || !has_fused_form(at);
+    bool const lacks_fused = capabilities.fused_attention == TargetAbilities::Fused::Never || !has_fused_form(at);
     if (asks_for_fused && lacks_fused) return no_fused_attention(at.name());
-    bool const wants_fused = capabilities.fused_attention == Fused::Preferred ||
+    bool const wants_fused = capabilities.fused_attention == TargetAbilities::Fused::Preferred ||
                              (capabilities.needs_fused != nullptr && capabilities.needs_fused(at.graph(), at.node()));
     bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && !lacks_fused && wants_fused;
     if (asks_for_fused || prefers_fused) {
@@ -54,7 +53,7 @@ namespace {
 
 class Expansion {
    public:
-    Expansion(nodes::GraphSpec const& spec, Capabilities const& capabilities)
+    Expansion(nodes::GraphSpec const& spec, TargetAbilities const& capabilities)
         : capabilities_(capabilities),
           tensors_(spec, builder_),
           waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {}
@@ -80,7 +79,7 @@ class Expansion {
         return {};
     }
 
-    Capabilities const& capabilities_;
+    TargetAbilities const& capabilities_;
     ir::Builder builder_;
     UserTensors tensors_;
     WaitingNodes waiting_;
@@ -88,7 +87,7 @@ class Expansion {
 
 }  // namespace
 
-Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities) {
+Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, TargetAbilities const& capabilities) {
     Expansion expansion(graph.spec(), capabilities);
     for (nodes::Node const& node : graph.spec().nodes) SDPA_GRAPH_TRY(expansion.add(node));
     return expansion.finish();

@@ -7,7 +7,7 @@
 namespace cudnn_frontend::expand {
 
 // The abilities of the target of the op graph.
-struct Capabilities {
+struct TargetAbilities {
     // Attention as one operation: not at all, for nodes that ask for it, or wherever the node leaves the choice.
     enum class Fused { Never, OnRequest, Preferred };
     Fused fused_attention = Fused::Never;
@@ -16,6 +16,6 @@ struct Capabilities {
     bool fused_neighborhoods = false;  // neighborhood attention as one operation, too
 };
 
-Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, Capabilities const& capabilities);
+Result<ir::OpGraph> expand(nodes::ValidatedGraph const& graph, TargetAbilities const& capabilities);
 
 }  // namespace cudnn_frontend::expand

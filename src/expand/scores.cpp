@@ -42,13 +42,13 @@ static ValueId add_alibi(AttentionScope& at, ValueId s) {
     return at.pointwise(ADD, {s, bias}, at.add_score("alibi_scores"));
 }
 
-struct Factor {
+struct ScoreFactor {
     ValueId value;
     char const* name;  // the name of the scores times it
 };
 
-static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale) {
-    std::vector<Factor> factors;
+static std::vector<ScoreFactor> factors_of_product(AttentionScope& at, ValueId scale) {
+    std::vector<ScoreFactor> factors;
     if (scale != ir::kNoValue) factors.push_back({scale, "scaled_scores"});
     if (at.has_factors()) {
         factors.push_back({at.port(Port::DescaleQ), "scores_by_descale_q"});
@@ -59,7 +59,7 @@ static std::vector<Factor> factors_of_product(AttentionScope& at, ValueId scale)
 
 // The modifier is shown the last result.
 static ValueId scaled_product(AttentionScope& at, ValueId k_transposed, ValueId scale) {
-    std::vector<Factor> const factors = factors_of_product(at, scale);
+    std::vector<ScoreFactor> const factors = factors_of_product(at, scale);
     auto const result = [&](std::size_t made, char const* name) {
         return made == factors.size() ? at.add_shown_score(Port::Score, name) : at.add_score(name);
     };

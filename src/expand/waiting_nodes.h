@@ -25,7 +25,7 @@ class WaitingNodes {
     error_t const& status() const { return status_; }
 
    private:
-    struct Kept {
+    struct WaitingNode {
         nodes::Node const* node;
         std::size_t missing;  // inputs, except those that the node's own modifiers return
     };
@@ -39,7 +39,7 @@ class WaitingNodes {
 
     Expand expand_;
     std::set<nodes::TensorId> missing_;
-    std::vector<Kept> kept_;                                           // all that ever were, in the order of keeping
+    std::vector<WaitingNode> kept_;                                    // all that ever were, in the order of keeping
     std::map<nodes::TensorId, std::size_t> makers_;                    // of those: the one that makes a tensor
     std::map<nodes::TensorId, std::vector<std::size_t>> waiting_for_;  // of those: once for each port that reads it
     std::set<std::size_t> complete_;                                   // of those: kept still, with no input missing

@@ -11,7 +11,6 @@ namespace {
 using enum Argument;
 using enum Extra;
 using Attributes = fe::graph::Tensor_attributes;
-using Dims = fe::core::Dims;
 
 // Makes the tensors of one graph.
 class Builder {
@@ -43,7 +42,8 @@ class Builder {
     Tensor page_table();
 
    private:
-    static Attributes tensor(char const* name, int uid, DataType_t type, Dims const& dim, Dims const& stride) {
+    static Attributes tensor(char const* name, int uid, DataType_t type, fe::core::Dims const& dim,
+                             fe::core::Dims const& stride) {
         return Attributes().set_name(name).set_uid(uid).set_data_type(type).set_dim(dim).set_stride(stride);
     }
     Tensor integers(char const* name, int uid, DataType_t type, std::int64_t count) {
@@ -62,7 +62,7 @@ class Builder {
         }
         return attributes;
     }
-    Attributes rows(Argument argument, Dims const& dim) {
+    Attributes rows(Argument argument, fe::core::Dims const& dim) {
         Strides const& at = shapes_.of(argument);
         return packed(
             tensor(name_of(argument), static_cast<int>(argument), shapes_.type, dim, {at.batch, at.head, at.row, 1}),
@@ -90,7 +90,7 @@ Attributes Builder::log_sums_like() {
     std::int64_t const heads = shapes_.heads, queries = shapes_.queries;
     std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
     bool const is_by_row = shapes_.is_packed || shapes_.has_log_sums_by_row;
-    Dims const stride = is_by_row ? Dims{entry, 1, heads, 1} : Dims{entry, queries, 1, 1};
+    fe::core::Dims const stride = is_by_row ? fe::core::Dims{entry, 1, heads, 1} : fe::core::Dims{entry, queries, 1, 1};
     return packed(tensor(name_of(SoftmaxLse), static_cast<int>(SoftmaxLse), DataType_t::FLOAT,
                          {shapes_.slots, heads, queries, 1}, stride),
                   SoftmaxLse);
@@ -117,7 +117,7 @@ Score_terms Builder::terms() {
 }
 
 Tensor Builder::dropped() {
-    Dims const dim = {shapes_.slots, shapes_.heads, shapes_.queries, shapes_.keys};
+    fe::core::Dims const dim = {shapes_.slots, shapes_.heads, shapes_.queries, shapes_.keys};
     return graph_.tensor(
         tensor("dropout mask", static_cast<int>(Dropped), DataType_t::FLOAT, dim, row_major(dim)).set_output(true));
 }

@@ -23,7 +23,7 @@ void set_lengths(Call& call, Tensor_view const& totals_q, Tensor_view const& tot
 }
 
 // The last arguments of all four functions.
-struct Options {
+struct CommonOptions {
     Optional_tensor const& alibi_slopes;
     float p_dropout, softmax_scale;
     bool is_causal;
@@ -31,7 +31,7 @@ struct Options {
     float softcap;
 };
 
-void set_options(Call& call, Options const& options) {
+void set_options(Call& call, CommonOptions const& options) {
     call.set(AlibiSlopes, options.alibi_slopes);
     call.p_dropout = options.p_dropout;
     call.softmax_scale = options.softmax_scale;
@@ -57,11 +57,11 @@ error_t forward(Call call, Optional_tensor const& out, Forward_results& results)
     return run_forward(call, results);
 }
 
-struct Gradients {
+struct GradientArguments {
     Optional_tensor const &dq, &dk, &dv;
 };
 
-error_t backward(Call call, Gradients const& gradients, Backward_results& results) {
+error_t backward(Call call, GradientArguments const& gradients, Backward_results& results) {
     call.set_if_given(DQ, results.dq);
     call.set_if_given(DK, results.dk);
     call.set_if_given(DV, results.dv);

@@ -36,7 +36,7 @@ bool has_whole_steps(Call const& call, Argument argument) {
            pages.stride[0] / part == k.stride[0] / elements_of_part(k);
 }
 
-Pages pages_of(Call const& call) {
+PageParts pages_of(Call const& call) {
     Tensor_view const& k = *call.at(Argument::K);
     std::int64_t const rows = power_of_two_in(k.dim[1]), parts = k.dim[1] / rows;
     bool const is_one_page = k.dim[0] <= 1;

@@ -21,7 +21,7 @@ Lengths lengths_of(Call const& call);
 
 // The size of pages. Graphs accept pages of a power of two of rows: a page of another size is several smaller ones in
 // the graph.
-struct Pages {
+struct PageParts {
     std::int64_t rows;     // in a page of the graph
     std::int64_t parts;    // the graph's pages in each of the caller's
     std::int64_t step;     // from one of the caller's pages to the next, in the graph's pages
@@ -29,7 +29,7 @@ struct Pages {
     std::int64_t columns;  // of the caller's table
 };
 
-Pages pages_of(Call const& call);
+PageParts pages_of(Call const& call);
 
 // Whether the caller's pages begin at whole pages of the graph.
 bool has_whole_steps(Call const& call, Argument argument);

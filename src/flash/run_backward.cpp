@@ -35,11 +35,11 @@ error_t fill_results(Call const& call, calls::Lease const& lease) {
     return {};
 }
 
-using Plan = std::shared_ptr<calls::Plan<Shapes> const>;
+using SharedPlan = std::shared_ptr<calls::Plan<Shapes> const>;
 
 struct Plans {
-    Plan of_all;
-    Plan of_squares;  // if the shapes have squares apart
+    SharedPlan of_all;
+    SharedPlan of_squares;  // if the shapes have squares apart
 
     std::int64_t workspace_bytes() const {
         return std::max(of_all->workspace_bytes(), of_squares == nullptr ? 0 : of_squares->workspace_bytes());

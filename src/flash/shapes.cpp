@@ -86,7 +86,7 @@ Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
     Tensor_view const& view = *call.at(argument);
     bool const is_of_keys = has_keys(argument);
     if (is_of_keys && shapes.has_pages) {
-        Pages const pages = pages_of(call);
+        PageParts const pages = pages_of(call);
         return {pages.parts == 1 ? step_of(view, 0) : pages.rows * view.stride[1], step_of(view, 1), step_of(view, 2)};
     }
     if (!shapes.is_packed) return {step_of(view, 0), step_of(view, 1), step_of(view, 2)};
@@ -110,7 +110,7 @@ bool is_square(Call const& call, Sizes const& sizes) {
 }
 
 void set_pages(Shapes& shapes, Call const& call) {
-    Pages const pages = pages_of(call);
+    PageParts const pages = pages_of(call);
     shapes.has_pages = true;
     shapes.pages = pages.count;
     shapes.page_rows = pages.rows;

@@ -57,7 +57,7 @@ long long bound_of(std::optional<std::int64_t> const& window) { return window.va
 
 rows::Pages pages_of(Run const& run) {
     if (!run.call.has_pages()) return {};
-    Pages const pages = pages_of(run.call);
+    PageParts const pages = pages_of(run.call);
     Tensor_view const& table = *run.call.at(BlockTable);
     return {integers(run.call, BlockTable), table.stride[0], pages.rows, pages.parts, pages.step, run.scratch.table(),
             run.shapes.page_columns()};

@@ -10,8 +10,8 @@ namespace cudnn_frontend::ir {
 namespace {
 
 template <class Body>
-std::vector<Operand> connected(Body const& body, std::span<Port<Body> const> ports) {
-    std::vector<Operand> operands;
+std::vector<NamedValue> connected(Body const& body, std::span<Port<Body> const> ports) {
+    std::vector<NamedValue> operands;
     for (Port<Body> const& port : ports) {
         if (body.*port.value != kNoValue) operands.push_back({port.label, body.*port.value});
     }
@@ -20,8 +20,8 @@ std::vector<Operand> connected(Body const& body, std::span<Port<Body> const> por
 
 // The connected operands of an operation that has a table of them.
 template <class Op, class IsUsedSo>
-std::vector<Operand> connected_in_table(Op const& op, IsUsedSo is_used_so) {
-    std::vector<Operand> operands;
+std::vector<NamedValue> connected_in_table(Op const& op, IsUsedSo is_used_so) {
+    std::vector<NamedValue> operands;
     for_each_operand(op, is_used_so, [&](auto const& row, ValueId id) {
         if (id != kNoValue) operands.push_back({row.label, id});
     });
@@ -30,18 +30,18 @@ std::vector<Operand> connected_in_table(Op const& op, IsUsedSo is_used_so) {
 
 struct Inputs {
     template <class Body>
-    std::vector<Operand> operator()(Body const& body) const {
+    std::vector<NamedValue> operator()(Body const& body) const {
         return connected<Body>(body, Ports<Body>::inputs);
     }
     template <Attention Body>
-    std::vector<Operand> operator()(Body const& body) const {
+    std::vector<NamedValue> operator()(Body const& body) const {
         return connected_in_table(body, attention::reads);
     }
-    std::vector<Operand> operator()(NeighborhoodOp const& body) const {
+    std::vector<NamedValue> operator()(NeighborhoodOp const& body) const {
         return connected_in_table(body, neighborhood::is_read);
     }
-    std::vector<Operand> operator()(PointwiseOp const& body) const {
-        std::vector<Operand> operands;
+    std::vector<NamedValue> operator()(PointwiseOp const& body) const {
+        std::vector<NamedValue> operands;
         for (std::size_t i = 0; i < std::size(body.in); ++i) {
             if (body.in[i] != kNoValue) operands.push_back({kPointwiseLabels[i], body.in[i]});
         }
@@ -51,17 +51,17 @@ struct Inputs {
 
 struct Outputs {
     template <class Body>
-    std::vector<Operand> operator()(Body const& body) const {
+    std::vector<NamedValue> operator()(Body const& body) const {
         return connected<Body>(body, Ports<Body>::outputs);
     }
     template <Attention Body>
-    std::vector<Operand> operator()(Body const& body) const {
+    std::vector<NamedValue> operator()(Body const& body) const {
         return connected_in_table(body, attention::makes);
     }
-    std::vector<Operand> operator()(NeighborhoodOp const& body) const {
+    std::vector<NamedValue> operator()(NeighborhoodOp const& body) const {
         return connected_in_table(body, neighborhood::is_made);
     }
-    std::vector<Operand> operator()(PointwiseOp const& body) const {
+    std::vector<NamedValue> operator()(PointwiseOp const& body) const {
         if (body.out == kNoValue) return {};
         return {{"out", body.out}};
     }
@@ -112,8 +112,8 @@ struct KindName {
 
 }  // namespace
 
-std::vector<Operand> inputs_of(Op const& op) { return std::visit(Inputs{}, op.body); }
-std::vector<Operand> outputs_of(Op const& op) { return std::visit(Outputs{}, op.body); }
+std::vector<NamedValue> inputs_of(Op const& op) { return std::visit(Inputs{}, op.body); }
+std::vector<NamedValue> outputs_of(Op const& op) { return std::visit(Outputs{}, op.body); }
 char const* kind_name(Op const& op) { return std::visit(KindName{}, op.body); }
 
 std::int64_t key_count(OpGraph const& graph, SdpaForwardOp const& op) {

@@ -262,14 +262,14 @@ struct Op {
 };
 
 // A value that an operation reads or writes, with the name of its place there.
-struct Operand {
+struct NamedValue {
     char const* label;
     ValueId value;
 };
 
 // The connected operands, in a fixed order.
-std::vector<Operand> inputs_of(Op const& op);
-std::vector<Operand> outputs_of(Op const& op);
+std::vector<NamedValue> inputs_of(Op const& op);
+std::vector<NamedValue> outputs_of(Op const& op);
 char const* kind_name(Op const& op);  // MATMUL, ADD (a pointwise op's mode), REDUCE_MAX, SDPA_FORWARD, ...
 
 // A value that the caller supplies a pointer for.

@@ -121,7 +121,7 @@ void for_each_operand(Op& op, bool (*is_used_so)(attention::Use use), Visit cons
 template <class Op, class Visit>
 requires std::is_same_v<std::remove_const_t<Op>, NeighborhoodOp>
 void for_each_operand(Op& op, bool (*is_used_so)(neighborhood::Use use), Visit const& visit) {
-    for (neighborhood::Operand const& row : neighborhood::kOperands) {
+    for (neighborhood::OperandUses const& row : neighborhood::kOperands) {
         if (is_used_so(row.use_in(op.function))) visit(row, op.operands[row.port]);
     }
 }

@@ -50,7 +50,7 @@ char const* name_of(MaskedBy operand) {
 }
 
 // The fields of an operation that differ from their defaults, as ", name=value".
-class Fields {
+class FieldPrinter {
    public:
     template <class T>
     void add(char const* name, std::optional<T> const& value) {
@@ -129,7 +129,7 @@ class Fields {
 };
 
 std::string fields_text(Op const& op) {
-    Fields fields;
+    FieldPrinter fields;
     std::visit(fields, op.body);
     return fields.text();
 }
@@ -156,7 +156,7 @@ std::string role_text(OpGraph const& graph, Value const& value) {
 std::vector<bool> made_by_ops(OpGraph const& graph) {
     std::vector<bool> made(graph.values().size(), false);
     for (Op const& op : graph.ops()) {
-        for (Operand const& out : outputs_of(op)) made[static_cast<std::size_t>(out.value)] = true;
+        for (NamedValue const& out : outputs_of(op)) made[static_cast<std::size_t>(out.value)] = true;
     }
     return made;
 }
@@ -173,16 +173,16 @@ std::string result_text(OpGraph const& graph, ValueId id) {
 }
 
 template <class Show>
-std::string joined(std::vector<Operand> const& operands, Show const& show) {
+std::string joined(std::vector<NamedValue> const& operands, Show const& show) {
     std::string text;
-    for (Operand const& operand : operands) text += (text.empty() ? "" : ", ") + show(operand);
+    for (NamedValue const& operand : operands) text += (text.empty() ? "" : ", ") + show(operand);
     return text;
 }
 
 std::string op_line(OpGraph const& graph, Op const& op) {
-    auto const label = [&](Operand const& operand) { return label_of(graph, operand.value); };
-    auto const argument = [&](Operand const& operand) { return std::string(operand.label) + ": " + label(operand); };
-    auto const result = [&](Operand const& operand) { return result_text(graph, operand.value); };
+    auto const label = [&](NamedValue const& operand) { return label_of(graph, operand.value); };
+    auto const argument = [&](NamedValue const& operand) { return std::string(operand.label) + ": " + label(operand); };
+    auto const result = [&](NamedValue const& operand) { return result_text(graph, operand.value); };
     std::string const name = op.name.empty() ? "" : "  # " + op.name;
     return joined(outputs_of(op), label) + " = " + kind_name(op) + "(" + joined(inputs_of(op), argument) +
            fields_text(op) + ") -> " + joined(outputs_of(op), result) + name + "\n";

@@ -41,14 +41,14 @@ class Dot {
         Op const& op = graph_.ops()[index];
         std::string const name = op.name.empty() ? "" : "\\n" + escaped_for_dot(op.name);
         text_ += "  " + op_name(index) + " [shape=box, label=\"" + kind_name(op) + name + "\"];\n";
-        for (Operand const& out : outputs_of(op))
+        for (NamedValue const& out : outputs_of(op))
             writers_[static_cast<std::size_t>(graph_.storage_of(out.value))] = index;
     }
 
     void op_edges(std::size_t index) {
         Op const& op = graph_.ops()[index];
-        for (Operand const& in : inputs_of(op)) edge(source_of(in.value), op_name(index), in);
-        for (Operand const& out : outputs_of(op)) {
+        for (NamedValue const& in : inputs_of(op)) edge(source_of(in.value), op_name(index), in);
+        for (NamedValue const& out : outputs_of(op)) {
             ValueId const storage = graph_.storage_of(out.value);
             if (graph_.value(storage).role != Role::Virtual) edge(op_name(index), value_name(storage), out);
         }
@@ -61,7 +61,7 @@ class Dot {
         return is_virtual ? op_name(writers_[static_cast<std::size_t>(storage)]) : value_name(storage);
     }
 
-    void edge(std::string const& from, std::string const& to, Operand const& operand) {
+    void edge(std::string const& from, std::string const& to, NamedValue const& operand) {
         text_ += "  " + from + " -> " + to + " [label=\"" + operand.label + ": %" + std::to_string(operand.value) +
                  " " + core::to_string(graph_.value(operand.value).dim) + "\"];\n";
     }

@@ -159,8 +159,8 @@ class OrderCheck {
 
     void run() {
         for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
-            for (Operand const& in : inputs_of(graph_.ops()[i])) check_read(i, in);
-            for (Operand const& out : outputs_of(graph_.ops()[i])) check_write(i, out);
+            for (NamedValue const& in : inputs_of(graph_.ops()[i])) check_read(i, in);
+            for (NamedValue const& out : outputs_of(graph_.ops()[i])) check_write(i, out);
         }
         for (std::size_t i = 0; i < storages_.size(); ++i) {
             bool const is_output = graph_.values()[i].role == Role::Output && storages_[i] == static_cast<ValueId>(i);
@@ -182,11 +182,11 @@ class OrderCheck {
         return (value.role == Role::Virtual && value.steps_of == kNoValue) || value.role == Role::Output;
     }
 
-    std::string text_of(Operand const& operand) const {
+    std::string text_of(NamedValue const& operand) const {
         return std::string(operand.label) + " = " + label_of(graph_, operand.value);
     }
 
-    void check_read(std::size_t op, Operand const& in) {
+    void check_read(std::size_t op, NamedValue const& in) {
         if (!is_in_range(graph_, in.value)) return;
         std::size_t const storage = storage_index(in.value);
         if (is_written_by_ops(storage) && writers_[storage] == kNobody) {
@@ -195,7 +195,7 @@ class OrderCheck {
         }
     }
 
-    void check_write(std::size_t op, Operand const& out) {
+    void check_write(std::size_t op, NamedValue const& out) {
         if (!is_in_range(graph_, out.value)) return;
         std::size_t const storage = storage_index(out.value);
         if (!is_written_by_ops(storage)) {

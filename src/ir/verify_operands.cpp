@@ -24,8 +24,8 @@ class OperandCheck {
 
     void run() {
         Op const& op = graph_.ops()[op_index_];
-        for (Operand const& in : inputs_of(op)) check_usable(in);
-        for (Operand const& out : outputs_of(op)) check_usable(out);
+        for (NamedValue const& in : inputs_of(op)) check_usable(in);
+        for (NamedValue const& out : outputs_of(op)) check_usable(out);
         std::visit([this](auto const& body) { check_presence(body); }, op.body);
         if (!is_usable_) return;  // dims of operands that are not there cannot be compared
         std::visit([this](auto const& body) { check(body); }, op.body);
@@ -40,7 +40,7 @@ class OperandCheck {
         return std::string(label) + " = " + label_of(graph_, id) + " " + core::to_string(dim(id));
     }
 
-    void check_usable(Operand const& operand) {
+    void check_usable(NamedValue const& operand) {
         if (!is_in_range(graph_, operand.value)) {
             is_usable_ = false;
             return fail(std::string(operand.label) + " = %" + std::to_string(operand.value),
@@ -64,7 +64,7 @@ class OperandCheck {
     }
     void check_presence(NeighborhoodOp const& op) {
         for_each_operand(op, neighborhood::is_required,
-                         [&](neighborhood::Operand const& row, ValueId id) { require(row.label, id); });
+                         [&](neighborhood::OperandUses const& row, ValueId id) { require(row.label, id); });
     }
     void check_presence(PointwiseOp const& op) {
         std::size_t const needed = core::operand_count(op.mode);
@@ -90,7 +90,7 @@ class OperandCheck {
     }
 
     void check_outputs_nest(Op const& op) {
-        for (Operand const& out : outputs_of(op)) {
+        for (NamedValue const& out : outputs_of(op)) {
             Value const& value = graph_.value(out.value);
             if (core::overlaps_itself(value.dim, value.stride)) {
                 fail(show(out.label, out.value) + " with strides " + core::to_string(value.stride),
@@ -143,7 +143,7 @@ class OperandCheck {
     void check(WindowBiasOp const& op) { check_bias(op.x, op.y, op.options); }
     void check(WindowBiasSumOp const& op) { check_bias(op.y, op.x, op.options); }
     void check(NeighborhoodOp const& op);
-    bool check_slots(Operand const& slots, neighborhood::Options const& options);
+    bool check_slots(NamedValue const& slots, neighborhood::Options const& options);
     void check_bias(ValueId bias, ValueId slots, neighborhood::Options const& options);
     void check(BlockDequantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
     void check(BlockQuantizeOp const& op) { check_blocks(op.x, op.scale, op.y, op.axis); }
@@ -156,12 +156,12 @@ class OperandCheck {
     void check_operand(attention::Operand const& row, Operands const& operands, attention::Sizes const& sizes);
     void check_keys_and_values(Operands const& operands, std::int64_t keys);
     void check_options(AttentionOptions const& options, Operands const& operands);
-    struct Pages {
+    struct PageSizes {
         std::int64_t batches, keys;
     };
     void check_block_mask(ValueId mask, attention::Sizes const& sizes);
-    void check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed);
-    bool check_rank_4(std::initializer_list<Operand> operands);
+    void check_pages(ValueId container, ValueId table, ValueId length, PageSizes const& needed);
+    bool check_rank_4(std::initializer_list<NamedValue> operands);
 
     OpGraph const& graph_;
     std::size_t op_index_;
@@ -214,7 +214,7 @@ void OperandCheck::check(ReductionOp const& op) {
 }
 
 void OperandCheck::check(RngOp const& op) {
-    for (Operand const& in : {Operand{"seed", op.seed}, Operand{"offset", op.offset}}) {
+    for (NamedValue const& in : {NamedValue{"seed", op.seed}, NamedValue{"offset", op.offset}}) {
         check_one_element(in.label, in.value);
         check_integer(in.label, in.value);
     }
@@ -248,7 +248,7 @@ void OperandCheck::check(TransposeOp const& op) {
 }
 
 // Slots {B, H, space, W}, with windows that fit the space.
-bool OperandCheck::check_slots(Operand const& slots, neighborhood::Options const& options) {
+bool OperandCheck::check_slots(NamedValue const& slots, neighborhood::Options const& options) {
     core::Dims const& have = dim(slots.value);
     bool const has_space = have.size() >= 4;
     core::Dims const space = has_space ? core::Dims(have.begin() + 2, have.end() - 1) : core::Dims();
@@ -261,7 +261,7 @@ bool OperandCheck::check_slots(Operand const& slots, neighborhood::Options const
 
 void OperandCheck::check(WindowProductOp const& op) {
     bool const gives_slots = op.part == WindowPart::Slots, gives_queries = op.part == WindowPart::Queries;
-    Operand const slots = gives_slots ? Operand{"y", op.y} : Operand{"a", op.a};
+    NamedValue const slots = gives_slots ? NamedValue{"y", op.y} : NamedValue{"a", op.a};
     if (!check_slots(slots, op.options)) return;
     ValueId const queries = gives_slots ? op.a : gives_queries ? op.y : op.b;
     core::Dims tokens = dim(slots.value);
@@ -282,19 +282,19 @@ void OperandCheck::check(NeighborhoodOp const& op) {
     ValueId const leading = op.operands[port];
     auto const axes = static_cast<std::int64_t>(dim(leading).size()) - 3;
     bool const has_space = axes >= 1 && axes <= static_cast<std::int64_t>(neighborhood::kMostAxes);
-    auto const sizes = has_space ? neighborhood::sizes_of(op.function, dim(leading)) : neighborhood::Sizes();
+    auto const sizes = has_space ? neighborhood::sizes_of(op.function, dim(leading)) : neighborhood::TokenSizes();
     if (!has_space || !neighborhood::fits(op.options, sizes.space)) {
         return fail(show(neighborhood::kOperands[port].label, leading) + " for windows of " +
                         core::to_string(op.options.kernel_size),
                     "one to three axes of space that the windows fit");
     }
-    for (neighborhood::Operand const& row : neighborhood::kOperands)
+    for (neighborhood::OperandUses const& row : neighborhood::kOperands)
         check_dims(row.label, op.operands[row.port], neighborhood::dims_of(op.function, sizes, op.options, row.port));
 }
 
-bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {
+bool OperandCheck::check_rank_4(std::initializer_list<NamedValue> operands) {
     bool good = true;
-    for (Operand const& operand : operands) {
+    for (NamedValue const& operand : operands) {
         if (dim(operand.value).size() == 4) continue;
         fail(show(operand.label, operand.value), "four dims: batch, head, sequence, vector");
         good = false;
@@ -303,7 +303,7 @@ bool OperandCheck::check_rank_4(std::initializer_list<Operand> operands) {
 }
 
 // A container has pages where keys or values have batch entries and rows.
-void OperandCheck::check_pages(ValueId container, ValueId table, ValueId length, Pages const& needed) {
+void OperandCheck::check_pages(ValueId container, ValueId table, ValueId length, PageSizes const& needed) {
     if (!check_rank_4({{"container", container}, {"table", table}})) return;
     std::int64_t const pages = (needed.keys - 1) / dim(container)[2] + 1;
     check_dims("table", table, {needed.batches, 1, pages, 1});
@@ -354,12 +354,12 @@ void OperandCheck::check_blocks(ValueId x, ValueId scale, ValueId y, std::int64_
 void OperandCheck::check_keys_and_values(Operands const& operands, std::int64_t keys) {
     using namespace attention;
     core::Dims const& q = dim(operands[Q]);
-    struct Rows {
+    struct TableRows {
         char const* label;
         ValueId value, table;
     };
-    for (Rows const& rows :
-         {Rows{"k", operands[K], operands[PageTableK]}, Rows{"v", operands[V], operands[PageTableV]}}) {
+    for (TableRows const& rows :
+         {TableRows{"k", operands[K], operands[PageTableK]}, TableRows{"v", operands[V], operands[PageTableV]}}) {
         core::Dims const& have = dim(rows.value);
         bool const is_paged = rows.table != kNoValue;
         if ((!is_paged && have[0] != 1 && have[0] != q[0]) || q[1] % have[1] != 0) {

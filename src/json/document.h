@@ -72,16 +72,16 @@ class Json {
     bool holds() const {
         return std::holds_alternative<T>(value_);
     }
-    using Value = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object>;
+    using Content = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object>;
 
     template <std::integral T>
     static auto widened(T value) {
         return static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value);
     }
-    static Value integer(std::int64_t value);
-    static Value integer(std::uint64_t value);
+    static Content integer(std::int64_t value);
+    static Content integer(std::uint64_t value);
 
-    Value value_;
+    Content value_;
 };
 
 struct Member {

@@ -17,10 +17,10 @@ constexpr char const* kParts = "parts";
 constexpr char const* kGraph = "graph";
 constexpr char const* kKernels = "kernels";
 
-using Names = std::vector<char const*>;
+using MemberNames = std::vector<char const*>;
 
 // An object with these members and no others.
-bool has_members(Json const& value, Place const& place, Names const& names, Problems& problems) {
+bool has_members(Json const& value, Place const& place, MemberNames const& names, Problems& problems) {
     if (!value.is_object()) {
         problems.add(place.pointer(), excerpt(value), "an object");
         return false;

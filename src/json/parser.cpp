@@ -35,9 +35,9 @@ std::string complaint(std::string_view what) {
 
 // Builds the value from the library's events. The library's own handler has no limits and does not detect duplicate
 // members.
-class Builder final : public nlohmann::json_sax<nlohmann::json> {
+class DocumentBuilder final : public nlohmann::json_sax<nlohmann::json> {
    public:
-    Builder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
+    DocumentBuilder(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -160,7 +160,7 @@ Json parse(std::string_view text, Problems& problems) {
         problems.add(line_and_column(text, text.size()), "no text", "JSON text");
         return {};
     }
-    Builder builder(text, problems);
+    DocumentBuilder builder(text, problems);
     nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder);
     return builder.take();
 }

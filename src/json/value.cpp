@@ -12,9 +12,9 @@ Json::Json(double value) : value_(value) {}
 Json::Json(std::string value) : value_(std::move(value)) {}
 Json::Json(char const* value) : value_(std::string(value)) {}
 
-Json::Value Json::integer(std::int64_t value) { return value; }
+Json::Content Json::integer(std::int64_t value) { return value; }
 
-Json::Value Json::integer(std::uint64_t value) {
+Json::Content Json::integer(std::uint64_t value) {
     if (std::in_range<std::int64_t>(value)) return static_cast<std::int64_t>(value);
     return value;
 }

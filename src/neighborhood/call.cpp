@@ -51,7 +51,7 @@ char const* name_of(Call const& call, Port port) {
     return call.is_fused() ? name.fused : name.product;
 }
 
-std::optional<Sizes> sizes_of(Call const& call) {
+std::optional<TokenSizes> sizes_of(Call const& call) {
     Tensor_view const& leading = call.leading();
     if (leading.dim.size() != call.rank() + 3 || !calls::is_sound(leading)) return std::nullopt;
     return fe::neighborhood::sizes_of(call.function, leading.dim);

@@ -17,7 +17,7 @@ using fe::DataType_t;
 using fe::error_t;
 using fe::neighborhood::Function;
 using fe::neighborhood::Port;
-using fe::neighborhood::Sizes;
+using fe::neighborhood::TokenSizes;
 
 // A tuple that changes no result.
 struct Hint {
@@ -49,7 +49,7 @@ struct Call {
 char const* name_of(Call const& call, Port port);
 
 // Empty where the leading tensor has other dims than the function needs.
-std::optional<Sizes> sizes_of(Call const& call);
+std::optional<TokenSizes> sizes_of(Call const& call);
 
 std::size_t dims_count(Call const& call, Port port);
 

@@ -16,13 +16,13 @@ namespace {
 using enum Port;
 
 template <std::size_t Rank>
-struct Window {
+struct WindowArguments {
     Tuple<Rank> const &kernel_size, &dilation;
     Boolean_tuple<Rank> const& is_causal;
 };
 
 template <std::size_t Rank>
-Call call_of(Function function, Window<Rank> const& window, Place const& place) {
+Call call_of(Function function, WindowArguments<Rank> const& window, Place const& place) {
     auto const list_of = [](auto const& tuple) { return fe::core::Dims(tuple.begin(), tuple.end()); };
     auto const& causal = window.is_causal;
     // In parentheses: a list of two pointers would be one of two truth values.
@@ -49,7 +49,7 @@ error_t sum_nothing(Call const& call) {
 
 error_t run(Call const& call) {
     SDPA_GRAPH_TRY(check(call));
-    if (Sizes const sizes = *sizes_of(call); sizes.batches == 0 || sizes.heads == 0) return sum_nothing(call);
+    if (TokenSizes const sizes = *sizes_of(call); sizes.batches == 0 || sizes.heads == 0) return sum_nothing(call);
     auto const lease = calls::lease_target(*call.place, call.leading());
     if (lease.is_bad()) return lease.error();
     auto const plan = calls::Plan<Shapes>::find(shapes_of(call, lease.value().target), lease.value().target);

@@ -11,7 +11,7 @@ namespace sdpa_graph::neighborhood {
 
 using calls::text;
 
-using Scope = calls::Scope<Call, Sizes>;
+using Scope = calls::Scope<Call, TokenSizes>;
 using Rule = fe::core::RuleFor<Scope>;
 
 std::span<Rule const> rules();

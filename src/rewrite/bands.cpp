@@ -15,11 +15,11 @@ constexpr char const* kName = "bands";
 constexpr std::size_t kRows = 2;
 
 // Query i sees the keys from i + first to i + last, both included.
-struct Band {
+struct KeyBand {
     std::int64_t first, last;
 };
 
-Band band_of(Attention const& a) {
+KeyBand band_of(Attention const& a) {
     nodes::AttentionFields const& fields = a.fields();
     bool const is_at_end = fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     std::int64_t const shift = is_at_end ? a.keys - a.queries : 0;
@@ -40,7 +40,7 @@ constexpr std::array kConditions = {
         "bands.c05",
         "a window of two keys or more, in which the first query sees a key behind the first one, but not the last",
         [](Attention const& a) {
-            Band const band = band_of(a);
+            KeyBand const band = band_of(a);
             return band.last > 0 && band.last < a.keys && band.last > band.first;
         }},
     Condition{"bands.c06", "no ALiBi, no padding mask, no dropout",
@@ -52,13 +52,13 @@ constexpr std::array kConditions = {
 };
 
 // A range of rows of a tensor.
-struct Rows {
+struct RowRange {
     std::int64_t first, count;
 };
 
-class Writer {
+class BandWriter {
    public:
-    explicit Writer(Attention const& attention)
+    explicit BandWriter(Attention const& attention)
         : a_(attention),
           band_(band_of(attention)),
           main_(std::min(a_.queries, a_.keys - band_.last)),
@@ -72,27 +72,27 @@ class Writer {
     }
 
    private:
-    struct Mask {
+    struct BandMask {
         DiagonalAlignment_t alignment;
         std::int64_t left, right;
     };
-    struct Gradients {
+    struct GradientViews {
         View q, k, v;
     };
 
-    View rows_of(int port, Rows rows) const { return part_of(a_.view(port), kRows, rows.first, rows.count); }
+    View rows_of(int port, RowRange rows) const { return part_of(a_.view(port), kRows, rows.first, rows.count); }
     std::int64_t width() const { return band_.last - band_.first + 1; }
 
     // The causal window. Keys behind its last query's get gradients of 0.
     error_t attend_to_main() {
-        Rows const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
+        RowRange const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
         return attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, width(), 0},
                       {rows_of(Port::DQ, queries), rows_of(Port::DK, keys), rows_of(Port::DV, keys)}, Lane::Main);
     }
 
     // Keys before the shift, which the first queries see up to the left edge of the band.
     error_t attend_to_first_keys() {
-        Rows const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
+        RowRange const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
         View const d_q = rows_of(Port::DQ, queries), partial = program_.scratch_like(d_q);
         SDPA_GRAPH_TRY(attend(queries, keys, mask_of_first_keys(queries.count),
                               {partial, rows_of(Port::DK, keys), rows_of(Port::DV, keys)}, Lane::Side));
@@ -101,16 +101,16 @@ class Writer {
     }
 
     // The edge starts in the first key, or behind it: then it ends in the last one.
-    Mask mask_of_first_keys(std::int64_t queries) const {
+    BandMask mask_of_first_keys(std::int64_t queries) const {
         if (band_.first <= 0) return {DiagonalAlignment_t::TOP_LEFT, 1 - band_.first, band_.last};
         return {DiagonalAlignment_t::BOTTOM_RIGHT, band_.last - queries - band_.first + 1, queries};
     }
 
     // Queries whose band ends behind the last key.
     error_t attend_with_last_queries() {
-        Rows const queries{main_, a_.queries - main_};
+        RowRange const queries{main_, a_.queries - main_};
         std::int64_t const first_key = std::max<std::int64_t>(0, main_ + band_.first);
-        Rows const keys{first_key, a_.keys - first_key};
+        RowRange const keys{first_key, a_.keys - first_key};
         View const d_k = rows_of(Port::DK, keys), d_v = rows_of(Port::DV, keys);
         View const partial_k = program_.scratch_like(d_k), partial_v = program_.scratch_like(d_v);
         std::int64_t const left = 1 - (main_ + band_.first - first_key);
@@ -121,8 +121,8 @@ class Writer {
         return {};
     }
 
-    error_t attend(Rows queries, Rows keys, Mask const& mask, Gradients const& gradients, Lane lane) {
-        Draft draft(a_);
+    error_t attend(RowRange queries, RowRange keys, BandMask const& mask, GradientViews const& gradients, Lane lane) {
+        AttentionDraft draft(a_);
         draft.fields().diagonal_alignment = mask.alignment;
         draft.fields().left_bound = mask.left;
         draft.fields().right_bound = mask.right;
@@ -135,7 +135,7 @@ class Writer {
     }
 
     Attention const& a_;
-    Band band_;
+    KeyBand band_;
     std::int64_t main_;  // how many queries have the whole diagonal
     ProgramBuilder program_;
 };
@@ -146,7 +146,7 @@ std::span<Condition const> bands_conditions() { return kConditions; }
 
 Result<Program> bands(Attention const& attention) {
     SDPA_GRAPH_TRY(check(kName, kConditions, attention));
-    return Writer(attention).write();
+    return BandWriter(attention).write();
 }
 
 }  // namespace cudnn_frontend::rewrite

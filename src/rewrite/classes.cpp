@@ -148,7 +148,7 @@ class Builder {
     }
 
     Result<Program> build() {
-        Draft draft = options();
+        AttentionDraft draft = options();
         for (int const port : kRowPorts) {
             if (a_.has(port)) connect(draft, port);
         }
@@ -169,8 +169,8 @@ class Builder {
     View integers(DataType_t type, std::int64_t count) { return program_.scratch(type, {count, 1, 1, 1}); }
 
     // Without the names of the user's graph, so that graphs of all names share a plan.
-    Draft options() const {
-        Draft draft = Draft::without_names(a_);
+    AttentionDraft options() const {
+        AttentionDraft draft = AttentionDraft::without_names(a_);
         nodes::AttentionFields& fields = draft.fields();
         fields.padding_mask = true;
         fields.max_total_seq_len_q.reset();
@@ -189,7 +189,7 @@ class Builder {
         return *moved_stats_;
     }
 
-    void connect(Draft& draft, int port) {
+    void connect(AttentionDraft& draft, int port) {
         View rows = rows_of(port);
         View const starts = starts_of(port, rows);
         std::int64_t const bound = is_of_keys(port) ? keys_ : queries_;

@@ -60,7 +60,7 @@ View in_batch(View view) {
 }
 
 // The keys are one part, and each query is a row.
-void narrow_lengths(Attention const& a, ProgramBuilder& program, Draft& draft) {
+void narrow_lengths(Attention const& a, ProgramBuilder& program, AttentionDraft& draft) {
     auto const given = [&](int port) { return as_one_part(low_halves(a.view(port))); };
     View const queries = program.scratch(DataType_t::INT32, {a.batches, 1});
     View const keys = program.scratch(DataType_t::INT32, {a.batches, 1});
@@ -74,7 +74,7 @@ void narrow_lengths(Attention const& a, ProgramBuilder& program, Draft& draft) {
 Result<Program> converted(Attention const& attention) {
     SDPA_GRAPH_TRY(check(kName, kConditions, attention));
     ProgramBuilder program(kName);
-    Draft draft = Draft::of_whole(attention);
+    AttentionDraft draft = AttentionDraft::of_whole(attention);
     if (has_long_lengths(attention)) narrow_lengths(attention, program, draft);
     std::optional<View> stats;
     if (has_narrow_stats(attention)) {

@@ -54,7 +54,7 @@ std::span<Condition const> deterministic_conditions() { return kConditions; }
 Result<Program> deterministic(Attention const& attention) {
     SDPA_GRAPH_TRY(check(kName, kConditions, attention));
     ProgramBuilder program(kName);
-    Draft draft(attention);
+    AttentionDraft draft(attention);
     draft.fields_of<nodes::SdpaBackwardFields>().deterministic = true;
     for (int const port : kOperands) {
         if (port != Port::AttnScale) draft.connect(port, attention.view(port));

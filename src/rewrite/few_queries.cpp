@@ -89,9 +89,9 @@ std::optional<View> fold(View const& grid, Arrangement arrangement) {
     return view ? join(*view, arrangement.splits_join_heads ? kHeads : kBatch) : view;
 }
 
-class Writer {
+class SplitWriter {
    public:
-    Writer(Attention const& attention, std::int64_t splits)
+    SplitWriter(Attention const& attention, std::int64_t splits)
         : a_(attention), splits_(splits), program_(std::string(kName) + "(" + std::to_string(splits) + ")") {}
 
     Result<Program> write() {
@@ -240,13 +240,13 @@ class Writer {
     }
 
     error_t attend_to_splits() {
-        Draft draft(a_);
+        AttentionDraft draft(a_);
         clear_mask(draft);
         return attend(std::move(draft), *q_, *k_, *v_, *o_, stats_, Lane::Main);
     }
 
     error_t attend_to_rest() {
-        Draft draft(a_);
+        AttentionDraft draft(a_);
         if (a_.queries == 1) clear_mask(draft);
         std::int64_t const first = splits_ * chunk_;
         return attend(std::move(draft), a_.view(Port::Q), part_of(a_.view(Port::K), 2, first, rest_),
@@ -260,12 +260,12 @@ class Writer {
         return *join(*join(part, kHeads), kHeads);
     }
 
-    static void clear_mask(Draft& draft) {
+    static void clear_mask(AttentionDraft& draft) {
         draft.fields().right_bound.reset();
         draft.fields().diagonal_alignment = DiagonalAlignment_t::TOP_LEFT;
     }
 
-    error_t attend(Draft draft, View const& q, View const& k, View const& v, View const& o,
+    error_t attend(AttentionDraft draft, View const& q, View const& k, View const& v, View const& o,
                    std::optional<View> const& stats, Lane lane) {
         draft.fields_of<nodes::SdpaForwardFields>().generate_stats = stats.has_value();
         draft.connect(Port::Q, q);
@@ -319,7 +319,7 @@ std::span<Condition const> few_queries_conditions() { return kConditions; }
 
 Result<Program> few_queries(Attention const& attention, std::int64_t splits) {
     SDPA_GRAPH_TRY(check(kName, kConditions, attention));
-    return Writer(attention, splits).write();
+    return SplitWriter(attention, splits).write();
 }
 
 }  // namespace cudnn_frontend::rewrite

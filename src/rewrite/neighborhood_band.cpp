@@ -97,7 +97,7 @@ constexpr std::array kConditions = {
 };
 
 // A range of tokens of each group.
-struct Rows {
+struct TokenRange {
     std::int64_t first, count;
 };
 
@@ -107,9 +107,9 @@ struct Mask {
 };
 
 // The parts of groups of one length.
-class Writer {
+class GroupWriter {
    public:
-    Writer(Neighborhood const& n, Groups const& groups, Folded folded, ProgramBuilder& program)
+    GroupWriter(Neighborhood const& n, Groups const& groups, Folded folded, ProgramBuilder& program)
         : n_(n), axis_(n.axes.front()), all_{0, groups.length}, program_(program) {
         for (Link const& link : kLinks) {
             if (n.has(link.node)) views_[link.attention] = *fold(n, link.node, groups, folded);
@@ -126,16 +126,16 @@ class Writer {
     std::int64_t keys() const { return axis_.kernel; }
     std::int64_t before() const { return axis_.kernel / 2; }
     std::int64_t after() const { return axis_.kernel - 1 - before(); }
-    Rows first_keys() const { return {0, keys()}; }
-    Rows last_keys() const { return {all_.count - keys(), keys()}; }
-    Rows last_queries() const { return {all_.count - after(), after()}; }
+    TokenRange first_keys() const { return {0, keys()}; }
+    TokenRange last_keys() const { return {all_.count - keys(), keys()}; }
+    TokenRange last_queries() const { return {all_.count - after(), after()}; }
 
     // The keys up to the query itself.
     Mask causal() const { return {keys() < all_.count ? std::optional(keys()) : std::nullopt, 0}; }
 
     // Each query is in one part, which has all keys that it sees.
     error_t write_forward() {
-        Rows const queries{before(), all_.count - keys() + 1};
+        TokenRange const queries{before(), all_.count - keys() + 1};
         SDPA_GRAPH_TRY(attend(queries, all_, {keys(), 0, DiagonalAlignment_t::BOTTOM_RIGHT}, Lane::Main));
         SDPA_GRAPH_TRY(attend({0, before()}, first_keys(), {}, Lane::Side));
         return after() > 0 ? attend(last_queries(), last_keys(), {}, Lane::Side) : error_t();
@@ -144,7 +144,7 @@ class Writer {
     // Backward's engines leave out tiles only of causal windows at the top left, as this one is: of the keys behind the
     // first `keys()`, and the queries that see one of them.
     error_t write_backward() {
-        Rows const queries{before() + 1, all_.count - keys()};
+        TokenRange const queries{before() + 1, all_.count - keys()};
         SDPA_GRAPH_TRY(attend(queries, {keys(), queries.count}, causal(), Lane::Main));
         SDPA_GRAPH_TRY(attend_to_first_keys());
         return after() > 0 ? attend_with_last_queries() : error_t();
@@ -152,10 +152,10 @@ class Writer {
 
     // Queries up to before() see nothing else; what those behind them see begins a key later with each.
     error_t attend_to_first_keys() {
-        Rows const queries{0, std::min(before() + keys(), all_.count - after())};
+        TokenRange const queries{0, std::min(before() + keys(), all_.count - after())};
         View const partial = program_.scratch_like(rows_of(Port::DQ, queries));
         SDPA_GRAPH_TRY(attend(queries, first_keys(), {before() + 1, keys()}, Lane::Side, {{Port::DQ, partial}}));
-        Rows const alone{0, before() + 1}, shared{alone.count, queries.count - alone.count};
+        TokenRange const alone{0, before() + 1}, shared{alone.count, queries.count - alone.count};
         program_.copy(part_of(partial, kRows, alone.first, alone.count), rows_of(Port::DQ, alone));
         program_.add(part_of(partial, kRows, shared.first, shared.count), rows_of(Port::DQ, shared));
         return {};
@@ -169,13 +169,13 @@ class Writer {
         return {};
     }
 
-    View rows_of(int port, Rows rows) const { return part_of(views_.at(port), kRows, rows.first, rows.count); }
+    View rows_of(int port, TokenRange rows) const { return part_of(views_.at(port), kRows, rows.first, rows.count); }
 
     // By port, where they are not written to the user's tensors.
     using Gradients = std::map<int, View>;
 
-    error_t attend(Rows queries, Rows keys, Mask const& mask, Lane lane, Gradients const& partial = {}) {
-        Draft draft(n_.graph(), make_attention());
+    error_t attend(TokenRange queries, TokenRange keys, Mask const& mask, Lane lane, Gradients const& partial = {}) {
+        AttentionDraft draft(n_.graph(), make_attention());
         if (!n_.is_backward()) {
             draft.fields_of<nodes::SdpaForwardFields>().generate_stats = n_.has(neighborhood::Stats);
         }
@@ -201,7 +201,7 @@ class Writer {
 
     Neighborhood const& n_;
     neighborhood::Axis axis_;
-    Rows all_;
+    TokenRange all_;
     std::map<int, View> views_;  // by port of attention
     ProgramBuilder& program_;
 };
@@ -215,7 +215,7 @@ Result<Program> neighborhood_band(nodes::ValidatedGraph const& graph) {
     ProgramBuilder program(kName);
     Folded const folded = folds(*n, Folded::IntoHeads) ? Folded::IntoHeads : Folded::IntoBatch;
     for (Groups const& groups : groups_of(n->axes.front())) {
-        SDPA_GRAPH_TRY(Writer(*n, groups, folded, program).write());
+        SDPA_GRAPH_TRY(GroupWriter(*n, groups, folded, program).write());
     }
     return program.take();
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kUsualAlignment = 16;
 
 View view_of(nodes::TensorSpec const& tensor, Attend const& attend) {
-    auto const binding = std::ranges::find(attend.bindings, tensor.uid.value(), &Attend::Binding::uid);
+    auto const binding = std::ranges::find(attend.bindings, tensor.uid.value(), &Attend::TensorBinding::uid);
     return {binding->place, tensor.data_type, tensor.dim, tensor.stride, tensor.alignment};
 }
 

@@ -40,13 +40,13 @@ enum class Lane { Main, Side };
 
 // One attention. Attends that differ in their places alone share a graph, which is planned once.
 struct Attend {
-    struct Binding {
+    struct TensorBinding {
         std::int64_t uid;  // of the attention's own graph
         Place place;
     };
 
     std::shared_ptr<nodes::ValidatedGraph const> graph;
-    std::vector<Binding> bindings;  // of every tensor that is not virtual
+    std::vector<TensorBinding> bindings;  // of every tensor that is not virtual
     // In the side lane: not the first step; reads nothing that those before it write, and writes nothing that they read
     // or write.
     Lane lane = Lane::Main;

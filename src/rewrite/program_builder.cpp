@@ -11,12 +11,12 @@ namespace cudnn_frontend::rewrite {
 // Pieces start at multiples of a cache line from the workspace's start.
 static constexpr std::int64_t kAlignment = 256;
 
-Draft::Draft(nodes::GraphHead const& head, nodes::Node node) : node_(std::move(node)) {
+AttentionDraft::AttentionDraft(nodes::GraphHead const& head, nodes::Node node) : node_(std::move(node)) {
     static_cast<nodes::GraphHead&>(spec_) = head;
     std::ranges::fill(node_.ports, nodes::kNoTensor);
 }
 
-Draft::Draft(Attention const& attention) : Draft(attention.graph(), attention.node()) {
+AttentionDraft::AttentionDraft(Attention const& attention) : AttentionDraft(attention.graph(), attention.node()) {
     nodes::GraphSpec const& whole = attention.graph();
     int const scale = attention::Port::AttnScale;
     if (!attention.has(scale)) return;
@@ -30,8 +30,8 @@ Draft::Draft(Attention const& attention) : Draft(attention.graph(), attention.no
     if (given.value) bindings_.pop_back();
 }
 
-Draft Draft::without_names(Attention const& attention) {
-    Draft draft(attention);
+AttentionDraft AttentionDraft::without_names(Attention const& attention) {
+    AttentionDraft draft(attention);
     draft.spec_.name.clear();
     draft.node_.name.clear();
     for (nodes::TensorSpec& number : draft.spec_.tensors)
@@ -39,9 +39,9 @@ Draft Draft::without_names(Attention const& attention) {
     return draft;
 }
 
-Draft Draft::of_whole(Attention const& attention) {
+AttentionDraft AttentionDraft::of_whole(Attention const& attention) {
     nodes::GraphSpec const& whole = attention.graph();
-    Draft draft(whole, attention.node());
+    AttentionDraft draft(whole, attention.node());
     draft.node_ = attention.node();
     draft.spec_.tensors = whole.tensors;
     for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
@@ -52,18 +52,20 @@ Draft Draft::of_whole(Attention const& attention) {
     return draft;
 }
 
-void Draft::place(int port, View const& view) {
+void AttentionDraft::place(int port, View const& view) {
     auto const id = static_cast<std::size_t>(node_.ports[static_cast<std::size_t>(port)]);
     nodes::TensorSpec& tensor = spec_.tensors[id];
     tensor.data_type = view.type;
     tensor.stride = view.stride;
     tensor.alignment = view.alignment;
-    std::ranges::find(bindings_, *tensor.uid, &Attend::Binding::uid)->place = view.place;
+    std::ranges::find(bindings_, *tensor.uid, &Attend::TensorBinding::uid)->place = view.place;
 }
 
-nodes::AttentionFields& Draft::fields() { return const_cast<nodes::AttentionFields&>(*nodes::attention_fields(node_)); }
+nodes::AttentionFields& AttentionDraft::fields() {
+    return const_cast<nodes::AttentionFields&>(*nodes::attention_fields(node_));
+}
 
-nodes::TensorId Draft::add(std::string name, std::int64_t uid, View const& view) {
+nodes::TensorId AttentionDraft::add(std::string name, std::int64_t uid, View const& view) {
     nodes::TensorSpec tensor;
     tensor.name = std::move(name);
     tensor.uid = uid;
@@ -76,17 +78,17 @@ nodes::TensorId Draft::add(std::string name, std::int64_t uid, View const& view)
     return static_cast<nodes::TensorId>(spec_.tensors.size() - 1);
 }
 
-void Draft::connect(int port, View const& view) {
+void AttentionDraft::connect(int port, View const& view) {
     node_.ports[static_cast<std::size_t>(port)] = add(attention::operand(port).name, port + 1, view);
 }
 
-void Draft::connect_packed(int port, View const& view, View const& starts) {
+void AttentionDraft::connect_packed(int port, View const& view, View const& starts) {
     nodes::TensorId const offsets = starts_at(starts);
     connect(port, view);
     spec_.tensors.back().ragged_offset = offsets;
 }
 
-nodes::TensorId Draft::starts_at(View const& starts) {
+nodes::TensorId AttentionDraft::starts_at(View const& starts) {
     std::int64_t const uid = attention::Port::PortCount + 1 + static_cast<std::int64_t>(starts.place.index);
     auto const known = std::ranges::find(spec_.tensors, std::optional(uid), &nodes::TensorSpec::uid);
     if (known != spec_.tensors.end()) return static_cast<nodes::TensorId>(known - spec_.tensors.begin());
@@ -102,7 +104,7 @@ View ProgramBuilder::scratch(DataType_t type, core::Dims dim) {
     return {{Place::Of::Scratch, program_.scratch.size() - 1, 0}, type, std::move(dim), std::move(stride), 16};
 }
 
-error_t ProgramBuilder::attend(Draft draft, Lane lane) {
+error_t ProgramBuilder::attend(AttentionDraft draft, Lane lane) {
     draft.spec_.nodes.push_back(std::move(draft.node_));
     auto const known = std::ranges::find(known_, draft.spec_, &Known::described);
     if (known != known_.end()) {

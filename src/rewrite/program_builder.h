@@ -6,16 +6,16 @@
 namespace cudnn_frontend::rewrite {
 
 // An attention, port by port.
-class Draft {
+class AttentionDraft {
    public:
     // The user's. Connects no port but those that hold numbers, such as attn_scale.
-    explicit Draft(Attention const& attention);
+    explicit AttentionDraft(Attention const& attention);
     // Another one for a graph of the user's.
-    Draft(nodes::GraphHead const& head, nodes::Node node);
+    AttentionDraft(nodes::GraphHead const& head, nodes::Node node);
     // The same without the names of the graph and the node.
-    static Draft without_names(Attention const& attention);
+    static AttentionDraft without_names(Attention const& attention);
     // The user's attention with all of its tensors, each in its place.
-    static Draft of_whole(Attention const& attention);
+    static AttentionDraft of_whole(Attention const& attention);
 
     nodes::AttentionFields& fields();
     template <class Fields>
@@ -37,7 +37,7 @@ class Draft {
 
     nodes::GraphSpec spec_;  // without the node
     nodes::Node node_;
-    std::vector<Attend::Binding> bindings_;
+    std::vector<Attend::TensorBinding> bindings_;
 };
 
 class ProgramBuilder {
@@ -48,7 +48,7 @@ class ProgramBuilder {
     View scratch(DataType_t type, core::Dims dim);
     View scratch_like(View const& view) { return scratch(view.type, view.dim); }
 
-    error_t attend(Draft draft, Lane lane = Lane::Main);
+    error_t attend(AttentionDraft draft, Lane lane = Lane::Main);
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
     void join(Joint step) { program_.steps.push_back(std::move(step)); }

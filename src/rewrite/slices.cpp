@@ -60,9 +60,9 @@ std::optional<Cut> cut_into(Attention const& a, std::int64_t count) {
     return is_whole && a.group() % cut.shares == 0 ? std::optional(cut) : std::nullopt;
 }
 
-class Writer {
+class SliceWriter {
    public:
-    Writer(Attention const& attention, std::int64_t count, Cut const& cut)
+    SliceWriter(Attention const& attention, std::int64_t count, Cut const& cut)
         : a_(attention), cut_(cut), program_(std::string(kName) + "(" + std::to_string(count) + ")") {}
 
     Result<Program> write() {
@@ -91,7 +91,7 @@ class Writer {
     }
 
     error_t attend(std::int64_t b, std::int64_t h, std::int64_t share) {
-        Draft draft(a_);
+        AttentionDraft draft(a_);
         for (int port = 0; port < attention::PortCount; ++port) {
             if (!is_cut(port)) continue;
             auto const partial = partial_.find(port);
@@ -157,7 +157,7 @@ Result<Program> slices(Attention const& attention, std::int64_t count) {
                            std::to_string(attention.key_heads) + " heads of keys and the " +
                            std::to_string(attention.group()) + " query heads of each");
     }
-    return Writer(attention, count, *cut).write();
+    return SliceWriter(attention, count, *cut).write();
 }
 
 }  // namespace cudnn_frontend::rewrite

@@ -48,7 +48,7 @@ rows::Offsets offsets_of(SlotTables::Starts const& starts, Operands& operands) {
     return offsets;
 }
 
-rows::Padding::Tensor rows_of(ClearPadding::Rows const& rows, Operands& operands) {
+rows::Padding::PaddedTensor rows_of(ClearPadding::Rows const& rows, Operands& operands) {
     View const& view = rows.tensor;
     rows::Access const access{operands.next<void>(), view.stride[0], 0, view.stride[2], view.stride[1]};
     int const element_bytes = static_cast<int>(core::size_of(view.type));

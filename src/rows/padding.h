@@ -12,7 +12,7 @@ struct Padding {
     static constexpr int kMostTensors = 3;
     static constexpr long long kTogether = 8;  // elements of a thread
 
-    struct Tensor {
+    struct PaddedTensor {
         Access access;
         long long rows, heads, width;
         bool is_of_keys;
@@ -23,7 +23,7 @@ struct Padding {
     };
 
     Sequences sequences;
-    Tensor tensors[kMostTensors];
+    PaddedTensor tensors[kMostTensors];
     int tensor_count;
     unsigned const* sink;  // the log-sum-exp of each head; null for minus infinity
 
@@ -35,7 +35,7 @@ struct Padding {
 };
 
 template <class Bits>
-void fill_part(Padding::Tensor const& tensor, Row const& row, long long head, long long part, Bits bits) {
+void fill_part(Padding::PaddedTensor const& tensor, Row const& row, long long head, long long part, Bits bits) {
     Bits* const elements = tensor.access.pointer<Bits>(row, head);
     long long const first = part * Padding::kTogether, end = first + Padding::kTogether;
     for (long long column = first; column < end && column < tensor.width; ++column) elements[column] = bits;
@@ -44,7 +44,7 @@ void fill_part(Padding::Tensor const& tensor, Row const& row, long long head, lo
 inline void work_on(Padding const& t, long long thread) {
     int at = 0;
     for (; thread >= t.tensors[at].threads(); ++at) thread -= t.tensors[at].threads();
-    Padding::Tensor const& tensor = t.tensors[at];
+    Padding::PaddedTensor const& tensor = t.tensors[at];
     long long const parts = (tensor.width + Padding::kTogether - 1) / Padding::kTogether;
     long long const part = thread % parts, head = thread / parts % tensor.heads, row = thread / parts / tensor.heads;
     Row const found = tensor.is_of_keys ? find_key(t.sequences, row) : find_query(t.sequences, row);

@@ -19,7 +19,7 @@ void leave_out_pass_of(std::string const& quirk) { omitted_quirk() = quirk; }
 namespace cudnn_frontend::api {
 
 plan::Backends const& backends() {
-    static auto const& cudnn = *new cudnn::Backend(cpu::check_indices_elsewhere, sdpa_test::omitted_quirk());
+    static auto const& cudnn = *new cudnn::CudnnBackend(cpu::check_indices_elsewhere, sdpa_test::omitted_quirk());
     static auto const& all = *new plan::Backends{&cudnn};
     return all;
 }

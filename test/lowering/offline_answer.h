@@ -11,7 +11,7 @@ namespace sdpa_test {
 
 struct OfflineQuestion {
     cudnn_frontend::nodes::ValidatedGraph const& graph;
-    cudnn_frontend::quirks::Settings settings;
+    cudnn_frontend::quirks::QuirkSettings settings;
     bool builds_plan;                       // the question is more than which engines are named
     std::string_view omitted_rewrite = {};  // cudnn.w01: its pass is left out
 };

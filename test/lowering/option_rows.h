@@ -16,7 +16,7 @@ struct OptionRow {
     std::string name;
     // None: only forward has the option.
     std::function<std::optional<cudnn_frontend::graph::Graph>(bool is_backward)> graph;
-    cudnn_frontend::quirks::Settings settings = {};
+    cudnn_frontend::quirks::QuirkSettings settings = {};
 };
 
 std::vector<OptionRow> option_rows();

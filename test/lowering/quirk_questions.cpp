@@ -21,10 +21,10 @@ constexpr std::size_t kGraphsOnDevice = 3;
 struct AskedGraph {
     std::string name;
     std::shared_ptr<nodes::ValidatedGraph const> graph;
-    quirks::Settings settings;
+    quirks::QuirkSettings settings;
 };
 
-AskedGraph asked(std::string name, nodes::GraphSpec spec, quirks::Settings const& settings = {}) {
+AskedGraph asked(std::string name, nodes::GraphSpec spec, quirks::QuirkSettings const& settings = {}) {
     return {std::move(name), std::make_shared<nodes::ValidatedGraph const>(validated(std::move(spec))), settings};
 }
 

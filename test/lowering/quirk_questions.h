@@ -14,7 +14,7 @@ struct QuirkQuestion {
     cudnn_frontend::quirks::Quirk const* quirk;
     std::string name;  // "causal, backward, for h200"
     std::shared_ptr<cudnn_frontend::nodes::ValidatedGraph const> graph;
-    cudnn_frontend::quirks::Settings settings;
+    cudnn_frontend::quirks::QuirkSettings settings;
     cudnn_frontend::offline::DeviceDescription const* device;
 
     // The graph past the quirk: past a limit as it is, without the pass that answers the quirk otherwise.

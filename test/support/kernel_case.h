@@ -40,14 +40,16 @@ using JointProblem = std::variant<kernels::MergeProblem, kernels::SumProblem, ke
 
 // A kernel, and the case's tensors that its pointers are of, in their order.
 struct KernelStep {
-    std::variant<JointProblem, kernels::SinkGradientProblem, kernels::NeighborhoodProblem> problem;
+    std::variant<JointProblem, kernels::SinkGradientProblem, kernels::NeighborhoodKernelProblem> problem;
     std::vector<std::size_t> tensors;
 
     JointProblem const& joint() const { return std::get<JointProblem>(problem); }
     kernels::SinkGradientProblem const& sink_gradient() const {
         return std::get<kernels::SinkGradientProblem>(problem);
     }
-    kernels::NeighborhoodProblem const& neighborhood() const { return std::get<kernels::NeighborhoodProblem>(problem); }
+    kernels::NeighborhoodKernelProblem const& neighborhood() const {
+        return std::get<kernels::NeighborhoodKernelProblem>(problem);
+    }
 };
 
 struct KernelCase {

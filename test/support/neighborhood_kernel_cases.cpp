@@ -17,7 +17,7 @@ namespace {
 using namespace cudnn_frontend;
 using core::Dims;
 using kernels::NeighborhoodForm;
-using kernels::NeighborhoodProblem;
+using kernels::NeighborhoodKernelProblem;
 using kernels::NeighborhoodTensor;
 using kernels::NeighborhoodWork;
 using kernels::Operand;
@@ -226,7 +226,7 @@ using Links = std::vector<std::pair<NeighborhoodTensor, std::size_t>>;
 
 void add_step(KernelCase& made, Shape const& shape, NeighborhoodWork work, double scale, Links links,
               float without_key = 0.0f) {
-    NeighborhoodProblem problem;
+    NeighborhoodKernelProblem problem;
     problem.work = work;
     problem.axes = shape.axes;
     problem.scale = static_cast<float>(scale);

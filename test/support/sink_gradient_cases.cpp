@@ -102,7 +102,7 @@ KernelStep step_of(KernelTensors const& tensors, bool has_lengths, bool is_ragge
         pointers.push_back(SinkTensor::Lengths);
     }
     if (is_ragged) {
-        for (SinkGradientProblem::Rows* const of : {&problem.o, &problem.d_o, &problem.stats}) {
+        for (SinkGradientProblem::RowsWithOffsets* const of : {&problem.o, &problem.d_o, &problem.stats}) {
             of->offsets = {operand(SinkTensor::Offsets).type, of->operand.strides[2]};
             pointers.push_back(SinkTensor::Offsets);
         }

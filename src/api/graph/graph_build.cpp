@@ -35,7 +35,7 @@ class StageLog {
    public:
     // The graph is null where it has no parts.
     StageLog(char const* stage, Graph::Impl const* graph) : stage_(stage), graph_(graph) {
-        if (is_on_) begin_ = Clock::now();
+        if (is_on_) begin_ = StageClock::now();
     }
 
     // Details: further text for the log if the stage succeeded.
@@ -48,7 +48,7 @@ class StageLog {
    private:
     template <class Details>
     [[gnu::cold]] error_t write(error_t const& error, Details const& details) const {
-        auto const time = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_);
+        auto const time = std::chrono::duration_cast<std::chrono::microseconds>(StageClock::now() - begin_);
         std::string const name = graph_ == nullptr ? "" : graph_->name;
         std::string text = stage_ + (" of graph '" + name) + "', " + std::to_string(time.count()) + " us: ";
         text += error.is_bad() ? to_string(error.code) + (": " + error.err_msg) : "OK" + details();
@@ -56,23 +56,23 @@ class StageLog {
         return {};
     }
 
-    using Clock = std::chrono::steady_clock;
+    using StageClock = std::chrono::steady_clock;
 
     bool is_on_ = isLoggingEnabled();
     char const* stage_;
     Graph::Impl const* graph_;
-    Clock::time_point begin_;
+    StageClock::time_point begin_;
 };
 
 // A graph that did not change since it was last checked is not even looked up.
-Result<Found<CheckedGraph const>> check(Graph::Impl const& graph, Description const& described) {
+Result<FoundObject<CheckedGraph const>> check(Graph::Impl const& graph, Description const& described) {
     bool const is_unchanged = graph.checked && described.is(graph.checked->described);
-    if (is_unchanged) return Found<CheckedGraph const>{graph.checked, true};
+    if (is_unchanged) return FoundObject<CheckedGraph const>{graph.checked, true};
     return KnownGraphs::of_process().check(described);
 }
 
 // On success also fills inferred values into the user's tensors.
-Result<Found<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
+Result<FoundObject<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
     std::lock_guard const lock(*graph.tensors_mutex);
     Description const described(graph);
     auto checked = check(graph, described);

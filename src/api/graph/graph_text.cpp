@@ -47,7 +47,7 @@ error_t Graph::print_operations(std::string& text, OperationsFormat format) cons
     return guarded_in(impl_, [&]() -> error_t {
         nodes::Validation const validation = nodes::validate(detail::Graph_access::snapshot(*this).spec);
         if (!validation.graph) return validation.report.to_error();
-        auto const operations = expand::expand(*validation.graph, expand::Capabilities());
+        auto const operations = expand::expand(*validation.graph, expand::TargetAbilities());
         if (operations.is_bad()) return operations.error();
         text = format == OperationsFormat::DOT ? ir::to_dot(operations.value()) : ir::to_text(operations.value());
         return {};

@@ -107,9 +107,9 @@ std::string to_text(Window const& window, Lines const& caption) {
     return text;
 }
 
-class Svg {
+class WindowSvg {
    public:
-    Svg(Window const& window, Lines const& caption)
+    WindowSvg(Window const& window, Lines const& caption)
         : window_(window), left_(kMargin + static_cast<std::int64_t>(row_digits(window)) * kTickGlyph) {
         for (std::string const& line : caption) {
             text(kMargin, y_ + kLine - 4, "caption", line);
@@ -207,7 +207,7 @@ error_t draw_window(Graph const& graph, std::vector<std::int64_t> const& query, 
         neighborhood::Options const& options = *nodes::neighborhood_fields(*node);
         Window const window(neighborhood::axes_of(options, space), query);
         Lines const caption = caption_of(window, options, query);
-        picture = format == WindowPicture::SVG ? Svg(window, caption).run() : to_text(window, caption);
+        picture = format == WindowPicture::SVG ? WindowSvg(window, caption).run() : to_text(window, caption);
         return {};
     });
 }

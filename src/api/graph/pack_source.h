@@ -24,15 +24,15 @@ class SortedPack {
    public:
     SortedPack(std::vector<plan::Slot> const& slots, void* const* pointers) : slots_(slots), pointers_(pointers) {}
 
-    struct Iterator {
+    struct PackIterator {
         SortedPack const* pack;
         std::size_t at;
         std::pair<std::int64_t, void*> operator*() const { return {pack->slots_[at].uid, pack->pointers_[at]}; }
-        Iterator& operator++() { return ++at, *this; }
-        bool operator!=(Iterator const& other) const { return at != other.at; }
+        PackIterator& operator++() { return ++at, *this; }
+        bool operator!=(PackIterator const& other) const { return at != other.at; }
     };
-    Iterator begin() const { return {this, 0}; }
-    Iterator end() const { return {this, slots_.size()}; }
+    PackIterator begin() const { return {this, 0}; }
+    PackIterator end() const { return {this, slots_.size()}; }
 
    private:
     std::vector<plan::Slot> const& slots_;

@@ -19,14 +19,14 @@ Tensor_ptr refuse(Graph_ptr const& graph, std::string found, std::string needed)
 }
 
 // The form that a modifier requires of a tensor: dims of 1 where it must broadcast over the scores.
-struct Wanted {
+struct WantedForm {
     char const* what;  // "alibi()'s slopes"
     char const* form;  // the form as text
     std::initializer_list<std::size_t> single;
     bool is_integer;
 };
 
-bool fits(Graph_ptr const& graph, Tensor_ptr const& tensor, Wanted const& wanted) {
+bool fits(Graph_ptr const& graph, Tensor_ptr const& tensor, WantedForm const& wanted) {
     auto const report = [&](std::string found) {
         refuse(graph, std::move(found), wanted.form);
         return false;
@@ -42,9 +42,10 @@ bool fits(Graph_ptr const& graph, Tensor_ptr const& tensor, Wanted const& wanted
 }
 
 // Adds the nodes of one modifier, named after it.
-class Steps {
+class ModifierSteps {
    public:
-    Steps(Graph& graph, Tensor_ptr score, char const* name) : graph_(graph), score_(std::move(score)), name_(name) {}
+    ModifierSteps(Graph& graph, Tensor_ptr score, char const* name)
+        : graph_(graph), score_(std::move(score)), name_(name) {}
 
     Tensor_ptr const& score() const { return score_; }
     Tensor_ptr row() { return index(2, "row"); }
@@ -96,7 +97,7 @@ class Steps {
 };
 
 // j - i as an addend of its score.
-Tensor_ptr add_distance(Steps& at, Tensor_ptr const& factor) {
+Tensor_ptr add_distance(ModifierSteps& at, Tensor_ptr const& factor) {
     Tensor_ptr const distance = at.count(SUB, at.column(), at.row(), "distance");
     return at.make(ADD, at.score(), at.make(MUL, distance, factor, "bias"), "scores");
 }
@@ -104,7 +105,7 @@ Tensor_ptr add_distance(Steps& at, Tensor_ptr const& factor) {
 // Whether the distance is a multiple of the step, for distances up to `most`. Integer division is slow on GPUs: where
 // floating point is exact enough, the remainder comes from a division with half a unit added, so that rounding cannot
 // change it.
-Tensor_ptr is_multiple(Steps& at, Tensor_ptr const& distance, std::int32_t step, std::int32_t most) {
+Tensor_ptr is_multiple(ModifierSteps& at, Tensor_ptr const& distance, std::int32_t step, std::int32_t most) {
     constexpr std::int32_t kMostInFloat = 1 << 20;
     if (most > kMostInFloat) {
         Tensor_ptr const rest = at.count(MOD, distance, at.integer(step), "rest");
@@ -118,22 +119,23 @@ Tensor_ptr is_multiple(Steps& at, Tensor_ptr const& distance, std::int32_t step,
 }
 
 // Keys and queries of a batch entry: lengths where they are given.
-struct Lengths {
+struct BatchLengths {
     Tensor_ptr queries, keys;
 
-    Lengths(Steps& at, std::int64_t q, std::int64_t kv, Tensor_ptr const& seq_len_q, Tensor_ptr const& seq_len_kv)
+    BatchLengths(ModifierSteps& at, std::int64_t q, std::int64_t kv, Tensor_ptr const& seq_len_q,
+                 Tensor_ptr const& seq_len_kv)
         : queries(seq_len_q ? seq_len_q : at.integer(q)), keys(seq_len_kv ? seq_len_kv : at.integer(kv)) {}
 };
 
 // The lengths that shift the diagonal to the bottom right corner; empty if both corners have the same diagonal.
-std::optional<Lengths> shift_of(Steps& at, std::int64_t queries, std::int64_t keys, Tensor_ptr const& seq_len_q,
-                                Tensor_ptr const& seq_len_kv) {
+std::optional<BatchLengths> shift_of(ModifierSteps& at, std::int64_t queries, std::int64_t keys,
+                                     Tensor_ptr const& seq_len_q, Tensor_ptr const& seq_len_kv) {
     if (!seq_len_q && !seq_len_kv && queries == keys) return std::nullopt;
-    return Lengths(at, queries, keys, seq_len_q, seq_len_kv);
+    return BatchLengths(at, queries, keys, seq_len_q, seq_len_kv);
 }
 
 // row + keys - queries + bound >= column
-void mask_right(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bound) {
+void mask_right(ModifierSteps& at, std::optional<BatchLengths> const& lengths, std::int64_t bound) {
     Tensor_ptr row = at.row();
     Tensor_ptr const column = at.column();
     if (lengths) {
@@ -145,7 +147,7 @@ void mask_right(Steps& at, std::optional<Lengths> const& lengths, std::int64_t b
 }
 
 // column + bound - keys + queries > row
-void mask_left(Steps& at, std::optional<Lengths> const& lengths, std::int64_t bound) {
+void mask_left(ModifierSteps& at, std::optional<BatchLengths> const& lengths, std::int64_t bound) {
     Tensor_ptr const row = at.row();
     Tensor_ptr column = at.count(ADD, at.column(), at.integer(bound), "column_plus_bound");
     if (lengths) {
@@ -162,25 +164,25 @@ float get_negative_inf_value() { return -std::numeric_limits<float>::infinity();
 // NOLINTBEGIN(performance-unnecessary-value-param): the signatures that programs call and bind are by value
 
 Tensor_ptr bias(Graph_ptr graph, Tensor_ptr score, Tensor_ptr bias) {
-    Steps at(*graph, score, "bias");
+    ModifierSteps at(*graph, score, "bias");
     return at.make(ADD, score, bias, "scores");
 }
 
 Tensor_ptr causal_mask(Graph_ptr graph, Tensor_ptr score) {
-    Steps at(*graph, score, "causal_mask");
+    ModifierSteps at(*graph, score, "causal_mask");
     mask_right(at, std::nullopt, 0);
     return at.score();
 }
 
 Tensor_ptr causal_mask_bottom_right(Graph_ptr graph, Tensor_ptr score, std::int64_t queries, std::int64_t keys,
                                     Tensor_ptr seq_len_q, Tensor_ptr seq_len_kv) {
-    Steps at(*graph, score, "causal_mask");
+    ModifierSteps at(*graph, score, "causal_mask");
     mask_right(at, shift_of(at, queries, keys, seq_len_q, seq_len_kv), 0);
     return at.score();
 }
 
 Tensor_ptr padding_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr seq_len_kv, Tensor_ptr seq_len_q) {
-    Steps at(*graph, score, "padding_mask");
+    ModifierSteps at(*graph, score, "padding_mask");
     Tensor_ptr const row = at.row(), column = at.column();
     return at.keep_where(at.both(at.compare(CMP_LT, row, seq_len_q, "inside_rows"),
                                  at.compare(CMP_LT, column, seq_len_kv, "inside_columns")));
@@ -193,8 +195,8 @@ Tensor_ptr sliding_window_mask(Graph_ptr graph, Tensor_ptr score, DiagonalAlignm
         return refuse(graph, nodes::text("sliding_window_mask() with a left bound of ", *left), "at least 1");
     if (right.value_or(0) < 0)
         return refuse(graph, nodes::text("sliding_window_mask() with a right bound of ", *right), "at least 0");
-    Steps at(*graph, score, "sliding_window");
-    std::optional<Lengths> lengths;
+    ModifierSteps at(*graph, score, "sliding_window");
+    std::optional<BatchLengths> lengths;
     if (alignment == DiagonalAlignment_t::BOTTOM_RIGHT) lengths = shift_of(at, queries, keys, seq_len_q, seq_len_kv);
     std::int64_t const widest = queries + keys;  // a bound from there on masks nothing
     if (right && *right < widest) mask_right(at, lengths, *right);
@@ -210,12 +212,12 @@ Tensor_ptr alibi_mask(Graph_ptr graph, Tensor_ptr score, Tensor_ptr& slopes, std
                                .set_stride({heads, 1, 1, 1})
                                .set_data_type(DataType_t::FLOAT));
     bytes_of_slopes = heads * static_cast<std::int64_t>(sizeof(float));
-    Steps at(*graph, score, "alibi");
+    ModifierSteps at(*graph, score, "alibi");
     return add_distance(at, slopes);
 }
 
 Tensor_ptr Softcap::forward(Graph_ptr graph, Tensor_ptr score, Tensor_ptr cap) {
-    Steps at(*graph, score, "softcap");
+    ModifierSteps at(*graph, score, "softcap");
     before_tanh_ = at.make(DIV, score, cap, "before_tanh");
     return at.make(MUL, at.make(TANH_FWD, before_tanh_, "tanh"), cap, "scores");
 }
@@ -226,7 +228,7 @@ Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr ca
         return refuse(graph, "softcap's backward, whose forward this node has not called",
                       "forward and backward of one softcap() on the same node of a graph");
     }
-    Steps at(*graph, gradient, "softcap");
+    ModifierSteps at(*graph, gradient, "softcap");
     Tensor_ptr const scaled = at.make(MUL, gradient, cap, "scaled_gradient");
     return at.make(DIV, at.make(TANH_BWD, scaled, before_tanh, "tanh_gradient"), cap, "gradient");
 }
@@ -236,7 +238,7 @@ Tensor_ptr Softcap::backward(Graph_ptr graph, Tensor_ptr gradient, Tensor_ptr ca
 detail::Score_modifier alibi(Tensor_ptr slopes) {
     return [slopes = std::move(slopes)](Graph_ptr const& graph, Tensor_ptr const& score) {
         if (!fits(graph, slopes, {"alibi()'s slopes", "a tensor {1, Hq, 1, 1}", {2, 3}, false})) return Tensor_ptr();
-        Steps at(*graph, score, "alibi");
+        ModifierSteps at(*graph, score, "alibi");
         return add_distance(at, slopes);
     };
 }
@@ -245,7 +247,7 @@ detail::Score_modifier relative_bias(float factor) {
     return [factor](Graph_ptr const& graph, Tensor_ptr const& score) {
         if (!std::isfinite(factor))
             return refuse(graph, nodes::text("relative_bias() with ", factor), "a finite factor");
-        Steps at(*graph, score, "relative_bias");
+        ModifierSteps at(*graph, score, "relative_bias");
         return add_distance(at, at.number(factor));
     };
 }
@@ -262,7 +264,7 @@ detail::Score_modifier document_mask(Tensor_ptr documents_of_queries, Tensor_ptr
         bool const fit_keys =
             fits(graph, of_keys, {"document_mask()'s documents of keys", "INT32 or INT64 {B, 1, 1, Skv}", {2}, true});
         if (!fit_queries || !fit_keys) return Tensor_ptr();
-        Steps at(*graph, score, "document_mask");
+        ModifierSteps at(*graph, score, "document_mask");
         return at.keep_where(at.compare(CMP_EQ, of_queries, of_keys, "same"));
     };
 }
@@ -271,7 +273,7 @@ detail::Score_modifier prefix_lm(Tensor_ptr prefix_lengths) {
     return [prefix_lengths = std::move(prefix_lengths)](Graph_ptr const& graph, Tensor_ptr const& score) {
         if (!fits(graph, prefix_lengths, {"prefix_lm()'s lengths", "INT32 or INT64 {B, 1, 1, 1}", {2, 3}, true}))
             return Tensor_ptr();
-        Steps at(*graph, score, "prefix_lm");
+        ModifierSteps at(*graph, score, "prefix_lm");
         // j <= i or j < prefix, in one comparison
         Tensor_ptr const seen = at.count(ADD, at.row(), at.integer(1), "seen");
         Tensor_ptr const end = at.count(MAX, seen, prefix_lengths, "end");
@@ -286,7 +288,7 @@ detail::Score_modifier dilated_window(std::int32_t reach, std::int32_t dilation)
                           nodes::text("dilated_window() with a reach of ", reach, " and a dilation of ", dilation),
                           "at least 1 of both");
         }
-        Steps at(*graph, score, "dilated_window");
+        ModifierSteps at(*graph, score, "dilated_window");
         Tensor_ptr const distance = at.count(SUB, at.row(), at.column(), "distance");
         Tensor_ptr const is_on_grid = is_multiple(at, distance, dilation, reach);
         at.keep_where(at.compare(CMP_LT, distance, at.integer(reach), "not_before"));

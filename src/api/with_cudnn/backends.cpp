@@ -26,8 +26,8 @@ static Result<std::string> identity_of_device(Target const& target, plan::Settin
 
 // Never destroyed: static objects of the program may still plan after this library's were destroyed.
 plan::Backends const& backends() {
-    static auto const& cudnn = *new cudnn::Backend(cpu::check_indices_elsewhere);
-    static auto const& kernels = *new kernels::Backend({queue_device, identity_of_device});
+    static auto const& cudnn = *new cudnn::CudnnBackend(cpu::check_indices_elsewhere);
+    static auto const& kernels = *new kernels::KernelsBackend({queue_device, identity_of_device});
     static auto const& all = *new plan::Backends{&cudnn, &kernels, &cpu::backend()};
     return all;
 }

@@ -11,7 +11,7 @@ namespace {
 
 class HostExecutable final : public plan::Executable {
    public:
-    HostExecutable(std::shared_ptr<Program const> program, std::shared_ptr<plan::PackLayout const> layout)
+    HostExecutable(std::shared_ptr<CpuProgram const> program, std::shared_ptr<plan::PackLayout const> layout)
         : program_(std::move(program)),
           layout_(std::move(layout)),
           has_ragged_(std::ranges::any_of(layout_->slots, &plan::Slot::is_ragged)) {}
@@ -29,7 +29,7 @@ class HostExecutable final : public plan::Executable {
     Result<std::string> serialize() const override { return std::string(); }
 
    private:
-    std::shared_ptr<Program const> program_;
+    std::shared_ptr<CpuProgram const> program_;
     std::shared_ptr<plan::PackLayout const> layout_;
     bool has_ragged_;
 };
@@ -79,15 +79,15 @@ class HostBackend final : public plan::Backend {
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override {
         SDPA_GRAPH_TRY(check_settings(input.settings, input.target));
         SDPA_GRAPH_TRY(check_threads(input.target));
-        expand::Capabilities capabilities;
+        expand::TargetAbilities capabilities;
         bool const is_fused = input.target.kind() == Target::Kind::CPU;
-        if (is_fused) capabilities.fused_attention = expand::Capabilities::Fused::Preferred;
+        if (is_fused) capabilities.fused_attention = expand::TargetAbilities::Fused::Preferred;
         capabilities.fused_neighborhoods = is_fused;
         auto op_graph = expand::expand(input.graph, capabilities);
         if (op_graph.is_bad()) return op_graph.error();
         auto const layout =
             std::make_shared<plan::PackLayout const>(plan::make_pack_layout(input.graph.spec(), op_graph.value()));
-        auto program = Program::plan(std::move(op_graph).value(), input.target.threads());
+        auto program = CpuProgram::plan(std::move(op_graph).value(), input.target.threads());
         if (program.is_bad()) return program.error();
         auto executable = std::make_shared<HostExecutable>(std::move(program).value(), layout);
         auto engine = std::make_shared<HostEngine>(to_string(input.target.kind()), std::move(executable));

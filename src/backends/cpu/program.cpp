@@ -48,9 +48,9 @@ error_t check_types(ir::OpGraph const& graph) {
 struct ShapeOf {
     ir::OpGraph const& graph;
 
-    View operator()(ir::ValueId id) const {
+    DataView operator()(ir::ValueId id) const {
         static char present = 0;
-        return id == ir::kNoValue ? View() : make_view(graph.value(id), &present);
+        return id == ir::kNoValue ? DataView() : make_view(graph.value(id), &present);
     }
 };
 
@@ -110,7 +110,7 @@ std::byte* aligned(void* workspace) {
     return beyond == 0 ? bytes : bytes + (static_cast<std::uintptr_t>(kWorkspaceAlignment) - beyond);
 }
 
-struct Run {
+struct ProgramRun {
     ir::OpGraph const& graph;
     Memory const& memory;
     int threads;
@@ -137,14 +137,14 @@ struct Run {
 
 }  // namespace
 
-Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int threads) {
+Result<std::shared_ptr<CpuProgram const>> CpuProgram::plan(ir::OpGraph graph, int threads) {
     SDPA_GRAPH_TRY(ir::verify(graph));
     SDPA_GRAPH_TRY(check_types(graph));
-    std::shared_ptr<Program> const program(new Program);
+    std::shared_ptr<CpuProgram> const program(new CpuProgram);
     auto const cores = static_cast<int>(std::thread::hardware_concurrency());
     program->threads_ = threads > 0 ? std::min(threads, kMaxThreads) : std::max(1, cores);
 
-    Result<Layout> layout = lay_out(graph);
+    Result<WorkspaceLayout> layout = lay_out(graph);
     if (layout.is_bad()) return layout.error();
     Result<std::int64_t> const scratch = scratch_of(graph, program->threads_);
     if (scratch.is_bad()) return scratch.error();
@@ -156,10 +156,10 @@ Result<std::shared_ptr<Program const>> Program::plan(ir::OpGraph graph, int thre
     program->workspace_size_ = bytes == 0 ? 0 : bytes + kWorkspaceAlignment - 1;
     program->steps_ = values_of_steps(graph);
     program->graph_ = std::move(graph);
-    return std::shared_ptr<Program const>(program);
+    return std::shared_ptr<CpuProgram const>(program);
 }
 
-error_t Program::run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const {
+error_t CpuProgram::run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const {
     std::byte* const base = aligned(workspace);
     Memory const memory(graph_, slots_, pointers, base);
     compute_steps(graph_, steps_, memory);
@@ -167,7 +167,7 @@ error_t Program::run(std::span<void* const> pointers, void* workspace, Inspect c
     std::vector<PackedSequences> const sequences = sequences_of(graph_, memory);
     if (inspect) SDPA_GRAPH_TRY(inspect(sequences));
     fill_copies(graph_, memory, sequences);
-    Run const run_op{graph_, memory, threads_, base + scratch_offset_};
+    ProgramRun const run_op{graph_, memory, threads_, base + scratch_offset_};
     for (ir::Op const& op : graph_.ops()) SDPA_GRAPH_TRY(std::visit(run_op, op.body));
     store_copies(graph_, memory, sequences);
     return {};

@@ -13,10 +13,10 @@ namespace cudnn_frontend::cpu {
 // Runs primitive operations with the interpreter and fused attention with the blocked kernels. Intermediate values are
 // in the workspace as fp64, unrounded, also those that are outputs; 8-bit values are rounded. Immutable: run() may be
 // called from many threads with their own workspaces.
-class Program {
+class CpuProgram {
    public:
     // 0 threads means one for each core.
-    static Result<std::shared_ptr<Program const>> plan(ir::OpGraph graph, int threads);
+    static Result<std::shared_ptr<CpuProgram const>> plan(ir::OpGraph graph, int threads);
 
     ir::OpGraph const& graph() const { return graph_; }
     std::int64_t workspace_size() const { return workspace_size_; }
@@ -30,11 +30,11 @@ class Program {
     error_t run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const;
 
    private:
-    Program() = default;
+    CpuProgram() = default;
 
     ir::OpGraph graph_;
     int threads_ = 1;
-    std::vector<Slot> slots_;          // of each value
+    std::vector<ValueSlot> slots_;     // of each value
     std::vector<ir::ValueId> steps_;   // values that are computed before the operations
     std::int64_t scratch_offset_ = 0;  // operations use it one after the other
     std::int64_t workspace_size_ = 0;

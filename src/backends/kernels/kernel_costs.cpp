@@ -31,7 +31,7 @@ std::optional<NeighborhoodRates> read_form(std::string_view text, NeighborhoodFo
 constexpr double kByTokens = 13.0;
 
 // Blocks run side by side on all multiprocessors, round by round.
-double cost_of_tiles(NeighborhoodProblem const& problem, NeighborhoodForm form, PassRates const& rates,
+double cost_of_tiles(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, PassRates const& rates,
                      int multiprocessors) {
     double const rounds = std::ceil(static_cast<double>(tile_count(problem, form)) / multiprocessors);
     std::int64_t const columns = form == NeighborhoodForm::WarpGroups ? group_columns(problem) : problem.columns();
@@ -53,15 +53,15 @@ double bytes_of_passes(NeighborhoodSteps const& steps) {
 
 }  // namespace
 
-std::optional<Rates> read_rates(std::string_view text) {
+std::optional<KernelRates> read_rates(std::string_view text) {
     auto const start = cuda::read_rate(text, "start"), bandwidth = cuda::read_rate(text, "bandwidth");
     if (!start || !bandwidth) return {};
-    return Rates{*start, *bandwidth, read_form(text, NeighborhoodForm::Tiles),
-                 read_form(text, NeighborhoodForm::WarpGroups)};
+    return KernelRates{*start, *bandwidth, read_form(text, NeighborhoodForm::Tiles),
+                       read_form(text, NeighborhoodForm::WarpGroups)};
 }
 
-std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, Rates const& rates, int multiprocessors) {
-    NeighborhoodProblem const& problem = steps.steps.front().problem;
+std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, KernelRates const& rates, int multiprocessors) {
+    NeighborhoodKernelProblem const& problem = steps.steps.front().problem;
     if (!is_fused(problem.work) || !core::is_half(problem.example().type)) return {};
     bool const is_by_groups = steps.form == NeighborhoodForm::WarpGroups;
     auto const& measured = is_by_groups ? rates.warpgroups : rates.tiles;
@@ -73,7 +73,7 @@ std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, Rates co
            times * cost_of_tiles(problem, tiles, pass, multiprocessors) + bytes_of_passes(steps) / rates.bandwidth;
 }
 
-std::optional<double> Costs::of(nodes::ValidatedGraph const& graph) const {
+std::optional<double> KernelCosts::of(nodes::ValidatedGraph const& graph) const {
     if (!is_neighborhood(graph)) return {};
     for (NeighborhoodForm const form : kNeighborhoodForms) {
         auto const steps = neighborhood_steps(graph, form);
@@ -84,7 +84,7 @@ std::optional<double> Costs::of(nodes::ValidatedGraph const& graph) const {
     return {};
 }
 
-std::optional<double> Costs::of(rewrite::Joint const& joint) const {
+std::optional<double> KernelCosts::of(rewrite::Joint const& joint) const {
     return rates_.start + rewrite::bytes_moved(joint) / rates_.bandwidth;
 }
 

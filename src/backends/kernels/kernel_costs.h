@@ -20,18 +20,18 @@ struct NeighborhoodRates {
     PassRates forward, backward;
 };
 
-struct Rates {
+struct KernelRates {
     double start = 0.0;                                  // of a kernel, in microseconds
     double bandwidth = 0.0;                              // bytes a microsecond
     std::optional<NeighborhoodRates> tiles, warpgroups;  // by form; not every GPU has both
 };
 
 // Reads the text of a file; nothing where it lacks a figure that all kernels need.
-std::optional<Rates> read_rates(std::string_view text);
+std::optional<KernelRates> read_rates(std::string_view text);
 
-class Costs final : public rewrite::Costs {
+class KernelCosts final : public rewrite::Costs {
    public:
-    Costs(Rates const& rates, DeviceFacts const& device, int multiprocessors)
+    KernelCosts(KernelRates const& rates, DeviceFacts const& device, int multiprocessors)
         : rates_(rates), device_(device), multiprocessors_(multiprocessors) {}
 
     // The cost of one fused neighborhood attention of 16 bits, by the kernels that are best for it.
@@ -39,13 +39,13 @@ class Costs final : public rewrite::Costs {
     std::optional<double> of(rewrite::Joint const& joint) const override;
 
    private:
-    Rates rates_;
+    KernelRates rates_;
     DeviceFacts device_;
     int multiprocessors_;  // plans are made for this many
 };
 
 // The time of neighborhood attention, with which programs of other engines compete: in microseconds, for fused
 // attention in 16 bits where the form was measured.
-std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, Rates const& rates, int multiprocessors);
+std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, KernelRates const& rates, int multiprocessors);
 
 }  // namespace cudnn_frontend::kernels

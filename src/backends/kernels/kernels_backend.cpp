@@ -55,45 +55,46 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
 
 }  // namespace
 
-bool Backend::serves(Target const& target) const {
+bool KernelsBackend::serves(Target const& target) const {
     return target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
 }
 
-bool Backend::takes(nodes::ValidatedGraph const& graph) const { return is_neighborhood(graph); }
+bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const { return is_neighborhood(graph); }
 
-Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInput const& input) const {
+Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
     SDPA_GRAPH_TRY(check_compiler());
     auto proposed = propose_engines(input, devices_, nullptr);
     if (proposed.is_bad()) return proposed.error();
     return std::move(proposed).value().proposal;
 }
 
-Result<plan::Loaded> Backend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
+Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
     return propose_engines(input, devices_, &stored);
 }
 
-std::optional<std::string> Backend::circumstances(Target const& target, plan::Settings const& settings) const {
+std::optional<std::string> KernelsBackend::circumstances(Target const& target, plan::Settings const& settings) const {
     auto identity = devices_.identity(target, settings);
     if (identity.is_bad()) return std::nullopt;
     return std::move(identity).value();
 }
 
-std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan::Settings const& settings) const {
+std::unique_ptr<rewrite::Costs const> KernelsBackend::costs(Target const& target,
+                                                            plan::Settings const& settings) const {
     auto const device = devices_.find(target, settings);
     if (device.is_bad()) return nullptr;
     cuda::DeviceFacts const& facts = device.value().facts;
     auto const rates = read_rates(facts.rates);
     if (!rates) return nullptr;
-    return std::make_unique<Costs>(*rates, facts, plan::multiprocessors_of(facts.multiprocessors, settings));
+    return std::make_unique<KernelCosts>(*rates, facts, plan::multiprocessors_of(facts.multiprocessors, settings));
 }
 
-bool Backend::joins(Target const& target) const { return serves(target); }
+bool KernelsBackend::joins(Target const& target) const { return serves(target); }
 
-error_t Backend::check_joints() const { return check_compiler(); }
+error_t KernelsBackend::check_joints() const { return check_compiler(); }
 
-Result<std::shared_ptr<plan::Executable const>> Backend::join(rewrite::Joint const& joint, Target const& target,
-                                                              plan::Settings const& settings,
-                                                              std::optional<std::string_view> stored) const {
+Result<std::shared_ptr<plan::Executable const>> KernelsBackend::join(rewrite::Joint const& joint, Target const& target,
+                                                                     plan::Settings const& settings,
+                                                                     std::optional<std::string_view> stored) const {
     auto const device = devices_.find(target, settings);
     if (device.is_bad()) return device.error();
     return kernels::join(joint, device.value().facts, stored);

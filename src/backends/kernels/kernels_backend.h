@@ -6,9 +6,9 @@
 
 namespace cudnn_frontend::kernels {
 
-class Backend final : public plan::Backend {
+class KernelsBackend final : public plan::Backend {
    public:
-    explicit Backend(Devices devices) : devices_(devices) {}
+    explicit KernelsBackend(Devices devices) : devices_(devices) {}
 
     char const* name() const override { return "kernels"; }
     bool serves(Target const& target) const override;

@@ -21,9 +21,9 @@ namespace fe = cudnn_frontend;
 
 namespace {
 
-class Worker {
+class BackgroundWorker {
    public:
-    explicit Worker(std::int32_t device) : device_(device), thread_([this] { run(); }) {}
+    explicit BackgroundWorker(std::int32_t device) : device_(device), thread_([this] { run(); }) {}
 
     bool add(Later work) {
         constexpr std::size_t kMostWaiting = 64;
@@ -82,7 +82,7 @@ class Worker {
     std::thread thread_;  // last, since it uses the others
 };
 
-using Workers = std::map<std::int32_t, Worker>;
+using Workers = std::map<std::int32_t, BackgroundWorker>;
 
 // Never destroyed: a program's static objects may still call. The threads end before the driver does.
 Workers& workers() {
@@ -90,7 +90,7 @@ Workers& workers() {
     return *all;
 }
 
-Worker& worker_of(std::int32_t device) {
+BackgroundWorker& worker_of(std::int32_t device) {
     static std::mutex changing;
     static bool const stops_at_exit = std::atexit([] {
                                           for (auto& [ordinal, worker] : workers()) worker.stop();

@@ -9,7 +9,7 @@
 namespace sdpa_graph::attention {
 namespace {
 
-using Plan = calls::Plan<Shapes>;
+using CallPlan = calls::Plan<Shapes>;
 
 // Some shapes. Safe from many threads.
 class Noted {
@@ -49,7 +49,7 @@ void prepare(Shapes const& shapes) {
     if (notes().requested.has(shapes)) return;
     notes().requested.add(shapes);
     bool const is_waiting = calls::do_later(shapes.device, [shapes](fe::Target const& target) {
-        auto const made = Plan::find(shapes, target);
+        auto const made = CallPlan::find(shapes, target);
         if (made.is_bad() && is_refusal(made.error())) notes().refused.add(shapes);
         notes().requested.remove(shapes);
     });
@@ -85,7 +85,7 @@ class Chooser {
     fe::Result<Chosen> choose() const {
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
         if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
-        own.plan = Plan::find_known(own.shapes);
+        own.plan = CallPlan::find_known(own.shapes);
         if (own.plan == nullptr && notes().refused.has(own.shapes)) return exact();
         if (auto other = may_change_ ? find_other(own) : std::nullopt) return finish(*std::move(other));
         Shapes const shapes = own.shapes;
@@ -98,7 +98,7 @@ class Chooser {
    private:
     fe::Result<Chosen> finish(Chosen chosen) const {
         if (chosen.plan != nullptr) calls::count_plan(calls::PlanSource::Known);
-        else SDPA_GRAPH_TRY(Plan::find(chosen.shapes, target_).move_to(chosen.plan));
+        else SDPA_GRAPH_TRY(CallPlan::find(chosen.shapes, target_).move_to(chosen.plan));
         return chosen;
     }
     fe::Result<Chosen> exact() const { return finish({exact_, shapes_of(call_, sizes_, exact_, target_), nullptr}); }
@@ -114,7 +114,7 @@ class Chooser {
         if (call_.has_packed()) return std::nullopt;
         Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
         if (!comes_back(hash_of(shapes)) || notes().refused.has(shapes)) return std::nullopt;
-        auto plan = Plan::find_known(shapes);
+        auto plan = CallPlan::find_known(shapes);
         if (plan == nullptr) {
             prepare(shapes);
             return std::nullopt;
@@ -129,7 +129,7 @@ class Chooser {
             Form form = form_;
             form.growth = growth;
             Chosen larger{form, shapes_of(call_, sizes_, form, target_), nullptr};
-            larger.plan = Plan::find_known(larger.shapes);
+            larger.plan = CallPlan::find_known(larger.shapes);
             if (larger.plan != nullptr && (larger.plan->has_run() || !is_recorded_)) return larger;
         }
         return std::nullopt;

@@ -53,7 +53,7 @@ rows::Tables tables_of(Run const& run) {
 }
 
 // A packed row is found by its number, a padded one by its sequence and its position there.
-rows::Padding::Tensor rows_of(Run const& run, Argument argument) {
+rows::Padding::PaddedTensor rows_of(Run const& run, Argument argument) {
     Rows const at = run.call.rows_of(argument);
     bool const is_packed = run.call.is_packed(argument), has_keys = is_of_keys(argument);
     rows::Access const access{run.call.at(argument)->data, at.by_sequence, is_packed ? at.by_row : 0,

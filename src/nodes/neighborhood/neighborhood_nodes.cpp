@@ -47,16 +47,15 @@ constexpr std::array kBackwardPorts = {
 template <class F>
 constexpr Field kScaleRow = field<F, &F::attn_scale>("attn_scale", "factor of the scores; none: 1 / sqrt(D)");
 
-using Forward = NeighborhoodForwardFields;
-constexpr auto kForwardFields =
-    join(kNeighborhoodFieldRows<Forward>,
-         std::array{
-             kScaleRow<Forward>,
-             field<Forward, &Forward::generate_stats>("generate_stats", "make the Stats output"),
-         });
+constexpr auto kForwardFields = join(kNeighborhoodFieldRows<NeighborhoodForwardFields>,
+                                     std::array{
+                                         kScaleRow<NeighborhoodForwardFields>,
+                                         field<NeighborhoodForwardFields, &NeighborhoodForwardFields::generate_stats>(
+                                             "generate_stats", "make the Stats output"),
+                                     });
 
-using Backward = NeighborhoodBackwardFields;
-constexpr auto kBackwardFields = join(kNeighborhoodFieldRows<Backward>, std::array{kScaleRow<Backward>});
+constexpr auto kBackwardFields =
+    join(kNeighborhoodFieldRows<NeighborhoodBackwardFields>, std::array{kScaleRow<NeighborhoodBackwardFields>});
 
 }  // namespace
 

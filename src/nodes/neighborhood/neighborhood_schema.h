@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::nodes {
 
-using NeighborhoodSizes = neighborhood::Sizes;
+using NeighborhoodSizes = neighborhood::TokenSizes;
 using neighborhood::kMostAxes;
 
 neighborhood::Function neighborhood_function(Node const& node);

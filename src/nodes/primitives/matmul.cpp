@@ -13,8 +13,6 @@ namespace {
 using namespace matmul;
 using enum error_code_t;
 
-using F = MatmulFields;
-
 constexpr std::array kPortRows = {
     PortRow{matmul::A, "A", Direction::Input, Presence::Required, "left factor {..., M, K}"},
     PortRow{matmul::B, "B", Direction::Input, Presence::Required, "right factor {..., K, N}"},
@@ -25,7 +23,7 @@ constexpr std::array kPortRows = {
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::padding_value>("padding_value", "the value of C beyond the overrides"),
+    field<MatmulFields, &MatmulFields::padding_value>("padding_value", "the value of C beyond the overrides"),
 };
 
 void infer(GraphSpec& graph, Node const& node) {

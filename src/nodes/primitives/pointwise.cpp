@@ -13,8 +13,6 @@ namespace {
 
 using enum error_code_t;
 
-using F = PointwiseFields;
-
 constexpr std::array kPortRows = {
     PortRow{pointwise::In0, "IN_0", Direction::Input, Presence::Required, "first operand"},
     PortRow{pointwise::In1, "IN_1", Direction::Input, Presence::Optional, "second operand"},
@@ -23,14 +21,15 @@ constexpr std::array kPortRows = {
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::mode>("mode", "the operation"),
-    field<F, &F::axis>("axis", "the dim whose index GEN_INDEX gives"),
-    field<F, &F::relu_lower_clip>("relu_lower_clip", "smallest result of RELU"),
-    field<F, &F::relu_upper_clip>("relu_upper_clip", "largest result of RELU"),
-    field<F, &F::relu_lower_clip_slope>("relu_lower_clip_slope", "slope of RELU below the lower clip"),
-    field<F, &F::swish_beta>("swish_beta", "beta of SWISH"),
-    field<F, &F::elu_alpha>("elu_alpha", "alpha of ELU"),
-    field<F, &F::softplus_beta>("softplus_beta", "beta of SOFTPLUS"),
+    field<PointwiseFields, &PointwiseFields::mode>("mode", "the operation"),
+    field<PointwiseFields, &PointwiseFields::axis>("axis", "the dim whose index GEN_INDEX gives"),
+    field<PointwiseFields, &PointwiseFields::relu_lower_clip>("relu_lower_clip", "smallest result of RELU"),
+    field<PointwiseFields, &PointwiseFields::relu_upper_clip>("relu_upper_clip", "largest result of RELU"),
+    field<PointwiseFields, &PointwiseFields::relu_lower_clip_slope>("relu_lower_clip_slope",
+                                                                    "slope of RELU below the lower clip"),
+    field<PointwiseFields, &PointwiseFields::swish_beta>("swish_beta", "beta of SWISH"),
+    field<PointwiseFields, &PointwiseFields::elu_alpha>("elu_alpha", "alpha of ELU"),
+    field<PointwiseFields, &PointwiseFields::softplus_beta>("softplus_beta", "beta of SOFTPLUS"),
 };
 
 // The broadcast dims: aligned at the last, each the larger of the two.
@@ -66,14 +65,14 @@ PointwiseFields const& fields(RuleScope const& scope) { return std::get<Pointwis
 bool is_known(PointwiseMode_t mode) { return mode != NOT_SET && core::is_known(mode); }
 
 // A parameter of some modes.
-struct Parameter {
+struct ModeParameter {
     char const* name;
     std::optional<core::Exact<float>> PointwiseFields::*value;
     PointwiseMode_t forward;
     PointwiseMode_t backward;
 };
 
-constexpr Parameter kParameters[] = {
+constexpr ModeParameter kParameters[] = {
     {"relu_lower_clip", &PointwiseFields::relu_lower_clip, RELU_FWD, RELU_BWD},
     {"relu_upper_clip", &PointwiseFields::relu_upper_clip, RELU_FWD, RELU_BWD},
     {"relu_lower_clip_slope", &PointwiseFields::relu_lower_clip_slope, RELU_FWD, RELU_BWD},
@@ -222,7 +221,7 @@ void predicates_are_boolean(RuleScope const& scope) {
 void parameters_fit_mode(RuleScope const& scope) {
     PointwiseMode_t const mode = fields(scope).mode;
     if (!is_known(mode)) return;
-    for (Parameter const& parameter : kParameters) {
+    for (ModeParameter const& parameter : kParameters) {
         std::optional<float> const value = fields(scope).*parameter.value;
         if (!value || mode == parameter.forward || mode == parameter.backward) continue;
         scope.report_node(text(parameter.name, " = ", *value, " for ", mode),
@@ -232,7 +231,7 @@ void parameters_fit_mode(RuleScope const& scope) {
 }
 
 void parameters_are_finite(RuleScope const& scope) {
-    for (Parameter const& parameter : kParameters) {
+    for (ModeParameter const& parameter : kParameters) {
         std::optional<float> const value = fields(scope).*parameter.value;
         if (!value || std::isfinite(*value)) continue;
         scope.report_node(text(parameter.name, " = ", *value), "a finite number",

@@ -11,16 +11,14 @@ namespace {
 using namespace reduction;
 using enum error_code_t;
 
-using F = ReductionFields;
-
 constexpr std::array kPortRows = {
     PortRow{reduction::X, "X", Direction::Input, Presence::Required, "operand"},
     PortRow{reduction::Y, "Y", Direction::Output, Presence::Required, "result; its dims say what is reduced"},
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::mode>("mode", "the operation"),
-    field<F, &F::is_deterministic>("is_deterministic", "the same bits in every run"),
+    field<ReductionFields, &ReductionFields::mode>("mode", "the operation"),
+    field<ReductionFields, &ReductionFields::is_deterministic>("is_deterministic", "the same bits in every run"),
 };
 
 // Infers only strides: the dims are the user's choice.

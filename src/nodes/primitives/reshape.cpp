@@ -9,20 +9,19 @@ namespace {
 using namespace reshape;
 using enum error_code_t;
 
-using F = ReshapeFields;
-
 constexpr std::array kPortRows = {
     PortRow{reshape::X, "X", Direction::Input, Presence::Required, "operand"},
     PortRow{reshape::Y, "Y", Direction::Output, Presence::Required, "the same elements under other dims"},
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::mode>("mode", "VIEW_ONLY: the elements keep their order in memory; LOGICAL: that of their indices"),
-    field<F, &F::dim>("dim", "the result's dims; empty: those of the tensor"),
-    field<F, &F::stride>("stride", "the result's strides; empty: those of the tensor"),
+    field<ReshapeFields, &ReshapeFields::mode>(
+        "mode", "VIEW_ONLY: the elements keep their order in memory; LOGICAL: that of their indices"),
+    field<ReshapeFields, &ReshapeFields::dim>("dim", "the result's dims; empty: those of the tensor"),
+    field<ReshapeFields, &ReshapeFields::stride>("stride", "the result's strides; empty: those of the tensor"),
 };
 
-F const& fields_of(Node const& node) { return std::get<F>(node.fields); }
+ReshapeFields const& fields_of(Node const& node) { return std::get<ReshapeFields>(node.fields); }
 
 void infer(GraphSpec& graph, Node const& node) {
     moves::infer_type(graph, node, X, Y);

@@ -11,32 +11,30 @@ namespace {
 using namespace slice;
 using enum error_code_t;
 
-using F = SliceFields;
-
 constexpr std::array kPortRows = {
     PortRow{slice::X, "X", Direction::Input, Presence::Required, "operand"},
     PortRow{slice::Y, "Y", Direction::Output, Presence::Required, "the elements within the intervals"},
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::start>("start", "the first index of each dim"),
-    field<F, &F::limit>("limit", "one past the last index of each dim"),
-    field<F, &F::step>("step", "distance between the indices of each dim; empty: 1"),
+    field<SliceFields, &SliceFields::start>("start", "the first index of each dim"),
+    field<SliceFields, &SliceFields::limit>("limit", "one past the last index of each dim"),
+    field<SliceFields, &SliceFields::step>("step", "distance between the indices of each dim; empty: 1"),
 };
 
-F const& fields_of(Node const& node) { return std::get<F>(node.fields); }
+SliceFields const& fields_of(Node const& node) { return std::get<SliceFields>(node.fields); }
 
-bool has_intervals(F const& fields, TensorSpec const& x) {
+bool has_intervals(SliceFields const& fields, TensorSpec const& x) {
     return fields.start.size() == x.dim.size() && fields.limit.size() == x.dim.size();
 }
 
-bool has_steps(F const& fields, TensorSpec const& x) {
+bool has_steps(SliceFields const& fields, TensorSpec const& x) {
     bool const is_positive = std::ranges::all_of(fields.step, [](std::int64_t step) { return step >= 1; });
     return fields.step.empty() || (is_positive && fields.step.size() == x.dim.size());
 }
 
 // The first dim whose interval is empty or leaves X; X's rank if there is none.
-std::size_t bad_interval(F const& fields, TensorSpec const& x) {
+std::size_t bad_interval(SliceFields const& fields, TensorSpec const& x) {
     std::size_t d = 0;
     while (d < x.dim.size() && 0 <= fields.start[d] && fields.start[d] < fields.limit[d] &&
            fields.limit[d] <= x.dim[d]) {
@@ -46,7 +44,7 @@ std::size_t bad_interval(F const& fields, TensorSpec const& x) {
 }
 
 // Empty if the fields do not fit X, which another rule reports.
-core::Dims result_dims(F const& fields, TensorSpec const* x) {
+core::Dims result_dims(SliceFields const& fields, TensorSpec const* x) {
     bool const fits = x != nullptr && has_intervals(fields, *x) && has_steps(fields, *x);
     if (!fits || bad_interval(fields, *x) < x->dim.size()) return {};
     core::Dims dim;
@@ -65,7 +63,7 @@ void infer(GraphSpec& graph, Node const& node) {
 
 void has_interval_for_each_dim(RuleScope const& scope) {
     TensorSpec const* const x = scope.tensor(X);
-    F const& fields = fields_of(scope.node());
+    SliceFields const& fields = fields_of(scope.node());
     if (x == nullptr || x->dim.empty() || has_intervals(fields, *x)) return;
     scope.report_node(text(fields.start.size(), " starts and ", fields.limit.size(), " limits"),
                       text(x->dim.size(), " of each, for X with dims ", x->dim),
@@ -74,7 +72,7 @@ void has_interval_for_each_dim(RuleScope const& scope) {
 
 void intervals_are_inside(RuleScope const& scope) {
     TensorSpec const* const x = scope.tensor(X);
-    F const& fields = fields_of(scope.node());
+    SliceFields const& fields = fields_of(scope.node());
     if (x == nullptr || x->dim.empty() || !has_intervals(fields, *x)) return;
     std::size_t const d = bad_interval(fields, *x);
     if (d == x->dim.size()) return;
@@ -85,7 +83,7 @@ void intervals_are_inside(RuleScope const& scope) {
 
 void steps_are_positive(RuleScope const& scope) {
     TensorSpec const* const x = scope.tensor(X);
-    F const& fields = fields_of(scope.node());
+    SliceFields const& fields = fields_of(scope.node());
     if (x == nullptr || x->dim.empty() || has_steps(fields, *x)) return;
     scope.report_node(text("the steps ", fields.step),
                       text("a step of at least 1 for each of ", x->dim.size(), " dims"),

@@ -9,18 +9,16 @@ namespace {
 using namespace transpose;
 using enum error_code_t;
 
-using F = TransposeFields;
-
 constexpr std::array kPortRows = {
     PortRow{transpose::X, "X", Direction::Input, Presence::Required, "operand"},
     PortRow{transpose::Y, "Y", Direction::Output, Presence::Required, "the same elements under other indices"},
 };
 
 constexpr std::array kFieldRows = {
-    field<F, &F::permutation>("permutation", "for each dim of Y, its dim of X"),
+    field<TransposeFields, &TransposeFields::permutation>("permutation", "for each dim of Y, its dim of X"),
 };
 
-core::Dims const& permutation_of(Node const& node) { return std::get<F>(node.fields).permutation; }
+core::Dims const& permutation_of(Node const& node) { return std::get<TransposeFields>(node.fields).permutation; }
 
 // Whether there is an X and the permutation fits it; another rule reports if not.
 bool fits(Node const& node, TensorSpec const* x) {

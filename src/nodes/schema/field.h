@@ -92,25 +92,25 @@ struct Parts<T C::*> {
 // Object: the struct that the table describes; the member may belong to a base of it.
 template <class Object, auto Member>
 constexpr Field field(char const* name, char const* summary, bool is_label = false) {
-    using Type = typename field_detail::Parts<decltype(Member)>::Type;
-    using Value = typename field_detail::Unwrapped<Type>::type;
-    constexpr bool nullable = field_detail::Unwrapped<Type>::nullable;
-    Field row{.name = name, .summary = summary, .type = field_detail::type_of<Value>(), .nullable = nullable};
-    row.is_single = std::is_same_v<Value, float>;
+    using Declared = typename field_detail::Parts<decltype(Member)>::Type;
+    using Plain = typename field_detail::Unwrapped<Declared>::type;
+    constexpr bool nullable = field_detail::Unwrapped<Declared>::nullable;
+    Field row{.name = name, .summary = summary, .type = field_detail::type_of<Plain>(), .nullable = nullable};
+    row.is_single = std::is_same_v<Plain, float>;
     row.is_label = is_label;
-    if constexpr (std::is_enum_v<Value>) row.enumerators = &core::names_of<Value>;
+    if constexpr (std::is_enum_v<Plain>) row.enumerators = &core::names_of<Plain>;
     row.get = [](void const* object) -> FieldValue {
         auto const& member = static_cast<Object const*>(object)->*Member;
-        if constexpr (nullable) return member ? field_detail::to_value<Value>(*member) : FieldValue();
-        else return field_detail::to_value<Value>(member);
+        if constexpr (nullable) return member ? field_detail::to_value<Plain>(*member) : FieldValue();
+        else return field_detail::to_value<Plain>(member);
     };
     row.set = [](void* object, FieldValue const& value) {
         auto& member = static_cast<Object*>(object)->*Member;
         if constexpr (nullable) {
             if (std::holds_alternative<std::monostate>(value)) member.reset();
-            else member = field_detail::from_value<Value>(value);
+            else member = field_detail::from_value<Plain>(value);
         } else {
-            member = field_detail::from_value<Value>(value);
+            member = field_detail::from_value<Plain>(value);
         }
     };
     return row;

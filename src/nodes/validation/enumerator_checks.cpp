@@ -6,11 +6,11 @@
 namespace cudnn_frontend::nodes {
 namespace {
 
-using Names = std::span<char const* const>;
+using EnumeratorNames = std::span<char const* const>;
 
 // Calls report(found, needed, fix) if the number has no name.
 template <class Report>
-void check(char const* field, std::int64_t number, Names names, Report const& report) {
+void check(char const* field, std::int64_t number, EnumeratorNames names, Report const& report) {
     if (number >= 0 && static_cast<std::size_t>(number) < names.size()) return;
     report(text(field, " with the value ", number),
            text("one of its ", names.size(), " values from ", names.front(), " to ", names.back()),

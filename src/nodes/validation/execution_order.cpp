@@ -21,12 +21,12 @@ class StepGraph {
     }
 
     // Among the ready steps the one added first goes first, which keeps the user's order wherever possible.
-    std::vector<Step> sorted() {
+    std::vector<NodeRound> sorted() {
         std::set<std::size_t> ready;
         for (std::size_t s = 0; s < steps_.size(); ++s) {
             if (missing_[s] == 0) ready.insert(s);
         }
-        std::vector<Step> order;
+        std::vector<NodeRound> order;
         while (!ready.empty()) {
             std::size_t const s = *ready.begin();
             ready.erase(ready.begin());
@@ -94,7 +94,7 @@ class StepGraph {
         ++missing_[to];
     }
 
-    std::vector<Step> steps_;
+    std::vector<NodeRound> steps_;
     std::vector<std::size_t> producer_;  // by tensor: the step that produces it
     std::vector<std::vector<std::size_t>> consumers_;
     std::vector<std::size_t> missing_;
@@ -102,7 +102,7 @@ class StepGraph {
 
 }  // namespace
 
-std::vector<Step> execution_order(GraphSpec const& spec) { return StepGraph(spec).sorted(); }
+std::vector<NodeRound> execution_order(GraphSpec const& spec) { return StepGraph(spec).sorted(); }
 
 std::vector<std::size_t> find_cycle(GraphSpec const& spec) {
     StepGraph graph(spec);
@@ -110,9 +110,9 @@ std::vector<std::size_t> find_cycle(GraphSpec const& spec) {
     return graph.nodes_of_cycle();
 }
 
-std::vector<std::size_t> finished_nodes(std::vector<Step> const& order) {
+std::vector<std::size_t> finished_nodes(std::vector<NodeRound> const& order) {
     std::vector<std::size_t> nodes;
-    for (Step const& step : order) {
+    for (NodeRound const& step : order) {
         if (step.round == kLastRound) nodes.push_back(step.node);
     }
     return nodes;

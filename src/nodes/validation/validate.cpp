@@ -27,8 +27,8 @@ struct Validator {
         }
     }
 
-    void infer_nodes(std::vector<Step> const& order) {
-        for (Step const& step : order) schema_of(spec.nodes[step.node].kind()).infer(spec, spec.nodes[step.node]);
+    void infer_nodes(std::vector<NodeRound> const& order) {
+        for (NodeRound const& step : order) schema_of(spec.nodes[step.node].kind()).infer(spec, spec.nodes[step.node]);
         if (finished_nodes(order).size() == spec.nodes.size()) return;
         // Also infers nodes behind a cycle, so that only the cycle is reported; values that are set already stay.
         for (Node const& node : spec.nodes) schema_of(node.kind()).infer(spec, node);

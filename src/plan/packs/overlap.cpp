@@ -67,12 +67,12 @@ bool has_gaps(Slot const& slot) {
 }
 
 // A dim with more than one place: its stride in bytes, and the distance from its first to its last index.
-struct Step {
+struct StridedDim {
     std::int64_t bytes, reach;
 };
 
-std::vector<Step> steps_of(Slot const& slot) {
-    std::vector<Step> steps;
+std::vector<StridedDim> steps_of(Slot const& slot) {
+    std::vector<StridedDim> steps;
     for (std::size_t i = 0; i < slot.dim.size(); ++i) {
         std::int64_t const bytes = slot.stride[i] * slot.element_size;
         if (slot.dim[i] > 1 && bytes > 0) steps.push_back({bytes, (slot.dim[i] - 1) * bytes});
@@ -85,8 +85,8 @@ std::vector<Step> steps_of(Slot const& slot) {
 struct Blocks {
     std::int64_t period = 0, bytes = 0;
 
-    Blocks(std::vector<Step> const& steps, std::int64_t limit, std::int64_t element_size) : bytes(element_size) {
-        for (Step const& step : steps) {
+    Blocks(std::vector<StridedDim> const& steps, std::int64_t limit, std::int64_t element_size) : bytes(element_size) {
+        for (StridedDim const& step : steps) {
             if (step.bytes >= limit) period = std::gcd(period, step.bytes);
             else bytes += step.reach;
         }
@@ -95,8 +95,8 @@ struct Blocks {
 
 // Whether there is a period in which the two tensors use different parts, in all repetitions.
 bool use_different_parts(Slot const& a, Slot const& b, std::int64_t distance) {
-    std::vector<Step> const a_steps = steps_of(a), b_steps = steps_of(b);
-    auto const separates = [&](Step const& step) {
+    std::vector<StridedDim> const a_steps = steps_of(a), b_steps = steps_of(b);
+    auto const separates = [&](StridedDim const& step) {
         Blocks const in_a(a_steps, step.bytes, a.element_size), in_b(b_steps, step.bytes, b.element_size);
         std::int64_t const period = std::gcd(in_a.period, in_b.period);
         std::int64_t const offset = (distance % period + period) % period;
@@ -106,7 +106,7 @@ bool use_different_parts(Slot const& a, Slot const& b, std::int64_t distance) {
 }
 
 // A dense tensor, or a sequence of a ragged one.
-struct Piece {
+struct DensePiece {
     std::byte const* data;
     std::int64_t bytes, rows;
 
@@ -114,11 +114,11 @@ struct Piece {
     std::intptr_t end() const { return begin() + bytes; }
 };
 
-std::vector<Piece> pieces_of(Placed const& tensor) {
+std::vector<DensePiece> pieces_of(Placed const& tensor) {
     Slot const& slot = tensor.slot;
     auto const* const data = static_cast<std::byte const*>(tensor.data);
     if (!slot.is_ragged()) return {{data, slot.span, 0}};
-    std::vector<Piece> pieces;
+    std::vector<DensePiece> pieces;
     std::int64_t const first_row = sequence_slot(slot, 1).span, row = slot.stride[2] * slot.element_size;
     for (PackedSequence const& sequence : tensor.sequences) {
         if (sequence.rows == 0) continue;
@@ -128,7 +128,7 @@ std::vector<Piece> pieces_of(Placed const& tensor) {
     return pieces;
 }
 
-Slot dense_slot_of(Placed const& tensor, Piece const& piece) {
+Slot dense_slot_of(Placed const& tensor, DensePiece const& piece) {
     return tensor.slot.is_ragged() ? sequence_slot(tensor.slot, piece.rows) : tensor.slot;
 }
 
@@ -169,7 +169,7 @@ Slot sequence_slot(Slot const& ragged, std::int64_t rows) {
 
 // Both lists are in order: the piece that ends first overlaps none of those after the other piece.
 bool share_memory(Placed const& a, Placed const& b) {
-    std::vector<Piece> const in_a = pieces_of(a), in_b = pieces_of(b);
+    std::vector<DensePiece> const in_a = pieces_of(a), in_b = pieces_of(b);
     for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size(); in_a[i].end() < in_b[j].end() ? ++i : ++j) {
         bool const is_apart = in_a[i].end() <= in_b[j].begin() || in_b[j].end() <= in_a[i].begin();
         if (is_apart) continue;

@@ -13,8 +13,8 @@ using rewrite::Place;
 bool is_in_memory(nodes::TensorSpec const& tensor) { return !tensor.is_virtual && !tensor.value; }
 
 // The tensors of the graph first, those without memory among them, then the pieces of scratch.
-std::vector<Picture::Memory> memories_of(rewrite::Program const* program, nodes::GraphSpec const& graph) {
-    std::vector<Picture::Memory> memories;
+std::vector<Picture::PictureMemory> memories_of(rewrite::Program const* program, nodes::GraphSpec const& graph) {
+    std::vector<Picture::PictureMemory> memories;
     for (nodes::TensorSpec const& tensor : graph.tensors) memories.push_back({tensor.name, false});
     std::size_t const pieces = program == nullptr ? 0 : program->scratch.size();
     for (std::size_t i = 0; i < pieces; ++i) {
@@ -25,8 +25,8 @@ std::vector<Picture::Memory> memories_of(rewrite::Program const* program, nodes:
 }
 
 // The graph as given is one step, with the tensors that its nodes have in memory.
-Picture::Step whole_graph(nodes::GraphSpec const& graph) {
-    Picture::Step step{"the graph as given", {}};
+Picture::PictureStep whole_graph(nodes::GraphSpec const& graph) {
+    Picture::PictureStep step{"the graph as given", {}};
     auto const add = [&](nodes::Direction direction) {
         std::vector<bool> is_known(graph.tensors.size());
         for (nodes::Node const& node : graph.nodes) {
@@ -46,8 +46,8 @@ Picture::Step whole_graph(nodes::GraphSpec const& graph) {
     return step;
 }
 
-Picture::Step picture_of(rewrite::Step const& step, nodes::GraphSpec const& graph) {
-    Picture::Step drawn{rewrite::heading_of(step), {}};
+Picture::PictureStep picture_of(rewrite::Step const& step, nodes::GraphSpec const& graph) {
+    Picture::PictureStep drawn{rewrite::heading_of(step), {}};
     for (rewrite::StepOperand const& operand : rewrite::operands_of(step)) {
         Place const& place = operand.view.place;
         bool const is_scratch = place.of == Place::Of::Scratch;
@@ -69,8 +69,8 @@ bool is_alike(rewrite::Step const& a, rewrite::Step const& b) {
            });
 }
 
-std::vector<Picture::Step> steps_of(rewrite::Program const& program, nodes::GraphSpec const& graph) {
-    std::vector<Picture::Step> steps;
+std::vector<Picture::PictureStep> steps_of(rewrite::Program const& program, nodes::GraphSpec const& graph) {
+    std::vector<Picture::PictureStep> steps;
     rewrite::Step const* last = nullptr;
     for (rewrite::Step const& step : program.steps) {
         if (last != nullptr && is_alike(*last, step)) ++steps.back().times;
@@ -90,7 +90,7 @@ Picture picture_of(Plan const& plan, nodes::GraphSpec const& graph) {
 }
 
 std::string label_of(Picture const& picture, std::size_t step) {
-    Picture::Step const& drawn = picture.steps[step];
+    Picture::PictureStep const& drawn = picture.steps[step];
     std::string const label = std::to_string(step + 1) + ". " + drawn.heading;
     return drawn.times == 1 ? label : label + " (" + std::to_string(drawn.times) + " times, at other places)";
 }

@@ -9,24 +9,24 @@
 namespace cudnn_frontend::plan {
 
 struct Picture {
-    struct Memory {
+    struct PictureMemory {
         std::string name;
         bool is_scratch;  // of the plan's workspace
     };
-    struct Operand {
+    struct PictureOperand {
         std::string text;  // role, place and shape
         std::size_t memory;
         bool is_written;
     };
-    struct Step {
+    struct PictureStep {
         std::string heading;
-        std::vector<Operand> operands;
+        std::vector<PictureOperand> operands;
         std::size_t times = 1;  // in a row, at other places of the same memory
     };
 
     std::string title;
-    std::vector<Memory> memories;
-    std::vector<Step> steps;
+    std::vector<PictureMemory> memories;
+    std::vector<PictureStep> steps;
 };
 
 // `graph` is the graph that was planned: its tensors give the names.

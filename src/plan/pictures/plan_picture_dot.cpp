@@ -13,14 +13,14 @@ std::string memory_name(std::size_t index) { return "memory_" + std::to_string(i
 std::string step_name(std::size_t index) { return "step_" + std::to_string(index); }
 
 bool is_used(Picture const& picture, std::size_t memory) {
-    return std::ranges::any_of(picture.steps, [&](Picture::Step const& step) {
-        return std::ranges::find(step.operands, memory, &Picture::Operand::memory) != step.operands.end();
+    return std::ranges::any_of(picture.steps, [&](Picture::PictureStep const& step) {
+        return std::ranges::find(step.operands, memory, &Picture::PictureOperand::memory) != step.operands.end();
     });
 }
 
-std::string edges_of(Picture::Step const& step, std::size_t index) {
+std::string edges_of(Picture::PictureStep const& step, std::size_t index) {
     std::string text;
-    for (Picture::Operand const& operand : step.operands) {
+    for (Picture::PictureOperand const& operand : step.operands) {
         std::string const memory = memory_name(operand.memory), box = step_name(index);
         text += "  " + (operand.is_written ? box + " -> " + memory : memory + " -> " + box) + " [label=\"" +
                 escaped_for_dot(operand.text) + "\"];\n";

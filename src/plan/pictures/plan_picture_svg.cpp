@@ -33,16 +33,16 @@ std::string attribute(char const* name, std::size_t number) {
 // The heading first.
 std::vector<std::string> lines_of(Picture const& picture, std::size_t step) {
     std::vector<std::string> lines = {label_of(picture, step)};
-    for (Picture::Operand const& operand : picture.steps[step].operands) {
+    for (Picture::PictureOperand const& operand : picture.steps[step].operands) {
         lines.push_back((operand.is_written ? "writes " : "reads  ") + picture.memories[operand.memory].name + ", " +
                         operand.text);
     }
     return lines;
 }
 
-class Svg {
+class PlanSvg {
    public:
-    explicit Svg(Picture const& picture) : title_(picture.title), width_(picture.title.size()) {
+    explicit PlanSvg(Picture const& picture) : title_(picture.title), width_(picture.title.size()) {
         for (std::size_t i = 0; i < picture.steps.size(); ++i) steps_.push_back(lines_of(picture, i));
         for (auto const& lines : steps_) {
             for (std::string const& line : lines) width_ = std::max(width_, line.size() + 3);
@@ -94,6 +94,6 @@ class Svg {
 
 }  // namespace
 
-std::string to_svg(Picture const& picture) { return Svg(picture).run(); }
+std::string to_svg(Picture const& picture) { return PlanSvg(picture).run(); }
 
 }  // namespace cudnn_frontend::plan

@@ -2,14 +2,14 @@
 
 namespace cudnn_frontend::plan {
 
-rewrite::Costs const* Costs::costs_of(std::size_t backend) const {
+rewrite::Costs const* BackendCosts::costs_of(std::size_t backend) const {
     Figures& figures = figures_[backend];
     if (!figures.is_known) figures = {true, backends_[backend]->costs(target_, settings_)};
     return figures.costs.get();
 }
 
 template <class Work, class Runs>
-std::optional<double> Costs::first_known(Work const& work, Runs const& runs) const {
+std::optional<double> BackendCosts::first_known(Work const& work, Runs const& runs) const {
     for (std::size_t i = 0; i < backends_.size(); ++i) {
         if (!runs(*backends_[i])) continue;
         rewrite::Costs const* const costs = costs_of(i);
@@ -19,11 +19,11 @@ std::optional<double> Costs::first_known(Work const& work, Runs const& runs) con
     return {};
 }
 
-std::optional<double> Costs::of(nodes::ValidatedGraph const& graph) const {
+std::optional<double> BackendCosts::of(nodes::ValidatedGraph const& graph) const {
     return first_known(graph, [&](Backend const& backend) { return backend.serves(target_) && backend.takes(graph); });
 }
 
-std::optional<double> Costs::of(rewrite::Joint const& joint) const {
+std::optional<double> BackendCosts::of(rewrite::Joint const& joint) const {
     return first_known(joint, [&](Backend const& backend) { return backend.joins(target_); });
 }
 

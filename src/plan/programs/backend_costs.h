@@ -7,10 +7,10 @@ namespace cudnn_frontend::plan {
 
 // Among the backends that support a graph, or that join, the first one that knows the cost gives it: its engines come
 // first. Each looks for its figures when it is first asked, which may need calls of a library. For one thread.
-class Costs final : public rewrite::Costs {
+class BackendCosts final : public rewrite::Costs {
    public:
     // The arguments outlive it.
-    Costs(Target const& target, Settings const& settings, Backends const& backends)
+    BackendCosts(Target const& target, Settings const& settings, Backends const& backends)
         : target_(target), settings_(settings), backends_(backends), figures_(backends.size()) {}
 
     std::optional<double> of(nodes::ValidatedGraph const& graph) const override;

@@ -121,7 +121,7 @@ class ProgramEngine::Assembly {
         if (!executable) executable = attends_[index].executable;
         std::vector<rewrite::Place> places;
         for (Slot const& slot : planner.plan()->slots()) {
-            auto const binding = std::ranges::find(attend.bindings, slot.uid, &Attend::Binding::uid);
+            auto const binding = std::ranges::find(attend.bindings, slot.uid, &Attend::TensorBinding::uid);
             if (binding == attend.bindings.end()) {
                 return {error_code_t::INVALID_VALUE, "the program has no place for tensor '" + slot.name + "'"};
             }

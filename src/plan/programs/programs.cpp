@@ -57,7 +57,7 @@ PackLayout layout_as_given(PackLayout layout, rewrite::Attention const& given) {
 std::vector<std::string> add_programs(PlanningInput const& input, Backends const& backends,
                                       Planner::Proposals& proposals) {
     Settings const& settings = input.settings;
-    Costs const costs(input.target, settings, backends);
+    BackendCosts const costs(input.target, settings, backends);
     rewrite::Offers offers =
         rewrite::offers_for(input.graph, {settings.rewrites, settings.slices_for_workspace, costs});
     keep_joinable(input, backends, offers);

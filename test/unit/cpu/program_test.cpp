@@ -24,10 +24,10 @@ Rig chain(int length, core::Dims dim, ir::ValueId& y) {
     return rig;
 }
 
-std::shared_ptr<cpu::Program const> planned(ir::Builder builder) {
+std::shared_ptr<cpu::CpuProgram const> planned(ir::Builder builder) {
     auto graph = std::move(builder).finish();
     REQUIRE(graph.error().get_message() == "");
-    auto program = cpu::Program::plan(std::move(graph).value(), 1);
+    auto program = cpu::CpuProgram::plan(std::move(graph).value(), 1);
     REQUIRE(program.error().get_message() == "");
     return program.value();
 }
@@ -35,7 +35,7 @@ std::shared_ptr<cpu::Program const> planned(ir::Builder builder) {
 std::string planning_error(ir::Builder builder) {
     auto graph = std::move(builder).finish();
     REQUIRE(graph.error().get_message() == "");
-    error_object const error = cpu::Program::plan(std::move(graph).value(), 1).error();
+    error_object const error = cpu::CpuProgram::plan(std::move(graph).value(), 1).error();
     CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
     return error.get_message();
 }

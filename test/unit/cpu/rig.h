@@ -69,7 +69,7 @@ class Rig {
     error_object run(int threads = 1) {
         auto graph = ir::Builder(builder).finish();
         if (graph.is_bad()) return graph.error();
-        auto program = cpu::Program::plan(std::move(graph).value(), threads);
+        auto program = cpu::CpuProgram::plan(std::move(graph).value(), threads);
         if (program.is_bad()) return program.error();
         std::vector<void*> pointers;
         for (ir::Binding const& binding : program.value()->graph().bindings()) {

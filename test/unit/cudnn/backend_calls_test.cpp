@@ -231,7 +231,7 @@ TEST_CASE("the backend finds the offsets that a dense tensor is given in a table
     std::memcpy(starts, tables[0].bytes.data(), sizeof starts);
     CHECK(starts[1] == 6 * 4 * 16);
     CHECK(starts[2] == 2 * starts[1]);
-    auto const table = std::ranges::find(tensors, cudnn::Source::Table, &cudnn::BoundTensor::source);
+    auto const table = std::ranges::find(tensors, cudnn::MemorySource::Table, &cudnn::BoundTensor::source);
     REQUIRE(table != tensors.end());
     CHECK(count_of(fake.log(), "RAGGED_OFFSET_DESC uid " + std::to_string(table->uid) + "\n") == 1);
 }

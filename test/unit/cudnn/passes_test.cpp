@@ -57,7 +57,7 @@ nodes::ValidatedGraph validated(graph::Graph const& graph) {
 }
 
 void interpret(ir::OpGraph const& graph, std::vector<void*> const& pointers) {
-    auto const program = cpu::Program::plan(graph, 1);
+    auto const program = cpu::CpuProgram::plan(graph, 1);
     REQUIRE(program.error().get_message() == "");
     std::vector<std::byte> workspace(static_cast<std::size_t>(program.value()->workspace_size()));
     REQUIRE(program.value()->run(pointers, workspace.data()).get_message() == "");

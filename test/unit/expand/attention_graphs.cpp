@@ -246,7 +246,7 @@ nodes::ValidatedGraph validated(nodes::GraphSpec const& spec) {
 }
 
 static ir::OpGraph expanded(AttentionGraph const& graph, bool fused_attention) {
-    using Fused = expand::Capabilities::Fused;
+    using Fused = expand::TargetAbilities::Fused;
     auto result =
         expand::expand(validated(graph.spec), {.fused_attention = fused_attention ? Fused::Preferred : Fused::Never});
     INFO(result.error().get_message());
@@ -274,7 +274,7 @@ static std::string step(ir::OpGraph const& graph, ir::Op const& op) {
     if (result.type != DataType_t::FLOAT) text += std::string(":") + core::name_of(result.type);
     text += " = " + std::string(ir::kind_name(op)) + "(";
     bool is_first = true;
-    for (ir::Operand const& operand : ir::inputs_of(op)) {
+    for (ir::NamedValue const& operand : ir::inputs_of(op)) {
         text += (is_first ? "" : ", ") + short_name(graph.value(operand.value));
         is_first = false;
     }

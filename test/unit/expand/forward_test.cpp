@@ -115,7 +115,7 @@ TEST_CASE("Where attention is one operation on request alone, a block mask or a 
     auto const first_op = [](AttentionGraph const& attention) {
         auto const graph = expand::expand(
             validated(attention.spec),
-            {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified});
+            {.fused_attention = expand::TargetAbilities::Fused::OnRequest, .needs_fused = nodes::needs_unified});
         REQUIRE(graph.is_good());
         return std::string(ir::kind_name(graph.value().ops().front()));
     };

@@ -38,7 +38,7 @@ class Memory {
     }
 
     void run() {
-        auto const program = cpu::Program::plan(graph_, 1);
+        auto const program = cpu::CpuProgram::plan(graph_, 1);
         REQUIRE(program.is_good());
         std::vector<std::byte> workspace(static_cast<std::size_t>(program.value()->workspace_size()));
         REQUIRE(program.value()->run(pointers_, workspace.data()).is_good());

@@ -8,9 +8,9 @@ using namespace cudnn_frontend::test;
 
 namespace {
 
-std::vector<std::string> labels(std::vector<ir::Operand> const& operands) {
+std::vector<std::string> labels(std::vector<ir::NamedValue> const& operands) {
     std::vector<std::string> names;
-    for (ir::Operand const& operand : operands) names.emplace_back(operand.label);
+    for (ir::NamedValue const& operand : operands) names.emplace_back(operand.label);
     return names;
 }
 

@@ -37,7 +37,7 @@ neighborhood_warpgroups_backward_width 0.01
 neighborhood_warpgroups_backward_extra 1
 )";
 
-kernels::Rates rates() { return *kernels::read_rates(kText); }
+kernels::KernelRates rates() { return *kernels::read_rates(kText); }
 
 // The text without one line.
 std::string text_without(std::string const& name) {
@@ -106,7 +106,7 @@ nodes::ValidatedGraph forward(Sizes const& sizes = {}) { return Neighborhoods(si
 nodes::ValidatedGraph backward(Sizes const& sizes = {}) { return Neighborhoods(sizes).backward(); }
 
 std::optional<double> cost(nodes::ValidatedGraph const& graph, NeighborhoodForm form,
-                           kernels::Rates const& by = rates(), int multiprocessors = kMultiprocessors) {
+                           kernels::KernelRates const& by = rates(), int multiprocessors = kMultiprocessors) {
     auto const steps = kernels::neighborhood_steps(graph, form);
     REQUIRE(steps.error().get_message() == "");
     return kernels::neighborhood_cost(steps.value(), by, multiprocessors);
@@ -192,7 +192,8 @@ TEST_CASE("kernels have no rates without the time of a start or without the band
 }
 
 TEST_CASE("a graph costs what the best form takes that has no reason against it") {
-    kernels::Costs const hopper(rates(), kHopper, kMultiprocessors), blackwell(rates(), kBlackwell, kMultiprocessors);
+    kernels::KernelCosts const hopper(rates(), kHopper, kMultiprocessors),
+        blackwell(rates(), kBlackwell, kMultiprocessors);
     for (auto const& graph : {forward(), backward()}) {
         CHECK(hopper.of(graph) == known_cost(graph, NeighborhoodForm::WarpGroups));
         CHECK(blackwell.of(graph) == known_cost(graph, NeighborhoodForm::Tiles));
@@ -205,6 +206,6 @@ TEST_CASE("a graph costs what the best form takes that has no reason against it"
 TEST_CASE("a joint costs a start and what memory takes") {
     rewrite::View const terms{.type = DataType_t::FLOAT, .dim = {2, 1000, 500}, .stride = {500000, 500, 1}};
     rewrite::View const result{.type = DataType_t::HALF, .dim = {1000, 500}, .stride = {500, 1}};
-    kernels::Costs const costs(rates(), kHopper, kMultiprocessors);
+    kernels::KernelCosts const costs(rates(), kHopper, kMultiprocessors);
     CHECK(*costs.of(rewrite::Sum{terms, result}) == Approx(5 + (2 * 4 + 2) * 500000 / 1e6));
 }

@@ -39,7 +39,7 @@ struct Packed_tensor {
 
     explicit Packed_tensor(int bytes) : elements(kRows * kByRow, bytes) {}
 
-    Padding::Tensor tensor(bool is_of_keys) {
+    Padding::PaddedTensor tensor(bool is_of_keys) {
         return {{elements.data(), 0, kByRow, 0, kByHead}, kRows, kHeads, kWidth, is_of_keys, elements.bytes(), false};
     }
     bool has_zeros_in(std::vector<long long> const& rows) const {

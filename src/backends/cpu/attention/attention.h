@@ -12,7 +12,7 @@ namespace cudnn_frontend::cpu {
 using attention::Port;
 
 // Tensors of attention, by port; empty views where an option is not used. Any element type that the host can load.
-using AttentionTensors = attention::OfOperation<View>;
+using AttentionTensors = attention::OfOperation<DataView>;
 
 // Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is
 // there.

@@ -13,18 +13,20 @@ namespace {
 // Keys, and for dBias queries, of a region where a pass splits them.
 constexpr std::int64_t kSpan = 256;
 
-Backward make_backward(AttentionTensors const& tensors, int threads) {
-    Shape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
+BackwardRun make_backward(AttentionTensors const& tensors, int threads) {
+    AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
     return {tensors, shape, best, query_block(shape, best.lanes, threads)};
 }
 
 // Query heads that share key and value heads with no other query heads.
-std::int64_t heads_of_unit(Shape const& shape) { return shape.heads / std::gcd(shape.key_heads, shape.value_heads); }
-std::int64_t units(Shape const& shape) { return shape.batches * shape.heads / heads_of_unit(shape); }
+std::int64_t heads_of_unit(AttentionShape const& shape) {
+    return shape.heads / std::gcd(shape.key_heads, shape.value_heads);
+}
+std::int64_t units(AttentionShape const& shape) { return shape.batches * shape.heads / heads_of_unit(shape); }
 
 // A range split into pieces of a given size.
-struct Cut {
+struct RangeCut {
     std::int64_t whole, piece;
 
     std::int64_t count() const { return (whole + piece - 1) / piece; }
@@ -32,9 +34,9 @@ struct Cut {
 };
 
 // Disjoint regions, one task for each.
-struct Pass {
-    Wanted wanted;
-    Cut heads, queries, keys;
+struct BackwardPass {
+    WantedGradients wanted;
+    RangeCut heads, queries, keys;
 
     std::int64_t tasks_of_batch() const { return heads.count() * queries.count() * keys.count(); }
     // The last queries and keys go first: under causal masks the queries' regions are the largest then.
@@ -45,29 +47,29 @@ struct Pass {
     }
 };
 
-struct Plan {
-    Pass queries;  // only dQ, or all three
-    Pass keys;     // dK and dV if separate
-    Pass bias;
+struct BackwardPlan {
+    BackwardPass queries;  // only dQ, or all three
+    BackwardPass keys;     // dK and dV if separate
+    BackwardPass bias;
 };
 
-bool any(Wanted const& wanted) { return wanted.d_q || wanted.d_k || wanted.d_v || wanted.d_bias; }
+bool any(WantedGradients const& wanted) { return wanted.d_q || wanted.d_k || wanted.d_v || wanted.d_bias; }
 
 // One pass for all three computes 5 matrix products, but only units are independent; separate passes compute 3 and 4
 // and spread over any number of threads.
-bool takes_one_pass(Shape const& shape, int threads) {
+bool takes_one_pass(AttentionShape const& shape, int threads) {
     std::int64_t const rounds = (units(shape) + threads - 1) / threads;
     return 5 * rounds * threads <= 7 * units(shape);
 }
 
-Plan make_plan(Backward const& run, int threads) {
+BackwardPlan make_plan(BackwardRun const& run, int threads) {
     AttentionTensors const& tensors = run.tensors;
-    Shape const& shape = run.shape;
-    Cut const all_queries{shape.queries, shape.queries}, all_keys{shape.keys, shape.keys};
-    Cut const by_unit{shape.heads, heads_of_unit(shape)}, by_head{shape.heads, 1};
+    AttentionShape const& shape = run.shape;
+    RangeCut const all_queries{shape.queries, shape.queries}, all_keys{shape.keys, shape.keys};
+    RangeCut const by_unit{shape.heads, heads_of_unit(shape)}, by_head{shape.heads, 1};
     bool const d_q{tensors[Port::DQ]}, d_k{tensors[Port::DK]}, d_v{tensors[Port::DV]}, d_bias{tensors[Port::DBias]};
 
-    Plan plan{};
+    BackwardPlan plan{};
     if (takes_one_pass(shape, threads)) {
         plan.queries = {{d_q, d_k, d_v, false}, by_unit, all_queries, all_keys};
     } else {
@@ -76,14 +78,14 @@ Plan make_plan(Backward const& run, int threads) {
     }
     auto const& dim = tensors[Port::DBias].dim;
     plan.bias = {{false, false, false, d_bias},
-                 dim[1] == 1 ? Cut{shape.heads, shape.heads} : by_head,
-                 dim[2] == 1 ? all_queries : Cut{shape.queries, kSpan},
-                 dim[3] == 1 ? all_keys : Cut{shape.keys, kSpan}};
+                 dim[1] == 1 ? RangeCut{shape.heads, shape.heads} : by_head,
+                 dim[2] == 1 ? all_queries : RangeCut{shape.queries, kSpan},
+                 dim[3] == 1 ? all_keys : RangeCut{shape.keys, kSpan}};
     return plan;
 }
 
-void take_key_sums(Backward const& run, Pass const& pass, Arena& arena, BackwardScratch& scratch) {
-    Shape const& shape = run.shape;
+void take_key_sums(BackwardRun const& run, BackwardPass const& pass, Arena& arena, BackwardScratch& scratch) {
+    AttentionShape const& shape = run.shape;
     std::int64_t const keys = round_up(std::min(pass.keys.piece, shape.keys), kTileKeys);
     std::int64_t const heads = heads_of_unit(shape);
     if (pass.wanted.d_k) {
@@ -96,15 +98,15 @@ void take_key_sums(Backward const& run, Pass const& pass, Arena& arena, Backward
     }
 }
 
-void take_bias_sum(Backward const& run, Pass const& pass, Arena& arena, BackwardScratch& scratch) {
+void take_bias_sum(BackwardRun const& run, BackwardPass const& pass, Arena& arena, BackwardScratch& scratch) {
     if (!pass.wanted.d_bias) return;
     auto const& dim = run.tensors[Port::DBias].dim;
     std::int64_t const queries = dim[2] == 1 ? 1 : kSpan, keys = dim[3] == 1 ? 1 : kSpan;
     scratch.d_bias = {arena.take<double>(keys, queries), dim[3] == 1 ? 0 : queries, dim[2] == 1 ? 0 : 1};
 }
 
-BackwardScratch take_scratch(Backward const& run, Pass const& pass, Arena& arena) {
-    Shape const& shape = run.shape;
+BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, Arena& arena) {
+    AttentionShape const& shape = run.shape;
     BackwardScratch scratch{};
     scratch.q_panels = arena.take<float>(run.block, shape.width);
     scratch.d_o_panels = arena.take<float>(run.block, shape.value_width);
@@ -125,24 +127,25 @@ BackwardScratch take_scratch(Backward const& run, Pass const& pass, Arena& arena
     return scratch;
 }
 
-std::int64_t scratch_bytes(Backward const& run, Pass const& pass) {
+std::int64_t scratch_bytes(BackwardRun const& run, BackwardPass const& pass) {
     Arena arena(nullptr, 0);
     take_scratch(run, pass, arena);
     return arena.used();
 }
 
 // How many tasks the pass has.
-std::int64_t tasks(Backward const& run, Pass const& pass) {
+std::int64_t tasks(BackwardRun const& run, BackwardPass const& pass) {
     if (!any(pass.wanted)) return 0;
     return pass.tasks_of_batch() * (pass.wanted.d_bias ? run.tensors[Port::DBias].dim[0] : run.shape.batches);
 }
 
-std::int64_t pass_bytes(Backward const& run, Pass const& pass, int threads) {
+std::int64_t pass_bytes(BackwardRun const& run, BackwardPass const& pass, int threads) {
     std::int64_t const count = tasks(run, pass);
     return count == 0 ? 0 : saturating_multiply(std::min<std::int64_t>(threads, count), scratch_bytes(run, pass));
 }
 
-void run_pass(Backward const& run, Problem const& problem, Pass const& pass, int threads, void* workspace) {
+void run_pass(BackwardRun const& run, AttentionProblem const& problem, BackwardPass const& pass, int threads,
+              void* workspace) {
     std::int64_t const count = tasks(run, pass);
     if (count == 0) return;
     std::int64_t const bytes = scratch_bytes(run, pass);
@@ -154,7 +157,7 @@ void run_pass(Backward const& run, Problem const& problem, Pass const& pass, int
     });
 }
 
-void store_bias_gradient(View const& d_bias, Region const& region, BiasSum const& sum) {
+void store_bias_gradient(DataView const& d_bias, Region const& region, BiasSum const& sum) {
     Range const queries = d_bias.dim[2] == 1 ? Range{0, 1} : region.queries;
     Range const keys = d_bias.dim[3] == 1 ? Range{0, 1} : region.keys;
     for (std::int64_t i = queries.begin; i < queries.end; ++i) {
@@ -166,10 +169,11 @@ void store_bias_gradient(View const& d_bias, Region const& region, BiasSum const
 }
 
 // A task sums one piece of dBias over all scores to which it is broadcast.
-void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass, int threads, void* workspace) {
+void run_bias_pass(BackwardRun const& run, AttentionProblem const& problem, BackwardPass const& pass, int threads,
+                   void* workspace) {
     std::int64_t const count = tasks(run, pass);
     if (count == 0) return;
-    View const& d_bias = run.tensors[Port::DBias];
+    DataView const& d_bias = run.tensors[Port::DBias];
     std::int64_t const bytes = scratch_bytes(run, pass);
     core::parallel_for(threads, count, [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
@@ -189,8 +193,8 @@ void run_bias_pass(Backward const& run, Problem const& problem, Pass const& pass
 
 std::int64_t backward_workspace(AttentionTensors const& tensors, int threads) {
     threads = std::max(threads, 1);
-    Backward const run = make_backward(tensors, threads);
-    Plan const plan = make_plan(run, threads);
+    BackwardRun const run = make_backward(tensors, threads);
+    BackwardPlan const plan = make_plan(run, threads);
     return Arena::workspace_bytes(std::max({pass_bytes(run, plan.queries, threads), pass_bytes(run, plan.keys, threads),
                                             pass_bytes(run, plan.bias, threads)}));
 }
@@ -198,9 +202,9 @@ std::int64_t backward_workspace(AttentionTensors const& tensors, int threads) {
 error_t attention_backward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
                            void* workspace) {
     threads = std::max(threads, 1);
-    Backward const run = make_backward(tensors, threads);
-    Plan const plan = make_plan(run, threads);
-    Problem const problem = make_problem(tensors, options);
+    BackwardRun const run = make_backward(tensors, threads);
+    BackwardPlan const plan = make_plan(run, threads);
+    AttentionProblem const problem = make_problem(tensors, options);
     run_pass(run, problem, plan.queries, threads, workspace);
     run_pass(run, problem, plan.keys, threads, workspace);
     run_bias_pass(run, problem, plan.bias, threads, workspace);

@@ -10,7 +10,7 @@
 namespace cudnn_frontend::cpu {
 
 // The gradients that a region's walk computes.
-struct Wanted {
+struct WantedGradients {
     bool d_q = false, d_k = false, d_v = false, d_bias = false;
 };
 
@@ -26,13 +26,13 @@ struct BiasSum {
 struct Region {
     std::int64_t b;
     Range heads, queries, keys;
-    Wanted wanted;
+    WantedGradients wanted;
     bool is_careful = false;  // masked pairs contribute nothing, even with NaN and infinity
 };
 
-struct Backward {
+struct BackwardRun {
     AttentionTensors const& tensors;
-    Shape shape;
+    AttentionShape shape;
     Kernels const& kernels;
     std::int64_t block;  // queries of one step
 
@@ -55,9 +55,10 @@ struct BackwardScratch {
 
 // Sums the region's part of the gradients into the scratch, in an order that is independent of other regions, and
 // stores dQ, dK and dV. dBias stays in the scratch, to be summed over many regions.
-void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch);
+void walk_region(BackwardRun const& run, AttentionProblem const& problem, Region const& region,
+                 BackwardScratch const& scratch);
 
 // The gradient of the sink token, if requested: minus the sum over rows of the sink's probability times dO O.
-void store_sink_gradients(Backward const& run, Problem const& problem, int threads);
+void store_sink_gradients(BackwardRun const& run, AttentionProblem const& problem, int threads);
 
 }  // namespace cudnn_frontend::cpu

@@ -9,9 +9,9 @@ namespace cudnn_frontend::cpu {
 namespace {
 
 // One block of queries of one head, which goes through the region's keys.
-struct Step {
-    Backward const& run;
-    Problem const& problem;
+struct QueryBlock {
+    BackwardRun const& run;
+    AttentionProblem const& problem;
     Region const& region;
     BackwardScratch const& scratch;
     Sequence sequence;
@@ -34,13 +34,13 @@ void scale(float* data, std::int64_t count, float factor) {
 }
 
 // Queries along the lanes, as the right-hand side of a product over the width.
-void load_panel(Step const& step, View const& view, Range queries, std::int64_t width, float* panel) {
+void load_panel(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width, float* panel) {
     Slice const slice = transposed(slice_of(view, step.region.b, step.h, queries.begin, 0));
     load_tile(slice, {panel, step.run.lanes(), width, queries.size()}, step.run.lanes());
 }
 
 // The width along the lanes, as the right-hand side of a product over queries.
-void load_rows(Step const& step, View const& view, Range queries, std::int64_t width, float* rows) {
+void load_rows(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width, float* rows) {
     std::int64_t const stride = step.run.lane_padded(width);
     Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
     load_tile(slice, {rows, stride, queries.size(), width}, stride);
@@ -60,9 +60,9 @@ void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t
     }
 }
 
-void load_query_panel(Step const& step, std::int64_t p) {
+void load_query_panel(QueryBlock const& step, std::int64_t p) {
     AttentionTensors const& tensors = step.run.tensors;
-    Shape const& shape = step.run.shape;
+    AttentionShape const& shape = step.run.shape;
     std::int64_t const lanes = step.run.lanes();
     Range const queries = step.panel(p);
     float* const q = step.in_panels(step.scratch.q_panels, p, shape.width);
@@ -77,8 +77,8 @@ void load_query_panel(Step const& step, std::int64_t p) {
     scale(step.scratch.stats + p * lanes, lanes, step.problem.log_of_base);
 }
 
-void load_queries(Step const& step) {
-    Shape const& shape = step.run.shape;
+void load_queries(QueryBlock const& step) {
+    AttentionShape const& shape = step.run.shape;
     for (std::int64_t p = 0; p < step.panels(); ++p) load_query_panel(step, p);
     Range const present{step.queries.begin, std::min(step.queries.end, step.sequence.queries)};
     if (step.region.wanted.d_k) {
@@ -93,9 +93,9 @@ void load_queries(Step const& step) {
     }
 }
 
-void load_keys(Step const& step, Range keys) {
+void load_keys(QueryBlock const& step, Range keys) {
     AttentionTensors const& tensors = step.run.tensors;
-    Shape const& shape = step.run.shape;
+    AttentionShape const& shape = step.run.shape;
     Slice const k = slice_of(tensors[Port::K], step.region.b, shape.key_head(step.h), keys.begin, 0);
     Slice const v = slice_of(tensors[Port::V], step.region.b, shape.value_head(step.h), keys.begin, 0);
     load_tile(transposed(k), {step.scratch.k_columns, kTileKeys, shape.width, keys.size()}, kTileKeys);
@@ -105,10 +105,10 @@ void load_keys(Step const& step, Range keys) {
 }
 
 // Replaces the scores by P (with dropout) and the gradients by dS. Rows up to the next register block are cleared.
-void differentiate_scores(Step const& step, std::int64_t p, Place const& place) {
+void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace const& place) {
     BackwardScratch const& scratch = step.scratch;
     Kernels const& kernels = step.run.kernels;
-    Shape const& shape = step.run.shape;
+    AttentionShape const& shape = step.run.shape;
     std::int64_t const lanes = step.run.lanes(), keys = place.keys.size(), rows = step.run.row_padded(keys);
     kernels.multiply({scratch.k_columns, kTileKeys, step.in_panels(scratch.q_panels, p, shape.width), lanes,
                       scratch.scores, lanes, rows, lanes, shape.width});
@@ -127,8 +127,8 @@ void differentiate_scores(Step const& step, std::int64_t p, Place const& place) 
 }
 
 // sum += tile * rows, for the tile's keys of one head's sum.
-void add_key_gradients(Step const& step, Place const& place, float const* tile, float const* rows, std::int64_t width,
-                       std::int64_t local_head, float* sums) {
+void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float const* tile, float const* rows,
+                       std::int64_t width, std::int64_t local_head, float* sums) {
     std::int64_t const stride = step.run.lane_padded(width), span = round_up(step.region.keys.size(), kTileKeys);
     std::int64_t const first = local_head * span + place.keys.begin - step.region.keys.begin;
     step.run.kernels.multiply_tile({tile, 0, rows + (place.queries.begin - step.queries.begin) * stride, stride,
@@ -136,7 +136,7 @@ void add_key_gradients(Step const& step, Place const& place, float const* tile, 
                                     place.queries.size(), step.region.is_careful});
 }
 
-void add_bias_gradients(Step const& step, Place const& place) {
+void add_bias_gradients(QueryBlock const& step, ScorePlace const& place) {
     BiasSum const& sum = step.scratch.d_bias;
     for (std::int64_t key = 0; key < place.keys.size(); ++key) {
         float const* const row = step.scratch.gradients + key * step.run.lanes();
@@ -147,16 +147,16 @@ void add_bias_gradients(Step const& step, Place const& place) {
 }
 
 // Processes one panel against one tile of keys.
-void visit_tile(Step const& step, std::int64_t p, Range tile) {
+void visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
     Range const visible = step.sequence.keys_of(step.panel(p));
     Range const keys{tile.begin, std::min(tile.end, visible.end)};
     if (keys.size() == 0 || tile.end <= visible.begin) return;
 
-    Backward const& run = step.run;
+    BackwardRun const& run = step.run;
     BackwardScratch const& scratch = step.scratch;
-    Wanted const& wanted = step.region.wanted;
-    Shape const& shape = run.shape;
-    Place const place{step.region.b, step.h, step.panel(p), keys};
+    WantedGradients const& wanted = step.region.wanted;
+    AttentionShape const& shape = run.shape;
+    ScorePlace const place{step.region.b, step.h, step.panel(p), keys};
     differentiate_scores(step, p, place);
     if (wanted.d_v) {
         std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
@@ -182,7 +182,7 @@ void visit_tile(Step const& step, std::int64_t p, Range tile) {
 }
 
 // Queries past the sequence's length get dQ = 0 if dQ has memory for them.
-void store_query_gradients(Step const& step) {
+void store_query_gradients(QueryBlock const& step) {
     std::int64_t const lanes = step.run.lanes(), width = step.run.shape.width;
     for (std::int64_t p = 0; p < step.panels(); ++p) {
         std::array<float, kMaxLanes> factors{};
@@ -197,13 +197,13 @@ void store_query_gradients(Step const& step) {
     }
 }
 
-bool has_nan_in_query_gradients(Step const& step) {
+bool has_nan_in_query_gradients(QueryBlock const& step) {
     if (!step.region.wanted.d_q) return false;
     return step.run.kernels.holds_nan(step.scratch.d_q_panels,
                                       step.run.block * step.run.row_padded(step.run.shape.width));
 }
 
-void take_step(Step const& step) {
+void take_step(QueryBlock const& step) {
     load_queries(step);
     Range const visible =
         step.sequence.keys_of({step.queries.begin, std::min(step.queries.end, step.sequence.queries)});
@@ -218,7 +218,7 @@ void take_step(Step const& step) {
 
 // The gradient of K or V for the heads that the region's query heads share.
 struct KeySum {
-    View view;
+    DataView view;
     Range heads;
     std::int64_t width, stride, span;
     float* data;
@@ -226,7 +226,7 @@ struct KeySum {
     std::int64_t size() const { return heads.size() * span * stride; }
 };
 
-KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
+KeySum key_sum(BackwardRun const& run, Region const& region, BackwardScratch const& scratch) {
     Range const heads{run.shape.key_head(region.heads.begin), run.shape.key_head(region.heads.end - 1) + 1};
     return {run.tensors[Port::DK],
             heads,
@@ -236,7 +236,7 @@ KeySum key_sum(Backward const& run, Region const& region, BackwardScratch const&
             scratch.d_k};
 }
 
-KeySum value_sum(Backward const& run, Region const& region, BackwardScratch const& scratch) {
+KeySum value_sum(BackwardRun const& run, Region const& region, BackwardScratch const& scratch) {
     Range const heads{run.shape.value_head(region.heads.begin), run.shape.value_head(region.heads.end - 1) + 1};
     return {run.tensors[Port::DV],
             heads,
@@ -261,7 +261,8 @@ void store(KeySum const& sum, Region const& region, Sequence const& sequence) {
 }
 
 // Whether the sums contain NaN. dQ is stored block by block.
-bool sum_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
+bool sum_region(BackwardRun const& run, AttentionProblem const& problem, Region const& region,
+                BackwardScratch const& scratch) {
     Sequence const sequence = problem.sequence(region.b);
     KeySum const k = key_sum(run, region, scratch), v = value_sum(run, region, scratch);
     if (region.wanted.d_k) clear(k);
@@ -270,7 +271,7 @@ bool sum_region(Backward const& run, Problem const& problem, Region const& regio
     for (std::int64_t h = region.heads.begin; h < region.heads.end; ++h) {
         for (std::int64_t begin = region.queries.begin; begin < region.queries.end; begin += run.block) {
             Range const queries{begin, std::min(begin + run.block, region.queries.end)};
-            Step const step{run, problem, region, scratch, sequence, h, queries};
+            QueryBlock const step{run, problem, region, scratch, sequence, h, queries};
             take_step(step);
             has_nan = has_nan || has_nan_in_query_gradients(step);
             if (region.wanted.d_q) store_query_gradients(step);
@@ -285,7 +286,8 @@ bool sum_region(Backward const& run, Problem const& problem, Region const& regio
 // NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
 // only then is the region computed again, skipping zeros, which leaves all other sums as they are. dBias is no sum of
 // products.
-void walk_region(Backward const& run, Problem const& problem, Region const& region, BackwardScratch const& scratch) {
+void walk_region(BackwardRun const& run, AttentionProblem const& problem, Region const& region,
+                 BackwardScratch const& scratch) {
     if (sum_region(run, problem, region, scratch)) {
         Region again = region;
         again.is_careful = true;

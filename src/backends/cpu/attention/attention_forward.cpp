@@ -16,16 +16,16 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // A worker's memory. Queries come in panels of one register block of lanes; a panel is depth x lanes.
-struct Scratch {
+struct ForwardScratch {
     float *q, *o;                      // panels
     float *k, *v;                      // width x keys, keys x value width
     float *scores, *spare;             // tiles
     float *running_max, *running_sum;  // for each query
 };
 
-struct Forward {
+struct ForwardRun {
     AttentionTensors const& tensors;
-    Shape shape;
+    AttentionShape shape;
     Kernels const& kernels;
     std::int64_t block;         // queries of a task
     std::int64_t value_stride;  // value width in whole register blocks
@@ -35,14 +35,14 @@ struct Forward {
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
 };
 
-Forward make_forward(AttentionTensors const& tensors, int threads) {
-    Shape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
+ForwardRun make_forward(AttentionTensors const& tensors, int threads) {
+    AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
     return {tensors, shape, best, query_block(shape, best.lanes, threads), round_up(shape.value_width, best.row_step)};
 }
 
-Scratch take_scratch(Forward const& run, Arena& arena) {
-    Scratch scratch;
+ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
+    ForwardScratch scratch;
     scratch.q = arena.take<float>(run.block, run.shape.width);
     scratch.o = arena.take<float>(run.block, run.value_stride);
     scratch.k = arena.take<float>(kTileKeys, run.shape.width);
@@ -54,22 +54,22 @@ Scratch take_scratch(Forward const& run, Arena& arena) {
     return scratch;
 }
 
-std::int64_t scratch_bytes(Forward const& run) {
+std::int64_t scratch_bytes(ForwardRun const& run) {
     Arena arena(nullptr, 0);
     take_scratch(run, arena);
     return arena.used();
 }
 
 // The maximum of a row's scores, and the sum of exp(score - maximum).
-struct Softmax {
+struct RunningSoftmax {
     float max, sum;
 };
 
 // One block of queries of one head.
-struct Task {
-    Forward const& run;
-    Problem const& problem;
-    Scratch scratch;
+struct ForwardTask {
+    ForwardRun const& run;
+    AttentionProblem const& problem;
+    ForwardScratch scratch;
     Sequence sequence;
     std::int64_t b, h;
     Range queries;
@@ -82,14 +82,14 @@ struct Task {
         return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
     }
     // The initial value, before any key. A sink is a score without a key.
-    Softmax before_keys() const {
+    RunningSoftmax before_keys() const {
         float const sink = problem.sink_of(h);
         return {sink, sink == -kInfinity ? 0.0f : 1.0f};
     }
 };
 
-void load_queries(Task const& task) {
-    Shape const& shape = task.run.shape;
+void load_queries(ForwardTask const& task) {
+    AttentionShape const& shape = task.run.shape;
     std::int64_t const lanes = task.run.lanes();
     for (std::int64_t p = 0; p < task.panels(); ++p) {
         Range const queries = task.panel(p);
@@ -102,7 +102,7 @@ void load_queries(Task const& task) {
 
 // Calls load(part) for ranges of keys at a constant stride: all keys, or those of a page.
 template <class Load>
-void for_each_part(View const& view, Range keys, Load const& load) {
+void for_each_part(DataView const& view, Range keys, Load const& load) {
     while (keys.size() > 0) {
         Range const part{keys.begin, keys.begin + view.rows_together(keys.begin, keys.size())};
         load(part);
@@ -110,9 +110,9 @@ void for_each_part(View const& view, Range keys, Load const& load) {
     }
 }
 
-void load_keys(Task const& task, Range keys) {
+void load_keys(ForwardTask const& task, Range keys) {
     AttentionTensors const& tensors = task.run.tensors;
-    Shape const& shape = task.run.shape;
+    AttentionShape const& shape = task.run.shape;
     for_each_part(tensors[Port::K], keys, [&](Range part) {
         Slice const k = transposed(slice_of(tensors[Port::K], task.b, shape.key_head(task.h), part.begin, 0));
         std::int64_t const column = part.begin - keys.begin;
@@ -126,7 +126,7 @@ void load_keys(Task const& task, Range keys) {
     });
 }
 
-void apply_dropout(Task const& task, Place const& place) {
+void apply_dropout(ForwardTask const& task, ScorePlace const& place) {
     std::int64_t const lanes = task.run.lanes();
     float* const scores = task.scratch.scores;
     float const* const mask = task.scratch.spare;
@@ -136,13 +136,13 @@ void apply_dropout(Task const& task, Place const& place) {
 }
 
 // Processes one panel against one tile of keys.
-void attend(Task const& task, std::int64_t p, Range tile) {
-    Forward const& run = task.run;
-    Scratch const& scratch = task.scratch;
+void attend(ForwardTask const& task, std::int64_t p, Range tile) {
+    ForwardRun const& run = task.run;
+    ForwardScratch const& scratch = task.scratch;
     Range const visible = task.sequence.keys_of(task.panel(p));
     Range const keys{tile.begin, std::min(tile.end, visible.end)};
     if (keys.size() == 0 || tile.end <= visible.begin) return;
-    Place const place{task.b, task.h, task.panel(p), keys};
+    ScorePlace const place{task.b, task.h, task.panel(p), keys};
     if (is_hidden(task.problem, place)) return;
 
     std::int64_t const lanes = run.lanes(), width = run.shape.width;
@@ -162,7 +162,7 @@ void attend(Task const& task, std::int64_t p, Range tile) {
 }
 
 // Stores a number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.
-void store_rows(Task const& task, std::int64_t p, View const& view, float* numbers) {
+void store_rows(ForwardTask const& task, std::int64_t p, DataView const& view, float* numbers) {
     if (!view) return;
     std::int64_t const first = task.queries.begin + p * task.run.lanes();
     std::int64_t const all = std::min(task.run.lanes(), task.queries.end - first);
@@ -171,7 +171,7 @@ void store_rows(Task const& task, std::int64_t p, View const& view, float* numbe
 }
 
 // Queries without visible keys, such as those past the sequence's length, still have the initial maximum and sum.
-void store_softmax(Task const& task, std::int64_t p) {
+void store_softmax(ForwardTask const& task, std::int64_t p) {
     AttentionTensors const& tensors = task.run.tensors;
     float* const max = task.scratch.running_max + p * task.run.lanes();
     float* const sum = task.scratch.running_sum + p * task.run.lanes();
@@ -186,7 +186,7 @@ void store_softmax(Task const& task, std::int64_t p) {
 }
 
 // Queries past the sequence's length and queries without visible keys get O = 0.
-void store_panel(Task const& task, std::int64_t p) {
+void store_panel(ForwardTask const& task, std::int64_t p) {
     AttentionTensors const& tensors = task.run.tensors;
     std::int64_t const lanes = task.run.lanes(), first = task.queries.begin + p * lanes;
     std::int64_t const present = task.panel(p).size(), all = std::min(lanes, task.queries.end - first);
@@ -206,8 +206,8 @@ void store_panel(Task const& task, std::int64_t p) {
 }
 
 // Processes the block against all keys that are visible to it.
-void attend_to_keys(Task const& task) {
-    Forward const& run = task.run;
+void attend_to_keys(ForwardTask const& task) {
+    ForwardRun const& run = task.run;
     std::fill(task.scratch.o, task.scratch.o + run.block * run.value_stride, 0.0f);
     std::fill(task.scratch.running_max, task.scratch.running_max + run.block, task.before_keys().max);
     std::fill(task.scratch.running_sum, task.scratch.running_sum + run.block, task.before_keys().sum);
@@ -223,7 +223,7 @@ void attend_to_keys(Task const& task) {
 
 // NaN in O can come from 0 times infinity or NaN of a value that is not visible to the query. That is rare; only then
 // is the block computed again, skipping zeros, which leaves all other sums as they are.
-void run_task(Task task) {
+void run_task(ForwardTask task) {
     attend_to_keys(task);
     if (task.run.kernels.holds_nan(task.scratch.o, task.run.block * task.run.value_stride)) {
         task.is_careful = true;
@@ -236,7 +236,7 @@ void run_task(Task task) {
 
 std::int64_t forward_workspace(AttentionTensors const& tensors, int threads) {
     threads = std::max(threads, 1);
-    Forward const run = make_forward(tensors, threads);
+    ForwardRun const run = make_forward(tensors, threads);
     std::int64_t const workers = std::min<std::int64_t>(threads, run.tasks());
     return Arena::workspace_bytes(saturating_multiply(workers, scratch_bytes(run)));
 }
@@ -244,8 +244,8 @@ std::int64_t forward_workspace(AttentionTensors const& tensors, int threads) {
 error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
                           void* workspace) {
     threads = std::max(threads, 1);
-    Forward const run = make_forward(tensors, threads);
-    Problem const problem = make_problem(tensors, options);
+    ForwardRun const run = make_forward(tensors, threads);
+    AttentionProblem const problem = make_problem(tensors, options);
     std::int64_t const bytes = scratch_bytes(run);
     core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);

@@ -46,7 +46,7 @@ constexpr float kInfinity = __builtin_inff();
 }
 
 // The order of the elements of a product's operand `a`.
-enum class Layout { DepthMajor, Tile };
+enum class FactorLayout { DepthMajor, Tile };
 
 // Whether a 0 in the tile multiplies like any number, or skips the product.
 enum class Zeros { Multiply, LeaveOut };
@@ -69,19 +69,19 @@ struct Rescale {
 };
 
 // With Layout::Tile the tile is `a`, otherwise b.
-template <Layout kLayout, Zeros kZeros>
+template <FactorLayout kLayout, Zeros kZeros>
 [[gnu::always_inline]] inline Vector plus_product(Vector sum, float a, Vector b) {
     Vector const all = sum + b * a;
     if constexpr (kZeros == Zeros::Multiply) return all;
-    if constexpr (kLayout == Layout::Tile) return a == 0.0f ? sum : all;
+    if constexpr (kLayout == FactorLayout::Tile) return a == 0.0f ? sum : all;
     else return b == 0.0f ? sum : all;
 }
 
-template <Layout kLayout, Zeros kZeros, class Update>
+template <FactorLayout kLayout, Zeros kZeros, class Update>
 [[gnu::always_inline]] inline void multiply_block(float const* a, Product const& p, float const* b, float* c,
                                                   Update update) {
-    constexpr std::int64_t kRowStep = kLayout == Layout::Tile ? kLanes : 1;
-    std::int64_t const depth_step = kLayout == Layout::Tile ? 1 : p.a_stride;
+    constexpr std::int64_t kRowStep = kLayout == FactorLayout::Tile ? kLanes : 1;
+    std::int64_t const depth_step = kLayout == FactorLayout::Tile ? 1 : p.a_stride;
     Vector sum[kRows][kVectors] = {};
     for (std::int64_t k = 0; k < p.depth; ++k) {
         Vector const b0 = read(b), b1 = read(b + kWidth);
@@ -102,9 +102,9 @@ template <Layout kLayout, Zeros kZeros, class Update>
     }
 }
 
-template <Layout kLayout, Zeros kZeros, class Update>
+template <FactorLayout kLayout, Zeros kZeros, class Update>
 [[gnu::always_inline]] inline void multiply_all(Product const& p, Update update) {
-    std::int64_t const row_step = kLayout == Layout::Tile ? kLanes : 1;
+    std::int64_t const row_step = kLayout == FactorLayout::Tile ? kLanes : 1;
     for (std::int64_t column = 0; column < p.columns; column += kLanes) {
         for (std::int64_t row = 0; row < p.rows; row += kRows) {
             multiply_block<kLayout, kZeros>(p.a + row * row_step, p, p.b + column, p.c + row * p.c_stride + column,
@@ -113,11 +113,11 @@ template <Layout kLayout, Zeros kZeros, class Update>
     }
 }
 
-void multiply(Product const& product) { multiply_all<Layout::DepthMajor, Zeros::Multiply>(product, Assign{}); }
+void multiply(Product const& product) { multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Assign{}); }
 
 template <Zeros kZeros>
 [[gnu::noinline]] void rescale_and_multiply_as(Product const& product, float const* factors) {
-    multiply_all<Layout::DepthMajor, kZeros>(product, Rescale<kZeros>{factors});
+    multiply_all<FactorLayout::DepthMajor, kZeros>(product, Rescale<kZeros>{factors});
 }
 
 void rescale_and_multiply(Product const& product, float const* factors) {
@@ -127,7 +127,7 @@ void rescale_and_multiply(Product const& product, float const* factors) {
 
 template <Zeros kZeros>
 [[gnu::noinline]] void multiply_tile_as(Product const& product) {
-    multiply_all<Layout::Tile, kZeros>(product, Add{});
+    multiply_all<FactorLayout::Tile, kZeros>(product, Add{});
 }
 
 void multiply_tile(Product const& product) {

@@ -16,20 +16,20 @@ std::int64_t bound(std::optional<std::int64_t> const& user) {
     return std::clamp(user.value_or(kUnbounded), -kUnbounded, kUnbounded);
 }
 
-float load_float(View const& view, float otherwise) {
+float load_float(DataView const& view, float otherwise) {
     return view ? static_cast<float>(core::load(view.type, view.data, 0)) : otherwise;
 }
 
-std::int64_t load_integer(View const& view) { return view ? core::load_integer(view.type, view.data, 0) : 0; }
+std::int64_t load_integer(DataView const& view) { return view ? core::load_integer(view.type, view.data, 0) : 0; }
 
-std::int64_t load_length(View const& view, std::int64_t b, std::int64_t most) {
+std::int64_t load_length(DataView const& view, std::int64_t b, std::int64_t most) {
     if (!view) return most;
     return std::clamp<std::int64_t>(core::load_integer(view.type, view.data, view.at(b, 0, 0, 0)), 0, most);
 }
 
 }  // namespace
 
-Shape shape_of(View const& q, View const& k, View const& v) {
+AttentionShape shape_of(DataView const& q, DataView const& k, DataView const& v) {
     return {q.dim[0], q.dim[1], k.dim[1], v.dim[1], q.dim[2], k.dim[2], q.dim[3], v.dim[3]};
 }
 
@@ -46,19 +46,19 @@ bool Sequence::sees_all(Range query_range, Range key_range) const {
     return right_of_left_bound && left_of_right_bound;
 }
 
-Sequence Problem::sequence(std::int64_t b) const {
+Sequence AttentionProblem::sequence(std::int64_t b) const {
     std::int64_t const queries = load_length(seq_len_q, b, shape.queries);
     std::int64_t const keys = load_length(seq_len_kv, b, shape.keys);
     return {queries, keys, is_bottom_right ? keys - queries : 0, left, right};
 }
 
-float Problem::sink_of(std::int64_t h) const {
+float AttentionProblem::sink_of(std::int64_t h) const {
     if (!sink) return -std::numeric_limits<float>::infinity();
     return static_cast<float>(core::load(sink.type, sink.data, sink.at(0, h, 0, 0)));
 }
 
-Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options) {
-    Problem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};
+AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options) {
+    AttentionProblem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};
     problem.bias = tensors[Port::Bias];
     problem.sink = tensors[Port::SinkToken];
     problem.block_mask = BlockMask(tensors[Port::BlockMask]);
@@ -84,7 +84,7 @@ Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const
     return problem;
 }
 
-std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads) {
+std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads) {
     constexpr std::int64_t kMost = 256, kTasksPerThread = 4;
     std::int64_t const sequences = shape.batches * shape.heads;
     std::int64_t block = kMost;

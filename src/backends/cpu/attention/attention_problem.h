@@ -11,7 +11,7 @@
 
 namespace cudnn_frontend::cpu {
 
-struct Shape {
+struct AttentionShape {
     std::int64_t batches, heads, key_heads, value_heads;
     std::int64_t queries, keys;
     std::int64_t width, value_width;
@@ -20,7 +20,7 @@ struct Shape {
     std::int64_t value_head(std::int64_t head) const { return head / (heads / value_heads); }
 };
 
-Shape shape_of(View const& q, View const& k, View const& v);
+AttentionShape shape_of(DataView const& q, DataView const& k, DataView const& v);
 
 // A half-open interval.
 struct Range {
@@ -40,9 +40,9 @@ struct Sequence {
     bool sees_all(Range query_range, Range key_range) const;
 };
 
-struct Problem {
-    Shape shape;
-    View bias, sink, dropout_mask, seq_len_q, seq_len_kv;
+struct AttentionProblem {
+    AttentionShape shape;
+    DataView bias, sink, dropout_mask, seq_len_q, seq_len_kv;
     float scale = 1.0f;
     BlockMask block_mask;
     bool alibi = false;
@@ -57,10 +57,10 @@ struct Problem {
     float sink_of(std::int64_t h) const;  // -inf if there is none
 };
 
-Problem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options);
+AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options);
 
 // The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
 // enough that all threads have work. Results do not depend on it.
-std::int64_t query_block(Shape const& shape, std::int64_t lanes, int threads);
+std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads);
 
 }  // namespace cudnn_frontend::cpu

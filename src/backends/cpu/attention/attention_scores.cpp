@@ -10,12 +10,12 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-void load_scores_like(View const& view, Place const& place, std::int64_t lanes, float* tile) {
+void load_scores_like(DataView const& view, ScorePlace const& place, std::int64_t lanes, float* tile) {
     Slice const slice = transposed(slice_of(view, place.b, place.h, place.queries.begin, place.keys.begin));
     load_tile(slice, {tile, lanes, place.keys.size(), place.queries.size()}, lanes);
 }
 
-void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
+void add_alibi(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* scores) {
     auto const slope = static_cast<float>(attention::alibi_slope(place.h, problem.shape.heads));
     for (std::int64_t key = 0; key < place.keys.size(); ++key) {
         auto const distance = static_cast<float>(place.keys.begin + key - place.queries.begin);
@@ -25,7 +25,7 @@ void add_alibi(Problem const& problem, Place const& place, std::int64_t lanes, f
     }
 }
 
-void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes, float* scores) {
+void mask_band(Sequence const& sequence, ScorePlace const& place, std::int64_t lanes, float* scores) {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
     for (std::int64_t key = 0; key < place.keys.size(); ++key) {
         // The query for which the key is on the diagonal, as a lane of this tile.
@@ -40,7 +40,7 @@ void mask_band(Sequence const& sequence, Place const& place, std::int64_t lanes,
 
 // Calls visit(queries, keys, whether the mask keeps them) for each part of the place within one tile of the mask.
 template <class Visit>
-void for_each_mask_tile(Problem const& problem, Place const& place, Visit const& visit) {
+void for_each_mask_tile(AttentionProblem const& problem, ScorePlace const& place, Visit const& visit) {
     auto const part = [](Range whole, std::int64_t begin) {
         return Range{begin, std::min(whole.end, (begin / attention::kMaskTile + 1) * attention::kMaskTile)};
     };
@@ -51,7 +51,7 @@ void for_each_mask_tile(Problem const& problem, Place const& place, Visit const&
     }
 }
 
-void mask_blocks(Problem const& problem, Place const& place, std::int64_t lanes, float* scores) {
+void mask_blocks(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* scores) {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
     for_each_mask_tile(problem, place, [&](Range queries, Range keys, bool keeps) {
         if (keeps) return;
@@ -63,8 +63,8 @@ void mask_blocks(Problem const& problem, Place const& place, std::int64_t lanes,
 }
 
 // Tiles start at multiples of a generator's group of four.
-void generate_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
-    Shape const& shape = problem.shape;
+void generate_dropout_mask(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* mask) {
+    AttentionShape const& shape = problem.shape;
     std::int64_t const first_row = (place.b * shape.heads + place.h) * shape.queries + place.queries.begin;
     for (std::int64_t key = 0; key < place.keys.size(); key += 4) {
         std::int64_t const group = (place.keys.begin + key) / 4;
@@ -81,15 +81,15 @@ void generate_dropout_mask(Problem const& problem, Place const& place, std::int6
 
 }  // namespace
 
-bool is_hidden(Problem const& problem, Place const& place) {
+bool is_hidden(AttentionProblem const& problem, ScorePlace const& place) {
     if (!problem.block_mask) return false;
     bool keeps_any = false;
     for_each_mask_tile(problem, place, [&](Range, Range, bool keeps) { keeps_any = keeps_any || keeps; });
     return !keeps_any;
 }
 
-void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
-                   float* scores, float* spare) {
+void finish_scores(AttentionProblem const& problem, Sequence const& sequence, ScorePlace const& place,
+                   std::int64_t lanes, float* scores, float* spare) {
     if (problem.bias) {
         load_scores_like(problem.bias, place, lanes, spare);
         for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i) scores[i] += spare[i];
@@ -99,7 +99,7 @@ void finish_scores(Problem const& problem, Sequence const& sequence, Place const
     if (problem.block_mask) mask_blocks(problem, place, lanes, scores);
 }
 
-void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask) {
+void load_dropout_mask(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* mask) {
     if (problem.dropout_mask) {
         load_scores_like(problem.dropout_mask, place, lanes, mask);
     } else {
@@ -108,8 +108,8 @@ void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t 
     }
 }
 
-void dump_dropout_mask(Problem const& problem, View const& dump, int threads) {
-    Shape const& shape = problem.shape;
+void dump_dropout_mask(AttentionProblem const& problem, DataView const& dump, int threads) {
+    AttentionShape const& shape = problem.shape;
     core::parallel_for(threads, shape.batches * shape.heads * shape.queries, [&](int, std::int64_t row) {
         std::int64_t const i = row % shape.queries, h = row / shape.queries % shape.heads;
         std::int64_t const b = row / shape.queries / shape.heads;

@@ -6,23 +6,23 @@
 namespace cudnn_frontend::cpu {
 
 // The part of the score tensor that a tile covers.
-struct Place {
+struct ScorePlace {
     std::int64_t b, h;
     Range queries, keys;
 };
 
 // Whether a block mask hides all of it.
-bool is_hidden(Problem const& problem, Place const& place);
+bool is_hidden(AttentionProblem const& problem, ScorePlace const& place);
 
 // Adds bias and ALiBi to scaled scores and sets the scores that band and block mask hide to -inf. `spare` has the size
 // of a tile.
-void finish_scores(Problem const& problem, Sequence const& sequence, Place const& place, std::int64_t lanes,
-                   float* scores, float* spare);
+void finish_scores(AttentionProblem const& problem, Sequence const& sequence, ScorePlace const& place,
+                   std::int64_t lanes, float* scores, float* spare);
 
 // Only the mask, without its scale.
-void load_dropout_mask(Problem const& problem, Place const& place, std::int64_t lanes, float* mask);
+void load_dropout_mask(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* mask);
 
 // Writes the generated mask of all scores.
-void dump_dropout_mask(Problem const& problem, View const& dump, int threads);
+void dump_dropout_mask(AttentionProblem const& problem, DataView const& dump, int threads);
 
 }  // namespace cudnn_frontend::cpu

@@ -32,8 +32,8 @@ double sink_probability(double sink, double log_sum) {
 
 }  // namespace
 
-void store_sink_gradients(Backward const& run, Problem const& problem, int threads) {
-    View const &d_sink = run.tensors[Port::DSinkToken], &stats = run.tensors[Port::Stats];
+void store_sink_gradients(BackwardRun const& run, AttentionProblem const& problem, int threads) {
+    DataView const &d_sink = run.tensors[Port::DSinkToken], &stats = run.tensors[Port::Stats];
     if (!d_sink) return;
     core::parallel_for(threads, run.shape.heads, [&](int, std::int64_t h) {
         double const sink = double{problem.sink_of(h)};

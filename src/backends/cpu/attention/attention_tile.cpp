@@ -69,7 +69,7 @@ void store_as(Packed const& from, Slice const& to) {
 
 }  // namespace
 
-Slice slice_of(View const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) {
+Slice slice_of(DataView const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) {
     return {view.data, view.type, view.at(b, h, row, column), view.dim[2] == 1 ? 0 : view.stride[2],
             view.dim[3] == 1 ? 0 : view.stride[3]};
 }
@@ -80,10 +80,10 @@ Slice transposed(Slice const& slice) {
 
 void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns) {
     switch (from.type) {
-        case DataType_t::FLOAT: load_as<Plain<float>>(from, to); break;
-        case DataType_t::DOUBLE: load_as<Plain<double>>(from, to); break;
-        case DataType_t::HALF: load_as<Half>(from, to); break;
-        case DataType_t::BFLOAT16: load_as<Bfloat16>(from, to); break;
+        case DataType_t::FLOAT: load_as<PlainTraits<float>>(from, to); break;
+        case DataType_t::DOUBLE: load_as<PlainTraits<double>>(from, to); break;
+        case DataType_t::HALF: load_as<HalfTraits>(from, to); break;
+        case DataType_t::BFLOAT16: load_as<Bfloat16Traits>(from, to); break;
         default: load_any(from, to); break;
     }
     for (std::int64_t row = 0; row < to.rows && padded_columns > to.columns; ++row) {
@@ -93,10 +93,10 @@ void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns)
 
 void store_tile(Packed const& from, Slice const& to) {
     switch (to.type) {
-        case DataType_t::FLOAT: store_as<Plain<float>>(from, to); break;
-        case DataType_t::DOUBLE: store_as<Plain<double>>(from, to); break;
-        case DataType_t::HALF: store_as<Half>(from, to); break;
-        case DataType_t::BFLOAT16: store_as<Bfloat16>(from, to); break;
+        case DataType_t::FLOAT: store_as<PlainTraits<float>>(from, to); break;
+        case DataType_t::DOUBLE: store_as<PlainTraits<double>>(from, to); break;
+        case DataType_t::HALF: store_as<HalfTraits>(from, to); break;
+        case DataType_t::BFLOAT16: store_as<Bfloat16Traits>(from, to); break;
         default: store_any(from, to); break;
     }
 }

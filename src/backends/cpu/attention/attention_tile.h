@@ -17,7 +17,7 @@ struct Slice {
 };
 
 // Dims of size 1 are broadcast.
-Slice slice_of(View const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column);
+Slice slice_of(DataView const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column);
 Slice transposed(Slice const& slice);
 
 // The packed side of a copy: element (row, column) at data[row * stride + column].
@@ -33,19 +33,19 @@ void store_tile(Packed const& from, Slice const& to);
 
 // How kernels read and write the elements of the types that they are compiled for.
 template <class T>
-struct Plain {
+struct PlainTraits {
     using Element = T;
     static float to_float(T value) { return static_cast<float>(value); }
     static T from_float(float value) { return static_cast<T>(value); }
 };
 
-struct Half {
+struct HalfTraits {
     using Element = std::uint16_t;
     static float to_float(Element value) { return core::half_to_float(value); }
     static Element from_float(float value) { return core::float_to_half(value); }
 };
 
-struct Bfloat16 {
+struct Bfloat16Traits {
     using Element = std::uint16_t;
     static float to_float(Element value) { return core::bfloat16_to_float(value); }
     static Element from_float(float value) { return core::float_to_bfloat16(value); }

@@ -9,7 +9,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-struct Sizes {
+struct MatmulSizes {
     std::int64_t m, n, k;
 };
 
@@ -47,8 +47,8 @@ class MatmulRun {
     }
 
     void run_entry(Extents const& index, std::int64_t c_offset) {
-        Sizes const size{length(op_.m_override, index[0], full_.m), length(op_.n_override, index[0], full_.n),
-                         length(op_.k_override, index[0], full_.k)};
+        MatmulSizes const size{length(op_.m_override, index[0], full_.m), length(op_.n_override, index[0], full_.n),
+                               length(op_.k_override, index[0], full_.k)};
         std::size_t const row = c_.rank - 2, column = c_.rank - 1;
         std::int64_t const a_offset = batch_offset(a_, index), b_offset = batch_offset(b_, index);
         for (std::int64_t k = 0; k < size.k; ++k) {
@@ -62,7 +62,7 @@ class MatmulRun {
         }
     }
 
-    void multiply_row(std::int64_t a_offset, Sizes const& size) {
+    void multiply_row(std::int64_t a_offset, MatmulSizes const& size) {
         load_row(a_, a_offset, a_.stride[a_.rank - 1], size.k, a_row_);
         std::fill_n(c_row_, size.n, 0.0);
         for (std::int64_t k = 0; k < size.k; ++k) {
@@ -76,7 +76,7 @@ class MatmulRun {
     ir::MatmulOp const& op_;
     Memory const& memory_;
     Tensor a_, b_, c_;
-    Sizes full_{};
+    MatmulSizes full_{};
     double *b_matrix_, *a_row_, *c_row_;
 };
 

@@ -82,7 +82,7 @@ class ReductionRun {
 
     ReductionMode_t mode_;
     Tensor x_, y_;
-    View lengths_;
+    DataView lengths_;
     Extents box_{}, box_stride_{};
     std::int64_t box_volume_ = 1;
 };

@@ -89,16 +89,16 @@ void fill_slots(Tensor const& slots, Extents const& query, double value) {
 }
 
 // Up to kChunk elements of a token's row.
-struct Piece {
+struct RowPiece {
     std::int64_t column, count;
 };
 
-void load_piece(Tensor const& tensor, Extents const& token, Piece const& piece, double* row) {
+void load_piece(Tensor const& tensor, Extents const& token, RowPiece const& piece, double* row) {
     std::int64_t const stride = tensor.stride[tensor.rank - 1];
     load_row(tensor, offset_of(tensor, token) + piece.column * stride, stride, piece.count, row);
 }
 
-void store_piece(Tensor const& tensor, Extents const& token, Piece const& piece, double const* row) {
+void store_piece(Tensor const& tensor, Extents const& token, RowPiece const& piece, double const* row) {
     std::int64_t const stride = tensor.stride[tensor.rank - 1];
     store_row(tensor, offset_of(tensor, token) + piece.column * stride, stride, piece.count, row);
 }
@@ -106,14 +106,14 @@ void store_piece(Tensor const& tensor, Extents const& token, Piece const& piece,
 template <class Visit>
 void for_each_piece(std::int64_t width, Visit const& visit) {
     for (std::int64_t column = 0; column < width; column += kChunk) {
-        visit(Piece{column, std::min(kChunk, width - column)});
+        visit(RowPiece{column, std::min(kChunk, width - column)});
     }
 }
 
 double dot(Tensor const& a, Extents const& of_a, Tensor const& b, Extents const& of_b) {
     std::array<double, kChunk> x, y;
     double sum = 0.0;
-    for_each_piece(a.dim[a.rank - 1], [&](Piece const& piece) {
+    for_each_piece(a.dim[a.rank - 1], [&](RowPiece const& piece) {
         load_piece(a, of_a, piece, x.data());
         load_piece(b, of_b, piece, y.data());
         for (std::size_t i = 0; i < static_cast<std::size_t>(piece.count); ++i) sum += x[i] * y[i];
@@ -136,7 +136,7 @@ void multiply_tokens(Axes const& axes, Tensor const& queries, Tensor const& keys
 template <class ForEachTerm>
 void sum_rows(Tensor const& rows, Tensor const& y, ForEachTerm const& for_each_term) {
     for_each_token(y, [&](Extents const& token) {
-        for_each_piece(y.dim[y.rank - 1], [&](Piece const& piece) {
+        for_each_piece(y.dim[y.rank - 1], [&](RowPiece const& piece) {
             std::array<double, kChunk> sum{}, row;
             for_each_term(token, [&](Extents const& partner, double weight) {
                 if (weight == 0.0) return;

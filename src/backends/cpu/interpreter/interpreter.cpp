@@ -41,8 +41,8 @@ void interpret(ir::RngOp const& op, Memory const& memory, double*) {
 
 void interpret(ir::PagedLoadOp const& op, Memory const& memory, double*) {
     Tensor const y = memory.tensor(op.y);
-    View const from = paged_view(memory.view(op.container), memory.view(op.table), y.dim[0], y.dim[2]);
-    View const lengths = memory.view(op.length);
+    DataView const from = paged_view(memory.view(op.container), memory.view(op.table), y.dim[0], y.dim[2]);
+    DataView const lengths = memory.view(op.length);
     Walk<1> element(y.rank, y.dim, {y.stride});
     do {
         Extents const& at = element.index();

@@ -46,10 +46,10 @@ IndexValues index_values(ir::OpGraph const& graph) {
     return values;
 }
 
-std::vector<Slot> slots_of(ir::OpGraph const& graph) {
-    std::vector<Slot> slots(graph.values().size());
+std::vector<ValueSlot> slots_of(ir::OpGraph const& graph) {
+    std::vector<ValueSlot> slots(graph.values().size());
     for (std::size_t i = 0; i < graph.bindings().size(); ++i) {
-        slots[static_cast<std::size_t>(graph.bindings()[i].value)] = {Slot::Where::Pointer,
+        slots[static_cast<std::size_t>(graph.bindings()[i].value)] = {ValueSlot::Where::Pointer,
                                                                       static_cast<std::int64_t>(i)};
     }
     return slots;
@@ -70,7 +70,7 @@ class FetchedPack {
         std::ranges::sort(ids);
         ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
         for (ir::ValueId const id : ids) {
-            if (id == ir::kNoValue || slots_[static_cast<std::size_t>(id)].where != Slot::Where::Pointer) continue;
+            if (id == ir::kNoValue || slots_[static_cast<std::size_t>(id)].where != ValueSlot::Where::Pointer) continue;
             SDPA_GRAPH_TRY(fetch_one(id));
         }
         return {};
@@ -82,7 +82,7 @@ class FetchedPack {
         std::vector<ir::ValueId> const ids = values_of_steps(graph_);
         for (ir::ValueId const id : ids) {
             ir::Value const& value = graph_.value(id);
-            slots_[static_cast<std::size_t>(id)] = {Slot::Where::Workspace, bytes};
+            slots_[static_cast<std::size_t>(id)] = {ValueSlot::Where::Workspace, bytes};
             bytes += value.dim[0] * core::size_of(value.type);
         }
         steps_.resize(static_cast<std::size_t>(bytes));
@@ -120,7 +120,7 @@ class FetchedPack {
 
     ir::OpGraph const& graph_;
     std::vector<void*> pointers_;
-    std::vector<Slot> slots_;
+    std::vector<ValueSlot> slots_;
     std::deque<std::vector<std::byte>> copies_;
     std::vector<std::byte> steps_;
     plan::Fetch const& fetch_;

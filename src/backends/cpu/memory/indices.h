@@ -41,7 +41,7 @@ std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const
 // Containers of pages, and page tables.
 
 // The container as `batches` sequences of `rows` rows; the container itself if there is no table.
-View paged_view(View container, View const& table, std::int64_t batches, std::int64_t rows);
+DataView paged_view(DataView container, DataView const& table, std::int64_t batches, std::int64_t rows);
 
 // Checks that a container has all pages that its table names for existing keys. Lengths are within their dims, and the
 // offsets of packed tables are valid.

@@ -21,11 +21,11 @@ class WorkspacePlanner {
         layout_.slots.resize(graph.values().size());
     }
 
-    Result<Layout> run() && {
+    Result<WorkspaceLayout> run() && {
         place_bindings();
         find_last_uses();
         for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
-            for (ir::Operand const& out : ir::outputs_of(graph_.ops()[i])) place(graph_.storage_of(out.value));
+            for (ir::NamedValue const& out : ir::outputs_of(graph_.ops()[i])) place(graph_.storage_of(out.value));
             if (layout_.bytes > kMaxWorkspace) return too_large();
             release_after(i);
         }
@@ -34,21 +34,22 @@ class WorkspacePlanner {
     }
 
    private:
-    struct Block {
+    struct ValueBlock {
         std::int64_t begin, end;
         ir::ValueId value;
     };
 
     void place_bindings() {
         for (std::size_t i = 0; i < graph_.bindings().size(); ++i) {
-            slot(graph_.bindings()[i].value) = {Slot::Where::Pointer, static_cast<std::int64_t>(i)};
+            slot(graph_.bindings()[i].value) = {ValueSlot::Where::Pointer, static_cast<std::int64_t>(i)};
         }
     }
 
     void find_last_uses() {
         for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
-            for (ir::Operand const& in : ir::inputs_of(graph_.ops()[i])) last_use(graph_.storage_of(in.value)) = i;
-            for (ir::Operand const& out : ir::outputs_of(graph_.ops()[i])) last_use(graph_.storage_of(out.value)) = i;
+            for (ir::NamedValue const& in : ir::inputs_of(graph_.ops()[i])) last_use(graph_.storage_of(in.value)) = i;
+            for (ir::NamedValue const& out : ir::outputs_of(graph_.ops()[i]))
+                last_use(graph_.storage_of(out.value)) = i;
         }
     }
 
@@ -64,7 +65,7 @@ class WorkspacePlanner {
                             "address; make the batch smaller.",
                         {"", "", sums}};
             }
-            slot(id) = {Slot::Where::Workspace, layout_.bytes};
+            slot(id) = {ValueSlot::Where::Workspace, layout_.bytes};
             layout_.bytes += align_up(value.dim[0] * core::size_of(value.type));
         }
         return {};
@@ -72,16 +73,16 @@ class WorkspacePlanner {
 
     // Places copies, which live throughout a run. Ragged tensors have one unless operations support offsets, and so do
     // results that operations read.
-    Result<Layout> place_copies() {
+    Result<WorkspaceLayout> place_copies() {
         for (ir::Op const& op : graph_.ops()) {
             bool const knows_offsets = std::holds_alternative<ir::SdpaForwardOp>(op.body) ||
                                        std::holds_alternative<ir::SdpaBackwardOp>(op.body) ||
                                        std::holds_alternative<ir::PagedLoadOp>(op.body);
-            for (ir::Operand const& in : ir::inputs_of(op)) {
+            for (ir::NamedValue const& in : ir::inputs_of(op)) {
                 ir::ValueId const id = graph_.storage_of(in.value);
                 if (is_rounded_result(id) || (is_ragged(id) && !knows_offsets)) place_copy(id);
             }
-            for (ir::Operand const& out : ir::outputs_of(op)) {
+            for (ir::NamedValue const& out : ir::outputs_of(op)) {
                 ir::ValueId const id = graph_.storage_of(out.value);
                 if (is_ragged(id) && !knows_offsets) place_copy(id);
             }
@@ -116,11 +117,11 @@ class WorkspacePlanner {
         for (; block != live_.end() && block->begin - begin < bytes; ++block) begin = block->end;
         live_.insert(block, {begin, begin + bytes, id});
         layout_.bytes = std::max(layout_.bytes, begin + bytes);
-        slot(id) = {Slot::Where::Workspace, begin};
+        slot(id) = {ValueSlot::Where::Workspace, begin};
     }
 
     void release_after(std::size_t op) {
-        std::erase_if(live_, [&](Block const& block) { return last_use(block.value) <= op; });
+        std::erase_if(live_, [&](ValueBlock const& block) { return last_use(block.value) <= op; });
     }
 
     error_t too_large() const {
@@ -128,7 +129,7 @@ class WorkspacePlanner {
             return {error_code_t::GRAPH_NOT_SUPPORTED,
                     "The copies of ragged tensors and of outputs that operations read again need more than 2^47 bytes "
                     "of workspace; use Target::cpu(), which makes fewer."};
-        auto const largest = std::max_element(live_.begin(), live_.end(), [](Block const& a, Block const& b) {
+        auto const largest = std::max_element(live_.begin(), live_.end(), [](ValueBlock const& a, ValueBlock const& b) {
             return a.end - a.begin < b.end - b.begin;
         });
         ir::Value const& value = graph_.value(largest->value);
@@ -142,13 +143,13 @@ class WorkspacePlanner {
             {"", "", value.name}};
     }
 
-    Slot& slot(ir::ValueId id) { return layout_.slots[static_cast<std::size_t>(id)]; }
+    ValueSlot& slot(ir::ValueId id) { return layout_.slots[static_cast<std::size_t>(id)]; }
     std::size_t& last_use(ir::ValueId id) { return last_use_[static_cast<std::size_t>(id)]; }
 
     ir::OpGraph const& graph_;
     std::vector<std::size_t> last_use_;  // the last operation that uses each storage
-    std::vector<Block> live_;            // ascending
-    Layout layout_;
+    std::vector<ValueBlock> live_;       // ascending
+    WorkspaceLayout layout_;
 };
 
 }  // namespace
@@ -157,6 +158,6 @@ std::int64_t align_up(std::int64_t bytes) {
     return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
-Result<Layout> lay_out(ir::OpGraph const& graph) { return WorkspacePlanner(graph).run(); }
+Result<WorkspaceLayout> lay_out(ir::OpGraph const& graph) { return WorkspacePlanner(graph).run(); }
 
 }  // namespace cudnn_frontend::cpu

@@ -14,8 +14,8 @@ DataType_t copied_type(ir::Value const& value) {
     return is_wide ? DataType_t::DOUBLE : value.type;
 }
 
-View make_view(ir::Value const& value, void* data) {
-    View view;
+DataView make_view(ir::Value const& value, void* data) {
+    DataView view;
     view.data = data;
     view.type = stored_type(value);
     // Dims beyond four have one element.
@@ -27,11 +27,11 @@ View make_view(ir::Value const& value, void* data) {
 
 void* Memory::data(ir::ValueId id) const {
     ir::ValueId const storage = graph_.storage_of(id);
-    Slot const& slot = slots_[static_cast<std::size_t>(storage)];
+    ValueSlot const& slot = slots_[static_cast<std::size_t>(storage)];
     switch (slot.where) {
-        case Slot::Where::Pointer: return pointers_[static_cast<std::size_t>(slot.at)];
-        case Slot::Where::Workspace: return workspace_ + slot.at;
-        case Slot::Where::Graph: break;
+        case ValueSlot::Where::Pointer: return pointers_[static_cast<std::size_t>(slot.at)];
+        case ValueSlot::Where::Workspace: return workspace_ + slot.at;
+        case ValueSlot::Where::Graph: break;
     }
     // Constants are never results, so nothing writes through these pointers.
     ir::Value const& constant = graph_.value(storage);
@@ -50,15 +50,15 @@ Tensor Memory::callers_tensor(ir::ValueId id) const {
     return make_tensor(value, value.type, data(id));
 }
 
-View Memory::view(ir::ValueId id) const {
+DataView Memory::view(ir::ValueId id) const {
     if (id == ir::kNoValue) return {};
     ir::Value const& value = graph_.value(id);
     if (value.role == ir::Role::Output && has_copy(id)) {
-        View copy = make_view(value, workspace_ + copy_at(id));
+        DataView copy = make_view(value, workspace_ + copy_at(id));
         copy.type = copied_type(value);
         return copy;
     }
-    View view = make_view(value, data(id));
+    DataView view = make_view(value, data(id));
     if (value.ragged) {
         ir::Value const& offsets = graph_.value(value.ragged.offset);
         view.starts = {data(value.ragged.offset), offsets.type, offsets.stride[0], value.ragged.multiplier};

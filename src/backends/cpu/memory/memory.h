@@ -10,7 +10,7 @@
 namespace cudnn_frontend::cpu {
 
 // The place of one value: behind a pointer of the caller, in the workspace, or, for a constant, in the graph.
-struct Slot {
+struct ValueSlot {
     enum class Where { Pointer, Workspace, Graph };
     Where where = Where::Graph;
     std::int64_t at = 0;  // number of the pointer, or byte offset in the workspace
@@ -26,17 +26,18 @@ DataType_t stored_type(ir::Value const& value);
 DataType_t copied_type(ir::Value const& value);
 
 // Tensors of fewer than four dims get leading ones.
-View make_view(ir::Value const& value, void* data);
+DataView make_view(ir::Value const& value, void* data);
 
 class Memory {
    public:
-    Memory(ir::OpGraph const& graph, std::span<Slot const> slots, std::span<void* const> pointers, std::byte* workspace)
+    Memory(ir::OpGraph const& graph, std::span<ValueSlot const> slots, std::span<void* const> pointers,
+           std::byte* workspace)
         : graph_(graph), slots_(slots), pointers_(pointers), workspace_(workspace) {}
 
     // For primitive operations: the copy if there is one.
     Tensor tensor(ir::ValueId id) const;
     // For fused operations, which read ragged inputs directly. Empty for kNoValue.
-    View view(ir::ValueId id) const;
+    DataView view(ir::ValueId id) const;
     // The caller's memory, even if there is a copy.
     Tensor callers_tensor(ir::ValueId id) const;
     bool has_copy(ir::ValueId id) const { return copy_at(id) >= 0; }
@@ -50,7 +51,7 @@ class Memory {
     }
 
     ir::OpGraph const& graph_;
-    std::span<Slot const> slots_;
+    std::span<ValueSlot const> slots_;
     std::span<void* const> pointers_;
     std::byte* workspace_;
 };

@@ -25,7 +25,7 @@ class PageCheck {
     void check(ir::ValueId container, ir::ValueId table, ir::ValueId length) {
         if (table == ir::kNoValue || findings_.has(&graph_.value(table))) return;
         std::int64_t const pages = graph_.value(container).dim[0], batches = graph_.value(table).dim[0];
-        View const view = paged_view(memory_.view(container), memory_.view(table), batches, 0);
+        DataView const view = paged_view(memory_.view(container), memory_.view(table), batches, 0);
         for (std::int64_t b = 0; b < batches; ++b) {
             std::int64_t const keys = memory_.integer(length, b * graph_.value(length).stride[0]);
             for (std::int64_t key = 0; key < keys; key += view.pages.rows) {
@@ -54,7 +54,7 @@ class PageCheck {
 
 }  // namespace
 
-View paged_view(View container, View const& table, std::int64_t batches, std::int64_t rows) {
+DataView paged_view(DataView container, DataView const& table, std::int64_t batches, std::int64_t rows) {
     if (!table) return container;
     container.pages = {.table = table.data,
                        .type = table.type,

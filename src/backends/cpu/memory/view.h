@@ -12,7 +12,7 @@
 namespace cudnn_frontend::cpu {
 
 // Where each batch entry of a ragged tensor starts.
-struct Starts {
+struct EntryStarts {
     void const* offsets = nullptr;  // null: the tensor is not ragged
     DataType_t type = DataType_t::INT32;
     std::int64_t stride = 1;
@@ -23,11 +23,11 @@ struct Starts {
 };
 
 // Where the rows of a sequence are in a container of pages.
-struct Pages {
+struct PagedRows {
     void const* table = nullptr;  // null: not paged
     DataType_t type = DataType_t::INT32;
     std::int64_t batch_stride = 0, page_stride = 0;  // of the table
-    Starts starts;                                   // of a packed table
+    EntryStarts starts;                              // of a packed table
     std::int64_t rows = 1;                           // of a page
 
     explicit operator bool() const { return table != nullptr; }
@@ -37,13 +37,13 @@ struct Pages {
     }
 };
 
-struct View {
+struct DataView {
     void* data = nullptr;  // null: the tensor is not connected
     DataType_t type = DataType_t::FLOAT;
     std::array<std::int64_t, 4> dim{1, 1, 1, 1};
     std::array<std::int64_t, 4> stride{0, 0, 0, 0};
-    Starts starts;
-    Pages pages;  // if paged, the first stride is that of the pages
+    EntryStarts starts;
+    PagedRows pages;  // if paged, the first stride is that of the pages
 
     explicit operator bool() const { return data != nullptr; }
     // The element's index; an index into a dim of size 1 is ignored, which broadcasts.
@@ -67,7 +67,7 @@ struct View {
 class BlockMask {
    public:
     BlockMask() = default;
-    explicit BlockMask(View const& bytes) : bytes_(bytes) {}
+    explicit BlockMask(DataView const& bytes) : bytes_(bytes) {}
 
     explicit operator bool() const { return static_cast<bool>(bytes_); }
     // Whether the mask keeps key j visible to query i: the same for all of one tile.
@@ -77,7 +77,7 @@ class BlockMask {
     }
 
    private:
-    View bytes_;
+    DataView bytes_;
 };
 
 }  // namespace cudnn_frontend::cpu

@@ -15,13 +15,13 @@ inline constexpr std::int64_t kWorkspaceAlignment = 64;
 // More than any host can address; sizes up to here can be added without overflow.
 inline constexpr std::int64_t kMaxWorkspace = std::int64_t{1} << 47;
 
-struct Layout {
-    std::vector<Slot> slots;  // of each value; those of views are not used
-    std::int64_t bytes = 0;   // of workspace for the virtual values
+struct WorkspaceLayout {
+    std::vector<ValueSlot> slots;  // of each value; those of views are not used
+    std::int64_t bytes = 0;        // of workspace for the virtual values
 };
 
 // Virtual values share memory where one is last read before the other is written.
-Result<Layout> lay_out(ir::OpGraph const& graph);
+Result<WorkspaceLayout> lay_out(ir::OpGraph const& graph);
 
 std::int64_t align_up(std::int64_t bytes);
 

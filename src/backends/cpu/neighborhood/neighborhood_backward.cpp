@@ -24,8 +24,8 @@ float* take_row_dots(NeighborhoodProblem const& problem, Arena& arena) {
     return arena.take<float>(tokens, 1);
 }
 
-struct Scratch {
-    Scratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
+struct GradientScratch {
+    GradientScratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
         : q(arena.take<float>(run.width(), run.lanes())),
           d_o(arena.take<float>(run.width(), run.lanes())),
           q_rows(arena.take<float>(run.lanes(), run.lane_padded(run.width()))),
@@ -57,25 +57,25 @@ void scale(float* data, std::int64_t count, float factor) {
 }
 
 // Queries of a panel, with their stats and sums of dO * O.
-struct Panel {
+struct QueryPanel {
     Lanes lanes;
     std::array<float, kMaxLanes> stats{}, row_dots{};
 };
 
-struct Task {
+struct GradientTask {
     NeighborhoodRun const& run;
     TokenView const& row_dots;
-    Block const& block;
-    Scratch const& scratch;
+    TokenBlock const& block;
+    GradientScratch const& scratch;
     bool is_careful = false;  // pairs that the mask hides contribute nothing, even with NaN or infinity
 
     NeighborhoodProblem const& problem() const { return run.problem; }
 };
 
 // Replaces the scores of a tile by P, and the gradients by dS. Rows up to the next register block are cleared.
-void differentiate_scores(Task const& task, Panel const& panel, KeyTile const& keys) {
+void differentiate_scores(GradientTask const& task, QueryPanel const& panel, KeyTile const& keys) {
     NeighborhoodRun const& run = task.run;
-    Scratch const& scratch = task.scratch;
+    GradientScratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes();
     multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
     TokenView const& bias = task.problem()[RelPosBias];
@@ -88,10 +88,10 @@ void differentiate_scores(Task const& task, Panel const& panel, KeyTile const& k
         std::fill(tile + keys.count * lanes, tile + run.row_padded(keys.count) * lanes, 0.0f);
 }
 
-Panel load_panel(Task const& task, Tokens const& queries) {
+QueryPanel load_panel(GradientTask const& task, Tokens const& queries) {
     NeighborhoodProblem const& problem = task.problem();
     std::int64_t const lanes = task.run.lanes();
-    Panel panel{lanes_of(task.block.group, queries.box, queries.begin, lanes)};
+    QueryPanel panel{lanes_of(task.block.group, queries.box, queries.begin, lanes)};
     load_columns(problem[Q], queries, problem.width, task.scratch.q, lanes);
     scale(task.scratch.q, problem.width * lanes, problem.scale);
     load_columns(problem[DO], queries, problem.width, task.scratch.d_o, lanes);
@@ -99,13 +99,13 @@ Panel load_panel(Task const& task, Tokens const& queries) {
     return panel;
 }
 
-void load_key_columns(Task const& task, Tokens const& keys) {
+void load_key_columns(GradientTask const& task, Tokens const& keys) {
     load_columns(task.problem()[K], keys, task.run.width(), task.scratch.k, kTileKeys);
     load_columns(task.problem()[V], keys, task.run.width(), task.scratch.v, kTileKeys);
 }
 
 // O passes through the memory of dQ, which is not needed yet.
-void find_row_dots(Task const& task, Tokens const& queries, Panel& panel) {
+void find_row_dots(GradientTask const& task, Tokens const& queries, QueryPanel& panel) {
     std::int64_t const lanes = task.run.lanes();
     float* const o = task.scratch.d_q;
     load_columns(task.problem()[O], queries, task.run.width(), o, lanes);
@@ -122,7 +122,7 @@ void find_row_dots(Task const& task, Tokens const& queries, Panel& panel) {
 
 // Calls visit(keys, tile) for the tiles of keys that are visible to a panel of the block, with dS among the gradients.
 template <class Visit>
-void for_each_key_tile(Task const& task, Panel const& panel, Visit visit) {
+void for_each_key_tile(GradientTask const& task, QueryPanel const& panel, Visit visit) {
     Box const keys = task.block.group.keys_of(task.block.box);
     Visibility const visibility(task.block.group, panel.lanes, keys, task.scratch.seen);
     for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
@@ -136,9 +136,9 @@ void for_each_key_tile(Task const& task, Panel const& panel, Visit visit) {
 }
 
 // Sums dQ of a block of queries, without the scale. Returns whether it has NaN.
-bool sum_query_gradients(Task const& task, Panel const& panel) {
+bool sum_query_gradients(GradientTask const& task, QueryPanel const& panel) {
     NeighborhoodRun const& run = task.run;
-    Scratch const& scratch = task.scratch;
+    GradientScratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), elements = stride * run.lanes();
     std::fill_n(scratch.d_q, elements, 0.0f);
     for_each_key_tile(task, panel, [&](Tokens const& keys, KeyTile const& tile) {
@@ -150,10 +150,10 @@ bool sum_query_gradients(Task const& task, Panel const& panel) {
 
 // NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
 // only then are the sums computed again, skipping zeros, which leaves all others as they are.
-void differentiate_queries(Task task) {
+void differentiate_queries(GradientTask task) {
     NeighborhoodRun const& run = task.run;
     Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
-    Panel panel = load_panel(task, queries);
+    QueryPanel panel = load_panel(task, queries);
     find_row_dots(task, queries, panel);
     if (sum_query_gradients(task, panel)) {
         task.is_careful = true;
@@ -164,9 +164,9 @@ void differentiate_queries(Task task) {
 }
 
 // dS is 0 for pairs of a query and a key that is not visible to it, and is no sum of products.
-void sum_bias_gradients(Task const& task, DistanceSums& sums) {
+void sum_bias_gradients(GradientTask const& task, DistanceSums& sums) {
     Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
-    Panel panel = load_panel(task, queries);
+    QueryPanel panel = load_panel(task, queries);
     load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
     PairOffsets const offsets = sums.offsets_of(task.block, panel.lanes);
     for_each_key_tile(task, panel, [&](Tokens const&, KeyTile const& tile) {
@@ -175,11 +175,11 @@ void sum_bias_gradients(Task const& task, DistanceSums& sums) {
 }
 
 // Adds one panel of the queries to which a block of keys is visible.
-void add_key_gradients(Task const& task, Tokens const& keys, Tokens const& queries) {
+void add_key_gradients(GradientTask const& task, Tokens const& keys, Tokens const& queries) {
     NeighborhoodRun const& run = task.run;
     NeighborhoodProblem const& problem = task.problem();
-    Scratch const& scratch = task.scratch;
-    Panel panel = load_panel(task, queries);
+    GradientScratch const& scratch = task.scratch;
+    QueryPanel panel = load_panel(task, queries);
     KeyTile const tile = key_tile(keys, Visibility(task.block.group, panel.lanes, task.block.box, scratch.seen));
     if (!tile.is_seen) return;
     load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
@@ -194,7 +194,7 @@ void add_key_gradients(Task const& task, Tokens const& keys, Tokens const& queri
 }
 
 // Sums dK and dV of a block of keys. Returns whether they have NaN.
-bool sum_key_gradients(Task const& task, Tokens const& keys) {
+bool sum_key_gradients(GradientTask const& task, Tokens const& keys) {
     NeighborhoodRun const& run = task.run;
     std::int64_t const elements = kTileKeys * run.lane_padded(run.width());
     for (float* const sums : {task.scratch.d_k, task.scratch.d_v}) std::fill_n(sums, elements, 0.0f);
@@ -206,7 +206,7 @@ bool sum_key_gradients(Task const& task, Tokens const& keys) {
     return run.kernels.holds_nan(task.scratch.d_k, elements) || run.kernels.holds_nan(task.scratch.d_v, elements);
 }
 
-void differentiate_keys(Task task) {
+void differentiate_keys(GradientTask task) {
     Tokens const keys = tile_of(task.block, task.block.box, 0);
     load_key_columns(task, keys);
     if (sum_key_gradients(task, keys)) {
@@ -224,30 +224,31 @@ std::int64_t backward_bytes(NeighborhoodProblem const& problem, int threads) {
     NeighborhoodRun const run(problem);
     Arena arena(nullptr, 0);
     take_row_dots(problem, arena);
-    return std::max(workers_bytes<Scratch>(run, run.blocks_of_queries(), threads, arena.used()),
-                    workers_bytes<Scratch>(run, run.blocks_of_keys(), threads, arena.used()));
+    return std::max(workers_bytes<GradientScratch>(run, run.blocks_of_queries(), threads, arena.used()),
+                    workers_bytes<GradientScratch>(run, run.blocks_of_keys(), threads, arena.used()));
 }
 
 void run_backward(NeighborhoodProblem const& problem, int threads, void* workspace) {
     NeighborhoodRun const run(problem);
     Arena arena(workspace, 0);
     TokenView const row_dots = row_dots_view(problem, take_row_dots(problem, arena));
-    for_each_block<Scratch>(run, run.blocks_of_queries(), threads, workspace, arena.used(),
-                            [&](Block const& block, Scratch const& scratch) {
-                                differentiate_queries({run, row_dots, block, scratch});
-                            });
-    for_each_block<Scratch>(run, run.blocks_of_keys(), threads, workspace, arena.used(),
-                            [&](Block const& block, Scratch const& scratch) {
-                                differentiate_keys({run, row_dots, block, scratch});
-                            });
+    for_each_block<GradientScratch>(run, run.blocks_of_queries(), threads, workspace, arena.used(),
+                                    [&](TokenBlock const& block, GradientScratch const& scratch) {
+                                        differentiate_queries({run, row_dots, block, scratch});
+                                    });
+    for_each_block<GradientScratch>(run, run.blocks_of_keys(), threads, workspace, arena.used(),
+                                    [&](TokenBlock const& block, GradientScratch const& scratch) {
+                                        differentiate_keys({run, row_dots, block, scratch});
+                                    });
     if (!problem[DRelPosBias]) return;
-    for_each_head<Scratch>(
-        run, run.blocks_of_queries(), threads, workspace, arena.used(),
-        [&](std::int64_t h, Scratch scratch, auto const& blocks) {
-            scratch.d_bias.clear();
-            blocks([&](Block const& block) { sum_bias_gradients({run, row_dots, block, scratch}, scratch.d_bias); });
-            scratch.d_bias.store(h);
-        });
+    for_each_head<GradientScratch>(run, run.blocks_of_queries(), threads, workspace, arena.used(),
+                                   [&](std::int64_t h, GradientScratch scratch, auto const& blocks) {
+                                       scratch.d_bias.clear();
+                                       blocks([&](TokenBlock const& block) {
+                                           sum_bias_gradients({run, row_dots, block, scratch}, scratch.d_bias);
+                                       });
+                                       scratch.d_bias.store(h);
+                                   });
 }
 
 }  // namespace cudnn_frontend::cpu

@@ -23,7 +23,7 @@ DistanceSums::DistanceSums(NeighborhoodProblem const& problem, Arena& arena)
 
 void DistanceSums::clear() { std::fill_n(sums_, distances_.count(), 0.0); }
 
-PairOffsets DistanceSums::offsets_of(Block const& block, Lanes const& lanes) const {
+PairOffsets DistanceSums::offsets_of(TokenBlock const& block, Lanes const& lanes) const {
     TokenView packed;
     packed.axes = {distances_.extent(1) * distances_.extent(2), distances_.extent(2), 1};
     return distance_offsets(packed, block, lanes);
@@ -38,7 +38,7 @@ void DistanceSums::add(float const* tile, std::int64_t lanes, KeyTile const& key
 void DistanceSums::store(std::int64_t h) const {
     TokenView const& to = problem_[DRelPosBias];
     for (std::int64_t index = 0; index < distances_.count(); ++index) {
-        Place const at = distances_.at(index);
+        GridPlace const at = distances_.at(index);
         std::int64_t const offset = h * to.head + at[0] * to.axes[0] + at[1] * to.axes[1] + at[2] * to.axes[2];
         core::store(to.type, to.data, offset, sums_[index]);
     }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-struct Scratch {
-    Scratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
+struct OutputScratch {
+    OutputScratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
         : q(arena.take<float>(run.width(), run.lanes())),
           o(arena.take<float>(run.row_padded(run.width()), run.lanes())),
           k(arena.take<float>(run.width(), kTileKeys)),
@@ -30,10 +30,10 @@ struct Scratch {
 };
 
 // A block of queries in the lanes of one panel.
-struct Task {
+struct OutputTask {
     NeighborhoodRun const& run;
-    Block const& block;
-    Scratch const& scratch;
+    TokenBlock const& block;
+    OutputScratch const& scratch;
     Lanes lanes = lanes_of(block.group, block.box, 0, run.lanes());
     std::array<float, kMaxLanes> max{}, sum{};
 
@@ -41,16 +41,16 @@ struct Task {
     Tokens queries() const { return {block, block.box, 0, lanes.count}; }
 };
 
-void load_queries(Task const& task) {
+void load_queries(OutputTask const& task) {
     std::int64_t const elements = task.run.width() * task.run.lanes();
     load_columns(task.problem()[Q], task.queries(), task.run.width(), task.scratch.q, task.run.lanes());
     for (std::int64_t i = 0; i < elements; ++i) task.scratch.q[i] *= task.problem().scale;
 }
 
 // Processes the panel against one tile of keys.
-void attend(Task& task, Tokens const& keys, KeyTile const& tile, bool is_careful) {
+void attend(OutputTask& task, Tokens const& keys, KeyTile const& tile, bool is_careful) {
     NeighborhoodRun const& run = task.run;
-    Scratch const& scratch = task.scratch;
+    OutputScratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), lanes = run.lanes();
     load_columns(task.problem()[K], keys, run.width(), scratch.k, kTileKeys);
     load_rows(task.problem()[V], keys, run.width(), scratch.v, stride);
@@ -65,7 +65,7 @@ void attend(Task& task, Tokens const& keys, KeyTile const& tile, bool is_careful
         rescale.data());
 }
 
-void attend_to_keys(Task& task, bool is_careful) {
+void attend_to_keys(OutputTask& task, bool is_careful) {
     task.max.fill(-kInfinity);
     task.sum.fill(0.0f);
     std::fill_n(task.scratch.o, task.run.row_padded(task.run.width()) * task.run.lanes(), 0.0f);
@@ -79,7 +79,7 @@ void attend_to_keys(Task& task, bool is_careful) {
 }
 
 // Queries without visible keys, or only with keys of score -inf, get O = 0.
-void store(Task& task) {
+void store(OutputTask& task) {
     std::array<float, kMaxLanes> factors{}, stats;
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(task.lanes.count); ++lane) {
         if (task.sum[lane] != 0.0f) factors[lane] = 1.0f / task.sum[lane];
@@ -92,7 +92,7 @@ void store(Task& task) {
 
 // NaN in O can come from 0 times infinity or NaN of a value that is not visible to the query. That is rare; only then
 // is the block computed again, skipping zeros, which leaves all other sums as they are.
-void run_block(Task task) {
+void run_block(OutputTask task) {
     NeighborhoodRun const& run = task.run;
     load_queries(task);
     attend_to_keys(task, false);
@@ -104,15 +104,15 @@ void run_block(Task task) {
 
 std::int64_t forward_bytes(NeighborhoodProblem const& problem, int threads) {
     NeighborhoodRun const run(problem);
-    return workers_bytes<Scratch>(run, run.blocks_of_queries(), threads);
+    return workers_bytes<OutputScratch>(run, run.blocks_of_queries(), threads);
 }
 
 void run_forward(NeighborhoodProblem const& problem, int threads, void* workspace) {
     NeighborhoodRun const run(problem);
-    for_each_block<Scratch>(run, run.blocks_of_queries(), threads, workspace, 0,
-                            [&](Block const& block, Scratch const& scratch) {
-                                run_block({run, block, scratch});
-                            });
+    for_each_block<OutputScratch>(run, run.blocks_of_queries(), threads, workspace, 0,
+                                  [&](TokenBlock const& block, OutputScratch const& scratch) {
+                                      run_block({run, block, scratch});
+                                  });
 }
 
 }  // namespace cudnn_frontend::cpu

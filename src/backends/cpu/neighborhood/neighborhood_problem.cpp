@@ -44,7 +44,7 @@ NeighborhoodProblem make_problem(ir::OpGraph const& graph, ir::NeighborhoodOp co
     problem.heads = sizes.heads;
     problem.width = sizes.width;
     problem.scale = static_cast<float>(op.scale);
-    for (neighborhood::Operand const& row : neighborhood::kOperands) {
+    for (neighborhood::OperandUses const& row : neighborhood::kOperands) {
         ir::ValueId const id = op.operands[row.port];
         if (id != ir::kNoValue) problem[row.port] = view_of(tensor_of(id), op.function, row.port, sizes.space.size());
     }

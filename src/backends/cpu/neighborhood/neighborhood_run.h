@@ -73,7 +73,7 @@ void for_each_block(NeighborhoodRun const& run, Division const& division, int th
                     std::int64_t first, Task const& task) {
     std::int64_t const bytes = scratch_bytes<Scratch>(run, division);
     core::parallel_for(threads, division.blocks(), [&](int worker, std::int64_t index) {
-        Block const block = division.block(index);
+        TokenBlock const block = division.block(index);
         if (block.box.count() == 0) return;
         Arena arena(workspace, first + worker * bytes);
         task(block, Scratch(run, division, arena));
@@ -90,7 +90,7 @@ void for_each_head(NeighborhoodRun const& run, Division const& division, int thr
         task(h, Scratch(run, division, arena), [&](auto const& visit) {
             for (std::int64_t b = 0; b < run.problem.batches; ++b) {
                 for (std::int64_t index = 0; index < count; ++index) {
-                    Block const block = division.block((b * run.problem.heads + h) * count + index);
+                    TokenBlock const block = division.block((b * run.problem.heads + h) * count + index);
                     if (block.box.count() > 0) visit(block);
                 }
             }
@@ -107,7 +107,7 @@ class DistanceSums {
 
     void clear();
     void add(float const* tile, std::int64_t lanes, KeyTile const& keys, PairOffsets const& offsets);
-    PairOffsets offsets_of(Block const& block, Lanes const& lanes) const;
+    PairOffsets offsets_of(TokenBlock const& block, Lanes const& lanes) const;
     void store(std::int64_t h) const;
 
    private:

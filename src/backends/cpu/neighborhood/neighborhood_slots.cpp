@@ -7,8 +7,8 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-struct Scratch {
-    Scratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
+struct SlotScratch {
+    SlotScratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
         : panel(arena.take<float>(run.row_padded(run.width()), run.lanes())),
           query_rows(arena.take<float>(run.lanes(), run.lane_padded(run.width()))),
           key_columns(arena.take<float>(run.width(), kTileKeys)),
@@ -26,7 +26,7 @@ struct Scratch {
 
 // Calls visit(keys, tile) for the tiles of keys that are visible to the block's queries.
 template <class Visit>
-void for_each_key_tile(Block const& block, Lanes const& lanes, LaneMask* memory, Visit visit) {
+void for_each_key_tile(TokenBlock const& block, Lanes const& lanes, LaneMask* memory, Visit visit) {
     Box const keys = block.group.keys_of(block.box);
     Visibility const visibility(block.group, lanes, keys, memory);
     for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
@@ -36,19 +36,19 @@ void for_each_key_tile(Block const& block, Lanes const& lanes, LaneMask* memory,
     }
 }
 
-struct Task {
+struct SlotTask {
     NeighborhoodRun const& run;
     SlotPass const& pass;
-    Block const& block;
-    Scratch const& scratch;
+    TokenBlock const& block;
+    SlotScratch const& scratch;
 
     Tokens all() const { return {block, block.box, 0, block.box.count()}; }
 };
 
-void dot_pairs_of_block(Task const& task, TokenView const& bias, float empty) {
+void dot_pairs_of_block(SlotTask const& task, TokenView const& bias, float empty) {
     NeighborhoodRun const& run = task.run;
     TokenView const& slots = task.pass.slots;
-    Scratch const& scratch = task.scratch;
+    SlotScratch const& scratch = task.scratch;
     Lanes const lanes = lanes_of(task.block.group, task.block.box, 0, run.lanes());
     PairOffsets const in_slots = slot_offsets(slots, task.block, lanes);
     load_columns(task.pass.queries, task.all(), run.width(), scratch.panel, run.lanes());
@@ -62,9 +62,9 @@ void dot_pairs_of_block(Task const& task, TokenView const& bias, float empty) {
 }
 
 // Returns whether the sums have NaN.
-bool sum_over_keys_of_block(Task const& task, bool is_careful) {
+bool sum_over_keys_of_block(SlotTask const& task, bool is_careful) {
     NeighborhoodRun const& run = task.run;
-    Scratch const& scratch = task.scratch;
+    SlotScratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), elements = stride * run.lanes();
     Lanes const lanes = lanes_of(task.block.group, task.block.box, 0, run.lanes());
     PairOffsets const in_slots = slot_offsets(task.pass.slots, task.block, lanes);
@@ -77,9 +77,9 @@ bool sum_over_keys_of_block(Task const& task, bool is_careful) {
     return run.kernels.holds_nan(scratch.panel, elements);
 }
 
-bool sum_over_queries_of_block(Task const& task, bool is_careful) {
+bool sum_over_queries_of_block(SlotTask const& task, bool is_careful) {
     NeighborhoodRun const& run = task.run;
-    Scratch const& scratch = task.scratch;
+    SlotScratch const& scratch = task.scratch;
     std::int64_t const stride = run.lane_padded(run.width()), elements = kTileKeys * stride;
     Tokens const keys = task.all();
     Box const queries = task.block.group.queries_of(task.block.box);
@@ -101,29 +101,29 @@ bool sum_over_queries_of_block(Task const& task, bool is_careful) {
 
 void dot_pairs(SlotPass const& pass, TokenView const& bias, float empty, int threads, void* workspace) {
     NeighborhoodRun const run(pass.problem);
-    for_each_block<Scratch>(run, run.blocks_of_queries(), threads, workspace, 0,
-                            [&](Block const& block, Scratch const& scratch) {
-                                dot_pairs_of_block({run, pass, block, scratch}, bias, empty);
-                            });
+    for_each_block<SlotScratch>(run, run.blocks_of_queries(), threads, workspace, 0,
+                                [&](TokenBlock const& block, SlotScratch const& scratch) {
+                                    dot_pairs_of_block({run, pass, block, scratch}, bias, empty);
+                                });
 }
 
 // NaN can come from 0 times infinity or NaN of a pair of a query and a key that is not visible to it. That is rare;
 // only then are a block's sums computed again, skipping zeros, which leaves all others as they are.
 void sum_over_keys(SlotPass const& pass, int threads, void* workspace) {
     NeighborhoodRun const run(pass.problem);
-    for_each_block<Scratch>(run, run.blocks_of_queries(), threads, workspace, 0,
-                            [&](Block const& block, Scratch const& scratch) {
-                                Task const task{run, pass, block, scratch};
-                                if (sum_over_keys_of_block(task, false)) sum_over_keys_of_block(task, true);
-                                store_columns(scratch.panel, run.lanes(), pass.queries, task.all(), run.width());
-                            });
+    for_each_block<SlotScratch>(run, run.blocks_of_queries(), threads, workspace, 0,
+                                [&](TokenBlock const& block, SlotScratch const& scratch) {
+                                    SlotTask const task{run, pass, block, scratch};
+                                    if (sum_over_keys_of_block(task, false)) sum_over_keys_of_block(task, true);
+                                    store_columns(scratch.panel, run.lanes(), pass.queries, task.all(), run.width());
+                                });
 }
 
 void sum_over_queries(SlotPass const& pass, int threads, void* workspace) {
     NeighborhoodRun const run(pass.problem);
-    for_each_block<Scratch>(
-        run, run.blocks_of_keys(), threads, workspace, 0, [&](Block const& block, Scratch const& scratch) {
-            Task const task{run, pass, block, scratch};
+    for_each_block<SlotScratch>(
+        run, run.blocks_of_keys(), threads, workspace, 0, [&](TokenBlock const& block, SlotScratch const& scratch) {
+            SlotTask const task{run, pass, block, scratch};
             if (sum_over_queries_of_block(task, false)) sum_over_queries_of_block(task, true);
             store_rows(scratch.key_rows, run.lane_padded(run.width()), pass.keys, task.all(), run.width());
         });
@@ -131,9 +131,9 @@ void sum_over_queries(SlotPass const& pass, int threads, void* workspace) {
 
 void sum_over_pairs(SlotPass const& pass, int threads, void* workspace) {
     NeighborhoodRun const run(pass.problem);
-    auto const sum_head = [&](std::int64_t h, Scratch scratch, auto const& blocks) {
+    auto const sum_head = [&](std::int64_t h, SlotScratch scratch, auto const& blocks) {
         scratch.d_bias.clear();
-        blocks([&](Block const& block) {
+        blocks([&](TokenBlock const& block) {
             Lanes const lanes = lanes_of(block.group, block.box, 0, run.lanes());
             PairOffsets const in_slots = slot_offsets(pass.slots, block, lanes);
             PairOffsets const in_sums = scratch.d_bias.offsets_of(block, lanes);
@@ -144,13 +144,13 @@ void sum_over_pairs(SlotPass const& pass, int threads, void* workspace) {
         });
         scratch.d_bias.store(h);
     };
-    for_each_head<Scratch>(run, run.blocks_of_queries(), threads, workspace, 0, sum_head);
+    for_each_head<SlotScratch>(run, run.blocks_of_queries(), threads, workspace, 0, sum_head);
 }
 
 std::int64_t slot_bytes(NeighborhoodProblem const& problem, int threads) {
     NeighborhoodRun const run(problem);
-    return std::max(workers_bytes<Scratch>(run, run.blocks_of_queries(), threads),
-                    workers_bytes<Scratch>(run, run.blocks_of_keys(), threads));
+    return std::max(workers_bytes<SlotScratch>(run, run.blocks_of_queries(), threads),
+                    workers_bytes<SlotScratch>(run, run.blocks_of_keys(), threads));
 }
 
 }  // namespace cudnn_frontend::cpu

@@ -21,21 +21,21 @@ std::int64_t keys_together(neighborhood::Axis const& axis, std::int64_t queries)
 
 }  // namespace
 
-Place Box::at(std::int64_t index) const {
+GridPlace Box::at(std::int64_t index) const {
     return {first[0] + index / (extent(1) * extent(2)), first[1] + index / extent(2) % extent(1),
             first[2] + index % extent(2)};
 }
 
-std::array<std::int64_t, 2> Group::keys_of(std::size_t axis, std::int64_t query) const {
+std::array<std::int64_t, 2> DilationGroup::keys_of(std::size_t axis, std::int64_t query) const {
     return places_of(neighborhood::keys_of(axes[axis], position(axis, query)), axes[axis].dilation);
 }
 
-std::array<std::int64_t, 2> Group::queries_of(std::size_t axis, std::int64_t key) const {
+std::array<std::int64_t, 2> DilationGroup::queries_of(std::size_t axis, std::int64_t key) const {
     return places_of(neighborhood::queries_of(axes[axis], position(axis, key)), axes[axis].dilation);
 }
 
 // Both ends of windows ascend with the place.
-Box Group::keys_of(Box const& queries) const {
+Box DilationGroup::keys_of(Box const& queries) const {
     Box keys;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         keys.first[axis] = keys_of(axis, queries.first[axis])[0];
@@ -44,7 +44,7 @@ Box Group::keys_of(Box const& queries) const {
     return keys;
 }
 
-Box Group::queries_of(Box const& keys) const {
+Box DilationGroup::queries_of(Box const& keys) const {
     Box queries;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         queries.first[axis] = queries_of(axis, keys.first[axis])[0];
@@ -79,17 +79,17 @@ std::int64_t Division::blocks_of_head() const {
     return blocks;
 }
 
-Block Division::block(std::int64_t index) const {
+TokenBlock Division::block(std::int64_t index) const {
     auto const take = [&](std::int64_t count) {
         std::int64_t const digit = index % count;
         index /= count;
         return digit;
     };
-    Place number, phase;
+    GridPlace number, phase;
     for (std::size_t axis = 3; axis-- > 0;) number[axis] = take(counts_[axis]);
     for (std::size_t axis = 3; axis-- > 0;) phase[axis] = take(problem_.axes[axis].dilation);
     std::int64_t const h = take(problem_.heads);
-    Block block{index, h, {problem_.axes, phase}, {}};
+    TokenBlock block{index, h, {problem_.axes, phase}, {}};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         std::int64_t const length = block.group.length(axis);
         block.box.first[axis] = std::min(number[axis] * shape_[axis], length);
@@ -104,11 +104,11 @@ std::int64_t Division::greatest_extents() const {
     return sum;
 }
 
-Lanes lanes_of(Group const& group, Box const& queries, std::int64_t index, std::int64_t lanes) {
+Lanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t index, std::int64_t lanes) {
     Lanes result;
     result.count = std::min(lanes, queries.count() - index);
     for (std::int64_t lane = 0; lane < result.count; ++lane) {
-        Place const place = queries.at(index + lane);
+        GridPlace const place = queries.at(index + lane);
         auto const at = static_cast<std::size_t>(lane);
         result.places[at] = place;
         for (std::size_t axis = 0; axis < 3; ++axis) result.first_keys[at][axis] = group.keys_of(axis, place[axis])[0];
@@ -116,7 +116,8 @@ Lanes lanes_of(Group const& group, Box const& queries, std::int64_t index, std::
     return result;
 }
 
-Visibility::Visibility(Group const& group, Lanes const& lanes, Box const& keys, LaneMask* memory) : first_(keys.first) {
+Visibility::Visibility(DilationGroup const& group, Lanes const& lanes, Box const& keys, LaneMask* memory)
+    : first_(keys.first) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         std::fill_n(memory, keys.extent(axis), 0);
         seen_[axis] = memory;

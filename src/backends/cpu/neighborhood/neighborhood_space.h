@@ -11,20 +11,20 @@
 namespace cudnn_frontend::cpu {
 
 // A number for each axis. The places of a group's members are counted without the dilation.
-using Place = std::array<std::int64_t, 3>;
+using GridPlace = std::array<std::int64_t, 3>;
 
 struct Box {
-    Place first{}, end{};
+    GridPlace first{}, end{};
 
     std::int64_t extent(std::size_t axis) const { return end[axis] - first[axis]; }
     std::int64_t count() const { return extent(0) * extent(1) * extent(2); }
-    Place at(std::int64_t index) const;  // in row-major order
+    GridPlace at(std::int64_t index) const;  // in row-major order
 };
 
 // Tokens whose distances are multiples of the dilation.
-struct Group {
+struct DilationGroup {
     NeighborhoodAxes const& axes;
-    Place phase;
+    GridPlace phase;
 
     std::int64_t position(std::size_t axis, std::int64_t place) const {
         return phase[axis] + place * axes[axis].dilation;
@@ -39,9 +39,9 @@ struct Group {
 };
 
 // A block of the space: a task of a worker.
-struct Block {
+struct TokenBlock {
     std::int64_t b, h;
-    Group group;
+    DilationGroup group;
     Box box;  // empty where the group has fewer blocks than others
 };
 
@@ -52,24 +52,24 @@ class Division {
 
     std::int64_t blocks() const { return problem_.batches * problem_.heads * blocks_of_head(); }
     std::int64_t blocks_of_head() const;  // of one batch entry, whose blocks follow each other
-    Block block(std::int64_t index) const;
+    TokenBlock block(std::int64_t index) const;
     // The most places that a box visible to a block can have along all axes together.
     std::int64_t greatest_extents() const;
 
    private:
     NeighborhoodProblem const& problem_;
-    Place shape_{1, 1, 1}, counts_{1, 1, 1};
+    GridPlace shape_{1, 1, 1}, counts_{1, 1, 1};
 };
 
 // Queries in the lanes of a panel.
 struct Lanes {
     std::int64_t count = 0;
-    std::array<Place, kMaxLanes> places;
-    std::array<Place, kMaxLanes> first_keys;
+    std::array<GridPlace, kMaxLanes> places;
+    std::array<GridPlace, kMaxLanes> first_keys;
 };
 
 // The lanes from the index on: as many queries of the box as there are lanes.
-Lanes lanes_of(Group const& group, Box const& queries, std::int64_t index, std::int64_t lanes);
+Lanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t index, std::int64_t lanes);
 
 using LaneMask = std::uint32_t;  // a bit for each lane
 static_assert(kMaxLanes <= 32);
@@ -78,14 +78,14 @@ static_assert(kMaxLanes <= 32);
 class Visibility {
    public:
     // The memory has room for the box's extents, one after the other.
-    Visibility(Group const& group, Lanes const& lanes, Box const& keys, LaneMask* memory);
+    Visibility(DilationGroup const& group, Lanes const& lanes, Box const& keys, LaneMask* memory);
 
-    LaneMask lanes_that_see(Place const& key) const {
+    LaneMask lanes_that_see(GridPlace const& key) const {
         return seen_[0][key[0] - first_[0]] & seen_[1][key[1] - first_[1]] & seen_[2][key[2] - first_[2]];
     }
 
    private:
-    Place first_;
+    GridPlace first_;
     std::array<LaneMask*, 3> seen_;  // along each axis, by place from the first one on
 };
 

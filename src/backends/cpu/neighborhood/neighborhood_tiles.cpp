@@ -7,7 +7,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-std::int64_t token_offset(TokenView const& view, Block const& block, Place const& place) {
+std::int64_t token_offset(TokenView const& view, TokenBlock const& block, GridPlace const& place) {
     std::int64_t offset = block.b * view.batch + block.h * view.head;
     for (std::size_t axis = 0; axis < 3; ++axis) offset += block.group.position(axis, place[axis]) * view.axes[axis];
     return offset;
@@ -18,7 +18,7 @@ template <class Visit>
 void for_each_run(TokenView const& view, Tokens const& tokens, Visit visit) {
     std::int64_t const step = view.axes[2] * tokens.block.group.axes[2].dilation;
     for (std::int64_t first = 0; first < tokens.count;) {
-        Place const place = tokens.box.at(tokens.begin + first);
+        GridPlace const place = tokens.box.at(tokens.begin + first);
         std::int64_t const count = std::min(tokens.count - first, tokens.box.end[2] - place[2]);
         visit(Slice{view.data, view.type, token_offset(view, tokens.block, place), step, view.last}, first, count);
         first += count;
@@ -28,14 +28,14 @@ void for_each_run(TokenView const& view, Tokens const& tokens, Visit visit) {
 template <class Use>
 void use_format(DataType_t type, Use use) {
     switch (type) {
-        case DataType_t::HALF: return use(Half{});
-        case DataType_t::BFLOAT16: return use(Bfloat16{});
-        case DataType_t::DOUBLE: return use(Plain<double>{});
-        default: return use(Plain<float>{});
+        case DataType_t::HALF: return use(HalfTraits{});
+        case DataType_t::BFLOAT16: return use(Bfloat16Traits{});
+        case DataType_t::DOUBLE: return use(PlainTraits<double>{});
+        default: return use(PlainTraits<float>{});
     }
 }
 
-Place row_major_slots(NeighborhoodAxes const& axes) { return {axes[1].kernel * axes[2].kernel, axes[2].kernel, 1}; }
+GridPlace row_major_slots(NeighborhoodAxes const& axes) { return {axes[1].kernel * axes[2].kernel, axes[2].kernel, 1}; }
 
 template <class Visit>
 void for_each_element_of_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys,
@@ -50,7 +50,7 @@ void for_each_element_of_pairs(TokenView const& view, PairOffsets const& offsets
 
 }  // namespace
 
-Tokens tile_of(Block const& block, Box const& keys, std::int64_t index) {
+Tokens tile_of(TokenBlock const& block, Box const& keys, std::int64_t index) {
     return {block, keys, index, std::min(kTileKeys, keys.count() - index)};
 }
 
@@ -108,7 +108,7 @@ void fill_unseen(KeyTile const& keys, std::int64_t lanes, float value, float* ti
     }
 }
 
-PairOffsets slot_offsets(TokenView const& view, Block const& block, Lanes const& lanes) {
+PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes) {
     PairOffsets offsets{row_major_slots(block.group.axes), {}};
     for (std::int64_t& step : offsets.step) step *= view.last;
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes.count); ++lane) {
@@ -119,7 +119,7 @@ PairOffsets slot_offsets(TokenView const& view, Block const& block, Lanes const&
     return offsets;
 }
 
-PairOffsets distance_offsets(TokenView const& view, Block const& block, Lanes const& lanes) {
+PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes) {
     PairOffsets offsets{view.axes, {}};
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes.count); ++lane) {
         offsets.origin[lane] = block.h * view.head;
@@ -154,19 +154,19 @@ void store_pairs(float const* tile, std::int64_t lanes, TokenView const& view, P
     });
 }
 
-void fill_empty_slots(TokenView const& view, Block const& block, Lanes const& lanes, float value) {
+void fill_empty_slots(TokenView const& view, TokenBlock const& block, Lanes const& lanes, float value) {
     NeighborhoodAxes const& axes = block.group.axes;
     Box const slots{{}, {axes[0].kernel, axes[1].kernel, axes[2].kernel}};
     for (std::int64_t lane = 0; lane < lanes.count; ++lane) {
-        Place const& query = lanes.places[static_cast<std::size_t>(lane)];
-        Place used;
+        GridPlace const& query = lanes.places[static_cast<std::size_t>(lane)];
+        GridPlace used;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             auto const [first, end] = block.group.keys_of(axis, query[axis]);
             used[axis] = end - first;
         }
         if (used == slots.end) continue;
         for (std::int64_t slot = 0; slot < slots.count(); ++slot) {
-            Place const at = slots.at(slot);
+            GridPlace const at = slots.at(slot);
             if (at[0] < used[0] && at[1] < used[1] && at[2] < used[2]) continue;
             float number = value;
             store_tile({&number, 1, 1, 1},

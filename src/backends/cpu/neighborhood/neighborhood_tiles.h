@@ -12,13 +12,13 @@ namespace cudnn_frontend::cpu {
 
 // Some of a box's tokens, in its order.
 struct Tokens {
-    Block const& block;
+    TokenBlock const& block;
     Box const& box;
     std::int64_t begin, count;
 };
 
 // The tokens from the index on, as many as there are rows in a tile.
-Tokens tile_of(Block const& block, Box const& keys, std::int64_t index);
+Tokens tile_of(TokenBlock const& block, Box const& keys, std::int64_t index);
 
 // The packed side has a row for each token. Elements up to the stride are set to 0.
 void load_rows(TokenView const& view, Tokens const& tokens, std::int64_t width, float* rows, std::int64_t stride);
@@ -33,7 +33,7 @@ void store_columns(float* columns, std::int64_t stride, TokenView const& view, T
 struct KeyTile {
     std::int64_t count;
     bool is_seen;  // any of them is visible to any lane
-    std::array<Place, kTileKeys> places;
+    std::array<GridPlace, kTileKeys> places;
     std::array<LaneMask, kTileKeys> seen_by;
 };
 
@@ -52,17 +52,17 @@ void fill_unseen(KeyTile const& keys, std::int64_t lanes, float value, float* ti
 
 // The places of the pairs' elements in a tensor.
 struct PairOffsets {
-    Place step{};  // of the key's place
+    GridPlace step{};  // of the key's place
     std::array<std::int64_t, kMaxLanes> origin{};
 
-    std::int64_t of(Place const& key, std::int64_t lane) const {
+    std::int64_t of(GridPlace const& key, std::int64_t lane) const {
         return key[0] * step[0] + key[1] * step[1] + key[2] * step[2] + origin[static_cast<std::size_t>(lane)];
     }
 };
 
 // The offsets in a tensor with a row of slots for each query, and in one with an element for each distance.
-PairOffsets slot_offsets(TokenView const& view, Block const& block, Lanes const& lanes);
-PairOffsets distance_offsets(TokenView const& view, Block const& block, Lanes const& lanes);
+PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes);
+PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes);
 
 void load_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys, std::int64_t lanes,
                 float* tile);
@@ -72,6 +72,6 @@ void store_pairs(float const* tile, std::int64_t lanes, TokenView const& view, P
 
 // Sets the slots of each query that have no key: those from its number of visible keys on. Only causal axes leave such
 // slots.
-void fill_empty_slots(TokenView const& view, Block const& block, Lanes const& lanes, float value);
+void fill_empty_slots(TokenView const& view, TokenBlock const& block, Lanes const& lanes, float value);
 
 }  // namespace cudnn_frontend::cpu

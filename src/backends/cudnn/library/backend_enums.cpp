@@ -4,13 +4,13 @@ namespace cudnn_frontend::cudnn {
 namespace {
 
 template <class Ours, class Theirs>
-struct Pair {
+struct EnumPair {
     Ours ours;
     Theirs theirs;
 };
 
 template <class Ours, class Theirs, std::size_t N>
-std::optional<Theirs> find_theirs(Pair<Ours, Theirs> const (&table)[N], Ours value) {
+std::optional<Theirs> find_theirs(EnumPair<Ours, Theirs> const (&table)[N], Ours value) {
     for (auto const& pair : table) {
         if (pair.ours == value) return pair.theirs;
     }
@@ -18,14 +18,14 @@ std::optional<Theirs> find_theirs(Pair<Ours, Theirs> const (&table)[N], Ours val
 }
 
 template <class Ours, class Theirs, std::size_t N>
-Ours find_ours(Pair<Ours, Theirs> const (&table)[N], Theirs value) {
+Ours find_ours(EnumPair<Ours, Theirs> const (&table)[N], Theirs value) {
     for (auto const& pair : table) {
         if (pair.theirs == value) return pair.ours;
     }
     return Ours::NOT_SET;
 }
 
-constexpr Pair<DataType_t, cudnnDataType_t> kDataTypes[] = {
+constexpr EnumPair<DataType_t, cudnnDataType_t> kDataTypes[] = {
     {DataType_t::FLOAT, CUDNN_DATA_FLOAT},       {DataType_t::DOUBLE, CUDNN_DATA_DOUBLE},
     {DataType_t::HALF, CUDNN_DATA_HALF},         {DataType_t::INT8, CUDNN_DATA_INT8},
     {DataType_t::INT32, CUDNN_DATA_INT32},       {DataType_t::UINT8, CUDNN_DATA_UINT8},
@@ -35,7 +35,7 @@ constexpr Pair<DataType_t, cudnnDataType_t> kDataTypes[] = {
     {DataType_t::FP8_E8M0, CUDNN_DATA_FP8_E8M0}, {DataType_t::FP4_E2M1, CUDNN_DATA_FP4_E2M1},
 };
 
-constexpr Pair<PointwiseMode_t, cudnnPointwiseMode_t> kPointwiseModes[] = {
+constexpr EnumPair<PointwiseMode_t, cudnnPointwiseMode_t> kPointwiseModes[] = {
     {PointwiseMode_t::ADD, CUDNN_POINTWISE_ADD},
     {PointwiseMode_t::MUL, CUDNN_POINTWISE_MUL},
     {PointwiseMode_t::SQRT, CUDNN_POINTWISE_SQRT},
@@ -88,7 +88,7 @@ constexpr Pair<PointwiseMode_t, cudnnPointwiseMode_t> kPointwiseModes[] = {
     {PointwiseMode_t::RECIPROCAL, CUDNN_POINTWISE_RECIPROCAL},
 };
 
-constexpr Pair<ReductionMode_t, cudnnReduceTensorOp_t> kReductionModes[] = {
+constexpr EnumPair<ReductionMode_t, cudnnReduceTensorOp_t> kReductionModes[] = {
     {ReductionMode_t::ADD, CUDNN_REDUCE_TENSOR_ADD},
     {ReductionMode_t::MUL, CUDNN_REDUCE_TENSOR_MUL},
     {ReductionMode_t::MIN, CUDNN_REDUCE_TENSOR_MIN},
@@ -100,13 +100,13 @@ constexpr Pair<ReductionMode_t, cudnnReduceTensorOp_t> kReductionModes[] = {
     {ReductionMode_t::MUL_NO_ZEROS, CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS},
 };
 
-constexpr Pair<HeurMode_t, cudnnBackendHeurMode_t> kHeuristicModes[] = {
+constexpr EnumPair<HeurMode_t, cudnnBackendHeurMode_t> kHeuristicModes[] = {
     {HeurMode_t::A, CUDNN_HEUR_MODE_A},
     {HeurMode_t::B, CUDNN_HEUR_MODE_B},
     {HeurMode_t::FALLBACK, CUDNN_HEUR_MODE_FALLBACK},
 };
 
-constexpr Pair<KnobType_t, cudnnBackendKnobType_t> kKnobs[] = {
+constexpr EnumPair<KnobType_t, cudnnBackendKnobType_t> kKnobs[] = {
     {KnobType_t::SWIZZLE, CUDNN_KNOB_TYPE_SWIZZLE},
     {KnobType_t::TILE_SIZE, CUDNN_KNOB_TYPE_TILE_SIZE},
     {KnobType_t::EDGE, CUDNN_KNOB_TYPE_EDGE},
@@ -138,7 +138,7 @@ constexpr Pair<KnobType_t, cudnnBackendKnobType_t> kKnobs[] = {
     {KnobType_t::SWAP_AB, static_cast<cudnnBackendKnobType_t>(43)},        // newer than 9.10
 };
 
-constexpr Pair<BehaviorNote_t, cudnnBackendBehaviorNote_t> kBehaviorNotes[] = {
+constexpr EnumPair<BehaviorNote_t, cudnnBackendBehaviorNote_t> kBehaviorNotes[] = {
     {BehaviorNote_t::RUNTIME_COMPILATION, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION},
     {BehaviorNote_t::REQUIRES_FILTER_INT8x32_REORDER, CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER},
     {BehaviorNote_t::REQUIRES_BIAS_INT8x32_REORDER, CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER},
@@ -146,7 +146,7 @@ constexpr Pair<BehaviorNote_t, cudnnBackendBehaviorNote_t> kBehaviorNotes[] = {
     {BehaviorNote_t::CUBLASLT_DEPENDENCY, static_cast<cudnnBackendBehaviorNote_t>(4)},  // newer than 9.10
 };
 
-constexpr Pair<NumericalNote_t, cudnnBackendNumericalNote_t> kNumericalNotes[] = {
+constexpr EnumPair<NumericalNote_t, cudnnBackendNumericalNote_t> kNumericalNotes[] = {
     {NumericalNote_t::TENSOR_CORE, CUDNN_NUMERICAL_NOTE_TENSOR_CORE},
     {NumericalNote_t::DOWN_CONVERT_INPUTS, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS},
     {NumericalNote_t::REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION},

@@ -7,7 +7,7 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-struct Member {
+struct DeviceMember {
     std::string_view name, value;
 };
 
@@ -50,8 +50,8 @@ std::string_view cut_value(std::string_view& text) {
     return list.substr(0, cut(text, "]").size() + 1);
 }
 
-std::vector<Member> members_of(std::string_view text) {
-    std::vector<Member> members;
+std::vector<DeviceMember> members_of(std::string_view text) {
+    std::vector<DeviceMember> members;
     for (cut(text, "\""); !text.empty(); cut(text, "\"")) {
         std::string_view const name = cut(text, "\"");
         members.push_back({name, cut_value(text)});
@@ -59,8 +59,8 @@ std::vector<Member> members_of(std::string_view text) {
     return members;
 }
 
-std::string_view value_of(std::vector<Member> const& members, std::string_view name) {
-    auto const at = std::ranges::find(members, name, &Member::name);
+std::string_view value_of(std::vector<DeviceMember> const& members, std::string_view name) {
+    auto const at = std::ranges::find(members, name, &DeviceMember::name);
     return at == members.end() ? std::string_view() : at->value;
 }
 
@@ -89,7 +89,7 @@ std::string with_bus_width(std::string device, int bits) {
 }
 
 DeviceDifference difference_of(std::string_view device, std::string_view reference) {
-    std::vector<Member> const found = members_of(device), wanted = members_of(reference);
+    std::vector<DeviceMember> const found = members_of(device), wanted = members_of(reference);
     DeviceDifference difference;
     auto const compare = [&](std::string_view name) {
         std::string_view const value = value_of(found, name), other = value_of(wanted, name);
@@ -98,9 +98,9 @@ DeviceDifference difference_of(std::string_view device, std::string_view referen
         std::string& text = is_of_kernels ? difference.of_kernels : difference.of_rest;
         text += (text.empty() ? "" : ", ") + std::string(name) + " " + or_none(value) + " instead of " + or_none(other);
     };
-    for (Member const& member : wanted) compare(member.name);
-    for (Member const& member : found) {
-        if (std::ranges::find(wanted, member.name, &Member::name) == wanted.end()) compare(member.name);
+    for (DeviceMember const& member : wanted) compare(member.name);
+    for (DeviceMember const& member : found) {
+        if (std::ranges::find(wanted, member.name, &DeviceMember::name) == wanted.end()) compare(member.name);
     }
     return difference;
 }

@@ -12,10 +12,10 @@ namespace {
 void* pointer_of(BoundTensor const& tensor, Bindings const& bindings, RunMemory const& memory) {
     auto const at = static_cast<std::size_t>(tensor.at);
     switch (tensor.source) {
-        case Source::Caller: return memory.caller[at];
-        case Source::Number: return const_cast<std::uint64_t*>(&bindings.numbers[at]);  // cuDNN reads only
-        case Source::Table: return memory.tables[at];
-        case Source::Workspace: return static_cast<std::byte*>(memory.workspace) + at;
+        case MemorySource::Caller: return memory.caller[at];
+        case MemorySource::Number: return const_cast<std::uint64_t*>(&bindings.numbers[at]);  // cuDNN reads only
+        case MemorySource::Table: return memory.tables[at];
+        case MemorySource::Workspace: return static_cast<std::byte*>(memory.workspace) + at;
     }
     return nullptr;
 }

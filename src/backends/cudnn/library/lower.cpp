@@ -53,7 +53,7 @@ constexpr bool has_one_place(attention::Operand const& row) {
 }
 static_assert(std::ranges::all_of(attention::kOperands, has_one_place));
 
-struct Operand {
+struct OperandAttribute {
     cudnnBackendAttributeName_t attribute;
     ValueId value;
 };
@@ -77,13 +77,13 @@ class OperationLowering {
     Descriptor parameter(cudnnBackendDescriptorType_t type) { return {api_, type, "the parameters of " + subject_}; }
 
     // The operation with its parameters, if any, and its connected operands.
-    Descriptor operation(cudnnBackendDescriptorType_t type, std::initializer_list<Operand> operands) {
+    Descriptor operation(cudnnBackendDescriptorType_t type, std::initializer_list<OperandAttribute> operands) {
         Descriptor made(api_, type, subject_);
-        for (Operand const& operand : operands) connect(made, operand);
+        for (OperandAttribute const& operand : operands) connect(made, operand);
         return made;
     }
 
-    void connect(Descriptor& made, Operand const& operand) {
+    void connect(Descriptor& made, OperandAttribute const& operand) {
         if (operand.value == ir::kNoValue) return;
         if (cudnnBackendDescriptor_t const tensor = tensors_.tensor(operand.value)) made.set(operand.attribute, tensor);
     }
@@ -254,10 +254,11 @@ class OperationLowering {
     Descriptor make(ir::NeighborhoodOp const&) { return make_window(); }
 
     // The operation accepts cumulative lengths as they are.
-    Operand place_of(SdpaOperand const& operand, ValueId id) const {
+    OperandAttribute place_of(SdpaOperand const& operand, ValueId id) const {
         auto const at = [](SdpaForwardAttribute a) { return static_cast<cudnnBackendAttributeName_t>(a); };
         ValueId const sums = tensors_.sums_of(id);
-        return sums == ir::kNoValue ? Operand{at(operand.attribute), id} : Operand{at(operand.of_sums), sums};
+        return sums == ir::kNoValue ? OperandAttribute{at(operand.attribute), id}
+                                    : OperandAttribute{at(operand.of_sums), sums};
     }
 
     Descriptor make(ir::SdpaForwardOp const& op) {
@@ -306,7 +307,7 @@ static bool is_ours(LegalGraph const& graph, ir::Op const& op) {
     if (!graph.sink_gradient) return false;
     std::vector<ValueId> const& ours = graph.sink_gradient->steps;
     return std::ranges::any_of(
-        outputs_of(op), [&](ir::Operand const& out) { return std::ranges::find(ours, out.value) != ours.end(); });
+        outputs_of(op), [&](ir::NamedValue const& out) { return std::ranges::find(ours, out.value) != ours.end(); });
 }
 
 Result<LoweredGraph> lower(LegalGraph const& graph, Api const& api, LoweringOptions const& options) {

@@ -22,8 +22,8 @@ std::size_t largest_rank(ir::OpGraph const& graph) {
     return rank;
 }
 
-Table pack_table(ir::Value const& value) {
-    Table table;
+ConstantTable pack_table(ir::Value const& value) {
+    ConstantTable table;
     table.bytes.resize(value.table.size() * static_cast<std::size_t>(core::size_of(value.type)));
     for (std::size_t i = 0; i < value.table.size(); ++i) {
         core::store(value.type, table.bytes.data(), static_cast<std::int64_t>(i), value.table[i]);
@@ -84,7 +84,7 @@ cudnnBackendDescriptor_t TensorLowering::number(std::string const& name, float n
     value.constant = detail::make_scalar(number);
     std::int64_t const uid = next_free_uid();
     bindings_.numbers.push_back(value.constant.bits);
-    bindings_.tensors.push_back({uid, Source::Number, static_cast<std::int64_t>(bindings_.numbers.size()) - 1});
+    bindings_.tensors.push_back({uid, MemorySource::Number, static_cast<std::int64_t>(bindings_.numbers.size()) - 1});
     numbers_.push_back(make(value, value.ragged, kAlignment, uid, false));
     error_ = numbers_.back().finalize();
     return numbers_.back().get();
@@ -144,20 +144,20 @@ std::int64_t TensorLowering::bind(ir::ValueId id) {
     return uid;
 }
 
-std::pair<Source, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
+std::pair<MemorySource, std::int64_t> TensorLowering::source_of(ir::ValueId storage) {
     ir::Value const& value = graph_.value(storage);
-    if (scratch_.contains(storage)) return {Source::Workspace, place_scratch(storage)};
+    if (scratch_.contains(storage)) return {MemorySource::Workspace, place_scratch(storage)};
     if (value.role != ir::Role::Constant) {
         auto const& all = graph_.bindings();
         auto const at = std::find_if(all.begin(), all.end(), [&](auto const& b) { return b.value == storage; });
-        return {Source::Caller, at - all.begin()};
+        return {MemorySource::Caller, at - all.begin()};
     }
     if (value.table.empty()) {
         bindings_.numbers.push_back(value.constant.bits);
-        return {Source::Number, static_cast<std::int64_t>(bindings_.numbers.size()) - 1};
+        return {MemorySource::Number, static_cast<std::int64_t>(bindings_.numbers.size()) - 1};
     }
     bindings_.tables.push_back(pack_table(value));
-    return {Source::Table, static_cast<std::int64_t>(bindings_.tables.size()) - 1};
+    return {MemorySource::Table, static_cast<std::int64_t>(bindings_.tables.size()) - 1};
 }
 
 std::int64_t TensorLowering::place_scratch(ir::ValueId id) {

@@ -33,7 +33,7 @@ class TensorLowering {
                     bool is_virtual);
     // The uid under which the engine knows the value. If the value has memory, the variant pack names this uid.
     std::int64_t bind(ir::ValueId id);
-    std::pair<Source, std::int64_t> source_of(ir::ValueId storage);
+    std::pair<MemorySource, std::int64_t> source_of(ir::ValueId storage);
     std::int64_t place_scratch(ir::ValueId id);
     // The ragged layout of the value's memory.
     ir::Ragged ragged_of(ir::ValueId id) const;
@@ -49,8 +49,8 @@ class TensorLowering {
     std::vector<Descriptor> tensors_;  // by ValueId
     std::vector<Descriptor> numbers_;
     std::vector<bool> is_uid_given_;  // by ValueId of storage: whether a form has its own uid
-    std::map<ir::ValueId, std::pair<Source, std::int64_t>> sources_;  // by ValueId of storage
-    std::size_t rank_;                                                // of the tensors to which scalars are broadcast
+    std::map<ir::ValueId, std::pair<MemorySource, std::int64_t>> sources_;  // by ValueId of storage
+    std::size_t rank_;  // of the tensors to which scalars are broadcast
     std::int64_t last_uid_ = 0;
     Bindings bindings_;
 };

@@ -12,7 +12,7 @@
 namespace cudnn_frontend::cudnn {
 
 // Where the memory of a backend tensor is.
-enum class Source {
+enum class MemorySource {
     Caller,     // index of a binding of the op graph
     Number,     // index of a number that this library keeps on the host
     Table,      // index of a table that this library keeps on the device
@@ -21,23 +21,23 @@ enum class Source {
 
 struct BoundTensor {
     std::int64_t uid = 0;
-    Source source = Source::Caller;
+    MemorySource source = MemorySource::Caller;
     std::int64_t at = 0;
 
     friend bool operator==(BoundTensor const&, BoundTensor const&) = default;
 };
 
 // Constants of the graph that engines read from device memory.
-struct Table {
+struct ConstantTable {
     std::vector<std::byte> bytes;
 
-    friend bool operator==(Table const&, Table const&) = default;
+    friend bool operator==(ConstantTable const&, ConstantTable const&) = default;
 };
 
 struct Bindings {
     std::vector<BoundTensor> tensors;    // everything that a variant pack must name
     std::vector<std::uint64_t> numbers;  // the bits of each number, low bytes first
-    std::vector<Table> tables;
+    std::vector<ConstantTable> tables;
     std::int64_t scratch_bytes = 0;  // this library's part of the workspace, before the engine's
 
     friend bool operator==(Bindings const&, Bindings const&) = default;

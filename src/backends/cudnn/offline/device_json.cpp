@@ -10,7 +10,7 @@
 namespace cudnn_frontend::offline {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
 constexpr int kMaxDepth = 8;  // the parser's clean-up is recursive
@@ -47,21 +47,23 @@ error_t refused(std::string const& problem) {
     return {error_code_t::INVALID_VALUE, "the device description " + problem};
 }
 
-std::string quoted(std::string const& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string quoted(std::string const& text) {
+    return OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 // Refuses duplicate members, of which the parser would keep the last.
-Result<Json> read_once_each(std::string_view text) {
+Result<OrderedJson> read_once_each(std::string_view text) {
     std::vector<std::set<std::string>> open_objects;
     std::string twin;
-    auto const watch = [&](int, Json::parse_event_t event, Json& value) {
-        if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
-        if (event == Json::parse_event_t::object_end) open_objects.pop_back();
-        if (event == Json::parse_event_t::key && !open_objects.back().insert(value.get<std::string>()).second) {
+    auto const watch = [&](int, OrderedJson::parse_event_t event, OrderedJson& value) {
+        if (event == OrderedJson::parse_event_t::object_start) open_objects.emplace_back();
+        if (event == OrderedJson::parse_event_t::object_end) open_objects.pop_back();
+        if (event == OrderedJson::parse_event_t::key && !open_objects.back().insert(value.get<std::string>()).second) {
             twin = quoted(value.get<std::string>());
         }
         return true;
     };
-    Json json = Json::parse(text.begin(), text.end(), watch);
+    OrderedJson json = OrderedJson::parse(text.begin(), text.end(), watch);
     if (!twin.empty()) return refused("has the member " + twin + " twice");
     return json;
 }
@@ -85,7 +87,7 @@ int depth_of(std::string_view text) {
     return deepest;
 }
 
-Result<Json> read(std::string_view text) {
+Result<OrderedJson> read(std::string_view text) {
     if (text.size() > kMaxBytes) {
         return refused("has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxBytes) +
                        " are read");
@@ -99,16 +101,16 @@ Result<Json> read(std::string_view text) {
     }
     try {
         return read_once_each(text);
-    } catch (Json::parse_error const& error) {
+    } catch (OrderedJson::parse_error const& error) {
         return refused("is not JSON text: see byte " + std::to_string(error.byte));
-    } catch (Json::exception const&) {
+    } catch (OrderedJson::exception const&) {
         return refused("has a number that is out of range");
     }
 }
 
-bool is_scalar(Json const& value) { return value.is_number() || value.is_string() || value.is_boolean(); }
+bool is_scalar(OrderedJson const& value) { return value.is_number() || value.is_string() || value.is_boolean(); }
 
-error_t check_properties(Json const& properties) {
+error_t check_properties(OrderedJson const& properties) {
     if (!properties.is_object()) return refused("needs cuDNN's properties as an object");
     std::string missing;
     for (char const* const name : kProperties) {
@@ -124,21 +126,21 @@ error_t check_properties(Json const& properties) {
     return {};
 }
 
-Result<int> read_number(Json const& properties, char const* name, std::int64_t least, std::int64_t most) {
-    Json const& value = properties[name];
+Result<int> read_number(OrderedJson const& properties, char const* name, std::int64_t least, std::int64_t most) {
+    OrderedJson const& value = properties[name];
     if (value.is_number_integer() && value >= least && value <= most) return value.get<int>();
     return refused("has " + value.dump() + " as property " + quoted(name) + "; expected a whole number from " +
                    std::to_string(least) + " to " + std::to_string(most));
 }
 
-Result<std::string> read_text(Json const& object, char const* name) {
+Result<std::string> read_text(OrderedJson const& object, char const* name) {
     auto const at = object.find(name);
     bool const is_text = at != object.end() && at->is_string() && !at->get_ref<std::string const&>().empty();
     if (!is_text) return refused("needs a text that is not empty as \"" + std::string(name) + "\"");
     return at->get<std::string>();
 }
 
-Result<DeviceDescription> from_properties(Json const& properties) {
+Result<DeviceDescription> from_properties(OrderedJson const& properties) {
     SDPA_GRAPH_TRY(check_properties(properties));
     auto const name = read_text(properties, "deviceName");
     if (name.is_bad()) return name.error();
@@ -154,7 +156,7 @@ bool is_file_name(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, fits);
 }
 
-error_t check_wrapper(Json const& json) {
+error_t check_wrapper(OrderedJson const& json) {
     for (auto const& [name, value] : json.items()) {
         if (std::find(std::begin(kWrapperMembers), std::end(kWrapperMembers), name) == std::end(kWrapperMembers)) {
             return refused("has an unknown member " + quoted(name) + "; known are format, name, source and properties");
@@ -167,7 +169,7 @@ error_t check_wrapper(Json const& json) {
     return is_known ? error_t() : refused("is of a format that this version does not read; it reads format 1");
 }
 
-Result<DeviceDescription> from_wrapper(Json const& json) {
+Result<DeviceDescription> from_wrapper(OrderedJson const& json) {
     SDPA_GRAPH_TRY(check_wrapper(json));
     auto const name = read_text(json, "name");
     if (name.is_bad()) return name.error();
@@ -212,7 +214,7 @@ Result<DeviceDescription> recorded_device(std::string_view properties, std::stri
 
 std::string to_json(DeviceDescription const& device) {
     std::string rows;
-    Json const properties = Json::parse(device.properties, nullptr, false);
+    OrderedJson const properties = OrderedJson::parse(device.properties, nullptr, false);
     for (auto const& [name, value] : properties.items()) {
         rows += (rows.empty() ? "\n    " : ",\n    ") + quoted(name) + ": " + value.dump();
     }

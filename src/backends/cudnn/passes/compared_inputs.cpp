@@ -12,20 +12,20 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-bool is_integer_input(Draft const& draft, ValueId id) {
+bool is_integer_input(GraphDraft const& draft, ValueId id) {
     ir::Value const& value = draft.value(id);
     bool const is_integer = value.type == DataType_t::INT32 || value.type == DataType_t::INT64;
     return value.role == ir::Role::Input && is_integer && value.dim.size() == 4;
 }
 
-bool is_integer_constant(Draft const& draft, ValueId id) {
+bool is_integer_constant(GraphDraft const& draft, ValueId id) {
     ir::Value const& value = draft.value(id);
     return value.role == ir::Role::Constant && value.type == DataType_t::INT32 && value.table.empty();
 }
 
 // The place of the comparison that makes the predicate; kNowhere where it reads anything but an input and another one
 // or a constant.
-std::size_t comparison_of_inputs(Draft const& draft, ValueId predicate) {
+std::size_t comparison_of_inputs(GraphDraft const& draft, ValueId predicate) {
     auto const* const comparison = draft.written_by<PointwiseOp>(predicate);
     if (comparison == nullptr || !core::is_comparison(comparison->mode)) return kNowhere;
     ValueId const first = comparison->in[0], second = comparison->in[1];
@@ -36,7 +36,7 @@ std::size_t comparison_of_inputs(Draft const& draft, ValueId predicate) {
 }
 
 // Puts the steps that compute the first operand in front of the selection.
-void compute_first(Draft& draft, std::size_t selection, ir::Op comparison) {
+void compute_first(GraphDraft& draft, std::size_t selection, ir::Op comparison) {
     auto& body = std::get<PointwiseOp>(comparison.body);
     ValueId const scores = step(draft, selection).in[0];
     core::Dims const dim = draft.value(scores).dim;
@@ -57,7 +57,7 @@ void compute_first(Draft& draft, std::size_t selection, ir::Op comparison) {
 
 }  // namespace
 
-Draft compute_compared_inputs(Draft draft) {
+GraphDraft compute_compared_inputs(GraphDraft draft) {
     auto const steps = find_score_steps(draft);
     if (!steps) return draft;
     for (std::size_t i = steps->end_of_modifiers; i-- > steps->first;) {

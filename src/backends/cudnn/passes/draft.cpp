@@ -11,18 +11,18 @@ namespace cudnn_frontend::cudnn::passes {
 using ir::kNoValue;
 using ir::ValueId;
 
-ValueId Draft::storage_of(ValueId id) const {
+ValueId GraphDraft::storage_of(ValueId id) const {
     while (value(id).view_of != kNoValue) id = value(id).view_of;
     return id;
 }
 
-ValueId Draft::add(ir::Value value) {
+ValueId GraphDraft::add(ir::Value value) {
     if (value.stride.empty()) value.stride = core::packed_strides(value.dim);
     values_.push_back(std::move(value));
     return value_count() - 1;
 }
 
-ValueId Draft::add_number(std::string name, float number) {
+ValueId GraphDraft::add_number(std::string name, float number) {
     return add({.name = std::move(name),
                 .type = DataType_t::FLOAT,
                 .dim = {1, 1, 1, 1},
@@ -30,7 +30,7 @@ ValueId Draft::add_number(std::string name, float number) {
                 .constant = detail::make_scalar(number)});
 }
 
-ValueId Draft::add_table(std::string name, core::Dims dim, std::vector<double> numbers, DataType_t type) {
+ValueId GraphDraft::add_table(std::string name, core::Dims dim, std::vector<double> numbers, DataType_t type) {
     return add({.name = std::move(name),
                 .type = type,
                 .dim = std::move(dim),
@@ -40,24 +40,24 @@ ValueId Draft::add_table(std::string name, core::Dims dim, std::vector<double> n
 
 static bool writes(ir::Op const& op, ValueId id) {
     if (auto const* const step = std::get_if<ir::PointwiseOp>(&op.body)) return step->out == id;
-    return std::ranges::any_of(outputs_of(op), [&](ir::Operand const& out) { return out.value == id; });
+    return std::ranges::any_of(outputs_of(op), [&](ir::NamedValue const& out) { return out.value == id; });
 }
 
-std::size_t Draft::writer_of(ValueId id) const {
+std::size_t GraphDraft::writer_of(ValueId id) const {
     auto const writer = std::ranges::find_if(ops, [&](ir::Op const& op) { return writes(op, id); });
     return id == kNoValue || writer == ops.end() ? kNowhere : static_cast<std::size_t>(writer - ops.begin());
 }
 
-ir::PointwiseOp const* Draft::step(ValueId id, PointwiseMode_t mode) const {
+ir::PointwiseOp const* GraphDraft::step(ValueId id, PointwiseMode_t mode) const {
     auto const* const op = written_by<ir::PointwiseOp>(id);
     return op != nullptr && op->mode == mode ? op : nullptr;
 }
 
-void Draft::insert(std::size_t at, ir::Op op) {
+void GraphDraft::insert(std::size_t at, ir::Op op) {
     ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at), std::move(op));
 }
 
-void Draft::erase(std::size_t at) { ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(at)); }
+void GraphDraft::erase(std::size_t at) { ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(at)); }
 
 namespace {
 
@@ -122,14 +122,14 @@ static void for_each_value(SinkGradient& gradient, std::function<void(ValueId&)>
 }
 
 // The caller's memory stays bound, whether or not operations read it. Later values may refer to earlier ones alone.
-std::vector<bool> Draft::used_values() const {
+std::vector<bool> GraphDraft::used_values() const {
     std::vector<bool> used(values_.size(), false);
     auto const use = [&](ValueId id) {
         if (id != kNoValue) used[static_cast<std::size_t>(id)] = true;
     };
     for (ir::Op const& op : ops) {
-        for (ir::Operand const& in : inputs_of(op)) use(in.value);
-        for (ir::Operand const& out : outputs_of(op)) use(out.value);
+        for (ir::NamedValue const& in : inputs_of(op)) use(in.value);
+        for (ir::NamedValue const& out : outputs_of(op)) use(out.value);
     }
     for (auto const& [id, place] : scratch) use(place.packed_like);
     for (auto const& [id, table] : offsets) use(table);
@@ -142,7 +142,7 @@ std::vector<bool> Draft::used_values() const {
     return used;
 }
 
-Result<LegalGraph> Draft::finish() && {
+Result<LegalGraph> GraphDraft::finish() && {
     std::vector<bool> const used = used_values();
     std::vector<ValueId> ids(values_.size(), kNoValue);
     std::function<void(ValueId&)> const renumber = [&](ValueId& id) {
@@ -184,7 +184,7 @@ std::string name_beside(std::string const& name, std::string const& step) {
     return end == std::string::npos ? step : name.substr(0, end + 2) + step;
 }
 
-ir::Op pointwise(Draft const& draft, PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out,
+ir::Op pointwise(GraphDraft const& draft, PointwiseMode_t mode, std::initializer_list<ValueId> in, ValueId out,
                  DataType_t compute_type) {
     ir::PointwiseOp op;
     op.mode = mode;

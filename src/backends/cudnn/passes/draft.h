@@ -12,9 +12,9 @@ namespace cudnn_frontend::cudnn::passes {
 
 inline constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-class Draft {
+class GraphDraft {
    public:
-    explicit Draft(LegalGraph const& graph)
+    explicit GraphDraft(LegalGraph const& graph)
         : ops(graph.graph.ops()),
           alignments(graph.alignments),
           scratch(graph.scratch),
@@ -69,7 +69,7 @@ void replace_input(ir::Op& op, ir::ValueId from, ir::ValueId to);
 std::string name_beside(std::string const& name, std::string const& step);
 
 // A pointwise operation named after its result.
-ir::Op pointwise(Draft const& draft, PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out,
+ir::Op pointwise(GraphDraft const& draft, PointwiseMode_t mode, std::initializer_list<ir::ValueId> in, ir::ValueId out,
                  DataType_t compute_type);
 
 }  // namespace cudnn_frontend::cudnn::passes

@@ -13,7 +13,7 @@ using enum PointwiseMode_t;
 namespace {
 
 // The last product before that place.
-std::size_t product_before(Draft const& draft, std::size_t at) {
+std::size_t product_before(GraphDraft const& draft, std::size_t at) {
     while (at-- > 0) {
         if (std::holds_alternative<ir::MatmulOp>(draft.ops[at].body)) return at;
     }
@@ -22,13 +22,13 @@ std::size_t product_before(Draft const& draft, std::size_t at) {
 
 }  // namespace
 
-std::optional<Softmax> find_softmax(Draft const& draft) {
+std::optional<SoftmaxSteps> find_softmax(GraphDraft const& draft) {
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
         auto const* const division = std::get_if<PointwiseOp>(&draft.ops[i].body);
         if (division == nullptr || division->mode != DIV || division->masked_by != ir::MaskedBy::First) continue;
         PointwiseOp const* const exponential = draft.step(division->in[0], EXP);
         PointwiseOp const* const shifted = draft.step(exponential->in[0], SUB);
-        return Softmax{product_before(draft, i), i, shifted->in[1], division->in[1]};
+        return SoftmaxSteps{product_before(draft, i), i, shifted->in[1], division->in[1]};
     }
     return std::nullopt;
 }
@@ -37,7 +37,7 @@ namespace {
 
 // The places of the products before which masked pairs are 0: in forward that of the values, in backward those of three
 // gradients.
-std::vector<std::size_t> products_of_masked(Draft const& draft) {
+std::vector<std::size_t> products_of_masked(GraphDraft const& draft) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
         auto const* const product = std::get_if<ir::MatmulOp>(&draft.ops[i].body);
@@ -47,7 +47,7 @@ std::vector<std::size_t> products_of_masked(Draft const& draft) {
 }
 
 // The first of attention's own differences from there on in which masked pairs are known as such.
-std::size_t difference_from(Draft const& draft, std::size_t at, ir::MaskedBy by) {
+std::size_t difference_from(GraphDraft const& draft, std::size_t at, ir::MaskedBy by) {
     while (true) {
         auto const* const step = std::get_if<PointwiseOp>(&draft.ops[at].body);
         bool const is_found = step != nullptr && step->mode == SUB && step->masked_by == by;
@@ -58,10 +58,10 @@ std::size_t difference_from(Draft const& draft, std::size_t at, ir::MaskedBy by)
 
 }  // namespace
 
-std::optional<Backward> find_backward(Draft const& draft) {
+std::optional<BackwardSteps> find_backward(GraphDraft const& draft) {
     std::vector<std::size_t> const masked = products_of_masked(draft);
     if (masked.size() != 3) return std::nullopt;
-    Backward backward{.d_v = masked[0], .d_k = masked[1], .d_q = masked[2]};
+    BackwardSteps backward{.d_v = masked[0], .d_k = masked[1], .d_q = masked[2]};
     backward.scores = product_before(draft, backward.d_v);
     backward.d_p = product_before(draft, backward.d_k);
     backward.shifted = difference_from(draft, backward.scores, ir::MaskedBy::Either);
@@ -70,7 +70,7 @@ std::optional<Backward> find_backward(Draft const& draft) {
     return backward;
 }
 
-std::optional<ScoreSteps> find_score_steps(Draft const& draft) {
+std::optional<ScoreSteps> find_score_steps(GraphDraft const& draft) {
     if (auto const softmax = find_softmax(draft)) {
         return ScoreSteps{softmax->product, softmax->division, draft.ops.size(), false};
     }
@@ -79,7 +79,7 @@ std::optional<ScoreSteps> find_score_steps(Draft const& draft) {
     return ScoreSteps{backward->scores, backward->d_q, backward->d_q, true};
 }
 
-std::size_t masked_product_of(Draft const& draft, ValueId value) {
+std::size_t masked_product_of(GraphDraft const& draft, ValueId value) {
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
         auto const* const product = std::get_if<PointwiseOp>(&draft.ops[i].body);
         bool const is_masked = product != nullptr && product->mode == MUL && product->masked_by == ir::MaskedBy::First;
@@ -88,7 +88,7 @@ std::size_t masked_product_of(Draft const& draft, ValueId value) {
     return kNowhere;
 }
 
-ValueId given_mask(Draft const& draft) {
+ValueId given_mask(GraphDraft const& draft) {
     auto const softmax = find_softmax(draft);
     auto const backward = softmax ? std::nullopt : find_backward(draft);
     if (!softmax && !backward) return ir::kNoValue;
@@ -100,7 +100,7 @@ ValueId given_mask(Draft const& draft) {
 }
 
 // A mask of a band selects by one comparison, a padding mask by two.
-ValueId scores_before_bands(Draft const& draft, Backward const& backward) {
+ValueId scores_before_bands(GraphDraft const& draft, BackwardSteps const& backward) {
     ValueId scores = step(draft, backward.shifted).in[0];
     while (is_own(draft, scores)) {
         PointwiseOp const* const select = draft.step(scores, BINARY_SELECT);
@@ -110,7 +110,7 @@ ValueId scores_before_bands(Draft const& draft, Backward const& backward) {
     return scores;
 }
 
-std::size_t negation_of_sink(Draft const& draft) {
+std::size_t negation_of_sink(GraphDraft const& draft) {
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
         auto const* const negation = std::get_if<PointwiseOp>(&draft.ops[i].body);
         bool const is_own_sum = negation != nullptr && negation->mode == NEG && is_own(draft, negation->in[0]);
@@ -119,7 +119,7 @@ std::size_t negation_of_sink(Draft const& draft) {
     return kNowhere;
 }
 
-std::size_t first_own_reader(Draft const& draft, ValueId value) {
+std::size_t first_own_reader(GraphDraft const& draft, ValueId value) {
     auto const reader = std::ranges::find_if(draft.ops, [&](ir::Op const& op) {
         auto const* const step = std::get_if<PointwiseOp>(&op.body);
         return step != nullptr && is_own(draft, step->out) && std::ranges::count(step->in, value) > 0;
@@ -127,25 +127,27 @@ std::size_t first_own_reader(Draft const& draft, ValueId value) {
     return static_cast<std::size_t>(reader - draft.ops.begin());
 }
 
-std::optional<DataType_t> compute_type_of_attention(Draft const& draft) {
+std::optional<DataType_t> compute_type_of_attention(GraphDraft const& draft) {
     if (auto const softmax = find_softmax(draft)) return draft.ops[softmax->division].compute_type;
     if (auto const backward = find_backward(draft)) return draft.ops[backward->scores].compute_type;
     return std::nullopt;
 }
 
-bool is_8_bit(Draft const& draft, std::size_t scores) {
+bool is_8_bit(GraphDraft const& draft, std::size_t scores) {
     ValueId const q = product(draft, scores).a;
     return core::is_fp8(draft.value(q).type) || draft.written_by<ir::BlockDequantizeOp>(q) != nullptr;
 }
 
-ir::MatmulOp& product(Draft& draft, std::size_t at) { return std::get<ir::MatmulOp>(draft.ops[at].body); }
-ir::MatmulOp const& product(Draft const& draft, std::size_t at) { return std::get<ir::MatmulOp>(draft.ops[at].body); }
-PointwiseOp& step(Draft& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
-PointwiseOp const& step(Draft const& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
+ir::MatmulOp& product(GraphDraft& draft, std::size_t at) { return std::get<ir::MatmulOp>(draft.ops[at].body); }
+ir::MatmulOp const& product(GraphDraft const& draft, std::size_t at) {
+    return std::get<ir::MatmulOp>(draft.ops[at].body);
+}
+PointwiseOp& step(GraphDraft& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
+PointwiseOp const& step(GraphDraft const& draft, std::size_t at) { return std::get<PointwiseOp>(draft.ops[at].body); }
 
-bool is_own(Draft const& draft, ValueId id) { return draft.value(id).uid < 0; }
+bool is_own(GraphDraft const& draft, ValueId id) { return draft.value(id).uid < 0; }
 
-bool is_own_number(Draft const& draft, ValueId id) {
+bool is_own_number(GraphDraft const& draft, ValueId id) {
     if (id == ir::kNoValue || !is_own(draft, id)) return false;
     return draft.value(id).role == ir::Role::Constant && draft.value(id).table.empty();
 }

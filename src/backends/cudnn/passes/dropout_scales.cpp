@@ -11,7 +11,7 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft scale_before_given_mask(Draft draft) {
+GraphDraft scale_before_given_mask(GraphDraft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax || given_mask(draft) == ir::kNoValue) return draft;
     std::size_t const by_mask = masked_product_of(draft, step(draft, softmax->division).out);
@@ -23,13 +23,13 @@ Draft scale_before_given_mask(Draft draft) {
 namespace {
 
 // The gradient of a sink branches off before the factor.
-std::size_t end_of_row_sum(Draft const& draft, ValueId sum) {
+std::size_t end_of_row_sum(GraphDraft const& draft, ValueId sum) {
     std::size_t const of_sink = negation_of_sink(draft);
     return (of_sink == kNowhere ? draft.writer_of(sum) : of_sink) + 1;
 }
 
 // Multiplies the row's sum; the following steps move on by one.
-ValueId multiply_row_sum(Draft& draft, Backward const& backward, double factor) {
+ValueId multiply_row_sum(GraphDraft& draft, BackwardSteps const& backward, double factor) {
     ValueId const sum = step(draft, backward.centered).in[1];
     ir::Value row = draft.value(sum);
     row.name = name_beside(row.name, "scaled_row_dot");
@@ -43,7 +43,7 @@ ValueId multiply_row_sum(Draft& draft, Backward const& backward, double factor) 
 
 }  // namespace
 
-Draft scale_drawn_gradients_late(Draft draft) {
+GraphDraft scale_drawn_gradients_late(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward) return draft;
     PointwiseOp const centered = step(draft, backward->centered), gradient = step(draft, backward->gradient);
@@ -70,7 +70,7 @@ Draft scale_drawn_gradients_late(Draft draft) {
     return draft;
 }
 
-Draft end_row_sums(Draft draft) {
+GraphDraft end_row_sums(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward) return draft;
     ValueId sum = step(draft, backward->centered).in[1];

@@ -14,7 +14,7 @@ using enum PointwiseMode_t;
 
 constexpr std::int64_t kRows = 2;  // the axis of queries
 
-std::int64_t axis_of(Draft const& draft, ValueId value) {
+std::int64_t axis_of(GraphDraft const& draft, ValueId value) {
     return attention::index_axis(value, [&](ValueId of) -> attention::PointwiseStep<ValueId> {
         auto const* const op = draft.written_by<PointwiseOp>(of);
         if (op == nullptr) return {};
@@ -24,7 +24,7 @@ std::int64_t axis_of(Draft const& draft, ValueId value) {
 
 // Whether the value is an index of one query, such as its columns, as the sum of its row, which is 0, and numbers from
 // memory.
-bool is_index_in_memory(Draft const& draft, ValueId value) {
+bool is_index_in_memory(GraphDraft const& draft, ValueId value) {
     PointwiseOp const* const sum = draft.step(value, ADD);
     return sum != nullptr && sum->in[1] != ir::kNoValue && !draft.value(sum->in[1]).table.empty();
 }
@@ -40,7 +40,7 @@ void turn(PointwiseOp& comparison) {
 }
 
 // The results of the comparisons that have to be turned.
-std::set<ValueId> comparisons_to_turn(Draft const& draft) {
+std::set<ValueId> comparisons_to_turn(GraphDraft const& draft) {
     std::set<ValueId> found;
     PointwiseOp const* last_edge = nullptr;
     for (ir::Op const& op : draft.ops) {
@@ -58,7 +58,7 @@ std::set<ValueId> comparisons_to_turn(Draft const& draft) {
 
 }  // namespace
 
-Draft turn_edge_masks(Draft draft) {
+GraphDraft turn_edge_masks(GraphDraft draft) {
     std::set<ValueId> const found = comparisons_to_turn(draft);
     for (ir::Op& op : draft.ops) {
         auto* const comparison = std::get_if<PointwiseOp>(&op.body);

@@ -14,19 +14,19 @@ using enum PointwiseMode_t;
 
 constexpr std::int64_t kKeyTile = 128;  // keys that engines work on at once
 
-bool has_lengths(Draft const& draft, Backward const& backward) {
+bool has_lengths(GraphDraft const& draft, BackwardSteps const& backward) {
     return product(draft, backward.scores).m_override != ir::kNoValue;
 }
 
-core::Dims const& dim_of_scores(Draft const& draft, Backward const& backward) {
+core::Dims const& dim_of_scores(GraphDraft const& draft, BackwardSteps const& backward) {
     return draft.value(product(draft, backward.scores).c).dim;
 }
 
-struct Lengths {
+struct LengthValues {
     ValueId queries, keys;
 };
 
-Lengths add_lengths(Draft& draft, ValueId scores) {
+LengthValues add_lengths(GraphDraft& draft, ValueId scores) {
     std::string const name = draft.value(scores).name;
     core::Dims const dim = draft.value(scores).dim;
     auto const add = [&](char const* step, std::int64_t length) {
@@ -37,7 +37,7 @@ Lengths add_lengths(Draft& draft, ValueId scores) {
     return {queries, add("full_seq_len_kv", dim[3])};
 }
 
-void bound_products(Draft& draft, Backward const& backward, Lengths const& lengths) {
+void bound_products(GraphDraft& draft, BackwardSteps const& backward, LengthValues const& lengths) {
     for (std::size_t const at : {backward.scores, backward.d_p}) {
         product(draft, at).m_override = lengths.queries;
         product(draft, at).n_override = lengths.keys;
@@ -51,7 +51,7 @@ void bound_products(Draft& draft, Backward const& backward, Lengths const& lengt
 }
 
 // The diagonal's shift, of rows by keys - queries and of columns by queries - keys, comes from the lengths.
-void shift_by_lengths(Draft& draft, Lengths const& lengths) {
+void shift_by_lengths(GraphDraft& draft, LengthValues const& lengths) {
     for (std::size_t i = 1; i < draft.ops.size(); ++i) {
         auto* const difference = std::get_if<PointwiseOp>(&draft.ops[i].body);
         bool const is_shift = difference != nullptr && difference->mode == SUB && is_own(draft, difference->out) &&
@@ -68,11 +68,11 @@ void shift_by_lengths(Draft& draft, Lengths const& lengths) {
 // Adds steps, each behind the last one.
 class PaddingMask {
    public:
-    PaddingMask(Draft& draft, ValueId scores, std::size_t at, DataType_t compute_type)
+    PaddingMask(GraphDraft& draft, ValueId scores, std::size_t at, DataType_t compute_type)
         : draft_(draft), scores_(scores), at_(at), compute_type_(compute_type) {}
 
     // The scores where both row and column lie within the lengths, -inf elsewhere.
-    ValueId add(Lengths const& lengths) {
+    ValueId add(LengthValues const& lengths) {
         ValueId const row = index("row", 2), column = index("column", 3);
         ValueId const row_inside = compare("row_inside", CMP_LT, row, lengths.queries);
         ValueId const column_inside = compare("column_inside", CMP_LT, column, lengths.keys);
@@ -101,13 +101,13 @@ class PaddingMask {
         return append(mode, {a, b}, add_result(name, DataType_t::BOOLEAN), DataType_t::BOOLEAN);
     }
 
-    Draft& draft_;
+    GraphDraft& draft_;
     ValueId scores_;
     std::size_t at_;
     DataType_t compute_type_;
 };
 
-void mask_padding(Draft& draft, Backward const& backward, Lengths const& lengths) {
+void mask_padding(GraphDraft& draft, BackwardSteps const& backward, LengthValues const& lengths) {
     ValueId const scores = scores_before_bands(draft, backward);
     std::size_t const at = first_own_reader(draft, scores);
     std::size_t const steps = draft.ops.size();
@@ -117,8 +117,8 @@ void mask_padding(Draft& draft, Backward const& backward, Lengths const& lengths
     }
 }
 
-Draft with_full_lengths(Draft draft, Backward const& backward) {
-    Lengths const lengths = add_lengths(draft, product(draft, backward.scores).c);
+GraphDraft with_full_lengths(GraphDraft draft, BackwardSteps const& backward) {
+    LengthValues const lengths = add_lengths(draft, product(draft, backward.scores).c);
     bound_products(draft, backward, lengths);
     shift_by_lengths(draft, lengths);
     mask_padding(draft, backward, lengths);
@@ -127,7 +127,7 @@ Draft with_full_lengths(Draft draft, Backward const& backward) {
 
 }  // namespace
 
-Draft mask_by_full_lengths(Draft draft) {
+GraphDraft mask_by_full_lengths(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward || has_lengths(draft, *backward)) return draft;
     core::Dims const& dim = dim_of_scores(draft, *backward);
@@ -137,7 +137,7 @@ Draft mask_by_full_lengths(Draft draft) {
     return with_full_lengths(std::move(draft), *backward);
 }
 
-Draft mask_by_full_lengths_beside_mask(Draft draft) {
+GraphDraft mask_by_full_lengths_beside_mask(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward || has_lengths(draft, *backward) || given_mask(draft) == ir::kNoValue) return draft;
     if (dim_of_scores(draft, *backward)[3] % kKeyTile == 0) return draft;

@@ -12,14 +12,14 @@ using ir::ValueId;
 using ir::attention::Port;
 
 // The gradient of keys or values: its product, or the sum of that over the heads that share them.
-ValueId gradient_of(Draft const& draft, std::size_t at) {
+ValueId gradient_of(GraphDraft const& draft, std::size_t at) {
     auto const* const sum = std::get_if<ir::ReductionOp>(&draft.ops[at + 1].body);
     ValueId const of_heads = product(draft, at).c;
     return sum != nullptr && sum->x == of_heads ? sum->y : of_heads;
 }
 
 // O, which backward multiplies by its gradient.
-ValueId output_beside(Draft const& draft, ValueId gradient) {
+ValueId output_beside(GraphDraft const& draft, ValueId gradient) {
     for (ir::Op const& op : draft.ops) {
         auto const* const step = std::get_if<ir::PointwiseOp>(&op.body);
         if (step != nullptr && step->mode == PointwiseMode_t::MUL && step->in[0] == gradient) return step->in[1];
@@ -27,7 +27,7 @@ ValueId output_beside(Draft const& draft, ValueId gradient) {
     return ir::kNoValue;
 }
 
-std::vector<ValueId> matrices_of(Draft const& draft, Backward const& backward) {
+std::vector<ValueId> matrices_of(GraphDraft const& draft, BackwardSteps const& backward) {
     ir::MatmulOp const &scores = product(draft, backward.scores), &d_p = product(draft, backward.d_p);
     return {scores.a,
             scores.b,
@@ -39,7 +39,7 @@ std::vector<ValueId> matrices_of(Draft const& draft, Backward const& backward) {
             gradient_of(draft, backward.d_v)};
 }
 
-std::vector<ValueId> matrices_of(Draft const& draft, Softmax const& softmax) {
+std::vector<ValueId> matrices_of(GraphDraft const& draft, SoftmaxSteps const& softmax) {
     std::size_t weighing = softmax.division;
     while (!std::holds_alternative<ir::MatmulOp>(draft.ops[weighing].body)) ++weighing;
     ir::MatmulOp const &scores = product(draft, softmax.product), &o = product(draft, weighing);
@@ -56,7 +56,7 @@ std::vector<ValueId> matrices_of(ir::SdpaForwardOp const& op) {
 }
 
 // Q, K, V, O and their gradients, where they are memory of the caller.
-std::vector<ValueId> matrices_of(Draft const& draft) {
+std::vector<ValueId> matrices_of(GraphDraft const& draft) {
     std::vector<ValueId> matrices;
     for (ir::Op const& op : draft.ops) {
         if (auto const* const unified = std::get_if<ir::SdpaForwardOp>(&op.body)) matrices = matrices_of(*unified);
@@ -73,14 +73,14 @@ std::vector<ValueId> matrices_of(Draft const& draft) {
 }
 
 // Tensors with the same stride share a table, for example a tensor and its gradient.
-class Tables {
+class OffsetTables {
    public:
-    Tables(Draft& draft, DataType_t type) : draft_(draft), type_(type) {}
+    OffsetTables(GraphDraft& draft, DataType_t type) : draft_(draft), type_(type) {}
 
     ValueId of(ValueId dense) {
         std::int64_t const stride = draft_.value(dense).stride[0], entries = draft_.value(dense).dim[0];
         auto const known = std::ranges::find_if(
-            tables_, [&](Table const& table) { return table.stride == stride && table.entries == entries; });
+            tables_, [&](OffsetTable const& table) { return table.stride == stride && table.entries == entries; });
         if (known != tables_.end()) return known->id;
         std::vector<double> starts;
         for (std::int64_t b = 0; b <= entries; ++b) starts.push_back(static_cast<double>(b * stride));
@@ -91,24 +91,24 @@ class Tables {
     }
 
    private:
-    struct Table {
+    struct OffsetTable {
         std::int64_t stride, entries;
         ValueId id;
     };
 
-    Draft& draft_;
+    GraphDraft& draft_;
     DataType_t type_;
-    std::vector<Table> tables_;
+    std::vector<OffsetTable> tables_;
 };
 
 }  // namespace
 
-Draft give_offsets(Draft draft) {
+GraphDraft give_offsets(GraphDraft draft) {
     std::vector<ValueId> const matrices = matrices_of(draft);
     auto const is_ragged = [&](ValueId id) { return static_cast<bool>(draft.value(id).ragged); };
     auto const ragged = std::ranges::find_if(matrices, is_ragged);
     if (ragged == matrices.end()) return draft;
-    Tables tables(draft, draft.value(draft.value(*ragged).ragged.offset).type);
+    OffsetTables tables(draft, draft.value(draft.value(*ragged).ragged.offset).type);
     for (ValueId const id : matrices) {
         if (!is_ragged(id)) draft.offsets[id] = tables.of(id);
     }

@@ -8,7 +8,7 @@ namespace cudnn_frontend::cudnn::passes {
 
 using ir::ValueId;
 
-Draft restore_keys(Draft draft) {
+GraphDraft restore_keys(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward) return draft;
     ValueId const transposed = product(draft, backward->scores).b, keys = product(draft, backward->d_q).b;
@@ -25,21 +25,21 @@ Draft restore_keys(Draft draft) {
 namespace {
 
 // Whether the operation sums the scores' gradients over the dims along which a bias is broadcast.
-bool is_bias_gradient(Draft const& draft, ir::Op const& op) {
+bool is_bias_gradient(GraphDraft const& draft, ir::Op const& op) {
     auto const* const sum = std::get_if<ir::ReductionOp>(&op.body);
     if (sum == nullptr || sum->mode != ReductionMode_t::ADD || is_own(draft, sum->y)) return false;
     auto const* const gradient = draft.step(sum->x, PointwiseMode_t::MUL);
     return gradient != nullptr && gradient->masked_by != ir::MaskedBy::Neither;
 }
 
-bool needs_one_piece(Draft const& draft, Backward const& backward) {
+bool needs_one_piece(GraphDraft const& draft, BackwardSteps const& backward) {
     return product(draft, backward.d_q).is_deterministic || is_8_bit(draft, backward.scores) ||
            std::ranges::any_of(draft.ops, [&](ir::Op const& op) { return is_bias_gradient(draft, op); });
 }
 
 }  // namespace
 
-Draft accumulate_gradient_of_queries(Draft draft) {
+GraphDraft accumulate_gradient_of_queries(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward || needs_one_piece(draft, *backward)) return draft;
     std::string const name = name_beside(draft.ops[backward->scores].name, "dQ_accumulator");

@@ -8,7 +8,7 @@ using ir::PointwiseOp;
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft leave_sinks_sign(Draft draft) {
+GraphDraft leave_sinks_sign(GraphDraft draft) {
     if (draft.sink_gradient) return draft;
     std::size_t const negation = negation_of_sink(draft);
     if (negation != kNowhere) draft.implied[step(draft, negation).in[0]] = step(draft, negation).out;
@@ -17,10 +17,12 @@ Draft leave_sinks_sign(Draft draft) {
 
 namespace {
 
-bool is_scaling(Draft const& draft, PointwiseOp const& op) { return op.mode == MUL && is_own_number(draft, op.in[1]); }
+bool is_scaling(GraphDraft const& draft, PointwiseOp const& op) {
+    return op.mode == MUL && is_own_number(draft, op.in[1]);
+}
 
 // The step that multiplies the value by one of attention's own numbers; null where there is none.
-PointwiseOp const* scaling_of(Draft const& draft, ValueId value) {
+PointwiseOp const* scaling_of(GraphDraft const& draft, ValueId value) {
     for (ir::Op const& op : draft.ops) {
         auto const* const step = std::get_if<PointwiseOp>(&op.body);
         if (step != nullptr && step->in[0] == value && is_scaling(draft, *step)) return step;
@@ -30,7 +32,7 @@ PointwiseOp const* scaling_of(Draft const& draft, ValueId value) {
 
 }  // namespace
 
-Draft leave_probabilities_scale(Draft draft) {
+GraphDraft leave_probabilities_scale(GraphDraft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax) return draft;
     std::size_t at = softmax->division;

@@ -14,7 +14,7 @@ using enum PointwiseMode_t;
 namespace {
 
 // The distance of column and row times the slopes of the heads, where there is one row.
-PointwiseOp const* find_alibi(Draft const& draft) {
+PointwiseOp const* find_alibi(GraphDraft const& draft) {
     for (ir::Op const& op : draft.ops) {
         auto const* const bias = std::get_if<PointwiseOp>(&op.body);
         bool const is_product = bias != nullptr && bias->mode == MUL && draft.step(bias->in[0], SUB) != nullptr;
@@ -25,7 +25,7 @@ PointwiseOp const* find_alibi(Draft const& draft) {
 
 }  // namespace
 
-Draft tabulate_alibi(Draft draft) {
+GraphDraft tabulate_alibi(GraphDraft draft) {
     PointwiseOp const* const found = find_softmax(draft) ? find_alibi(draft) : nullptr;
     if (found == nullptr) return draft;
     PointwiseOp const bias = *found, distance = *draft.step(bias.in[0], SUB);
@@ -47,14 +47,14 @@ Draft tabulate_alibi(Draft draft) {
 
 namespace {
 
-bool counts_columns_or_heads(Draft const& draft, ir::Op const& op) {
+bool counts_columns_or_heads(GraphDraft const& draft, ir::Op const& op) {
     auto const* const index = std::get_if<PointwiseOp>(&op.body);
     if (index == nullptr || index->mode != GEN_INDEX || is_own(draft, index->out)) return false;
     core::Dims const& dim = draft.value(index->out).dim;
     return dim.size() == 4 && dim[2] == 1 && (index->axis == 1 || index->axis == 3);
 }
 
-void tabulate(Draft& draft, std::size_t at) {
+void tabulate(GraphDraft& draft, std::size_t at) {
     ir::Op const op = draft.ops[at];
     PointwiseOp const index = std::get<PointwiseOp>(op.body);
     ir::Value const result = draft.value(index.out);
@@ -76,7 +76,7 @@ void tabulate(Draft& draft, std::size_t at) {
 
 }  // namespace
 
-Draft tabulate_indices(Draft draft) {
+GraphDraft tabulate_indices(GraphDraft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax) return draft;
     for (std::size_t i = softmax->division; i-- > softmax->product;) {

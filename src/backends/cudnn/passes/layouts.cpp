@@ -11,7 +11,7 @@ namespace cudnn_frontend::cudnn::passes {
 using ir::ValueId;
 
 // The views that expansion makes are transposes, of which the column is a row.
-Draft tidy_last_strides(Draft draft) {
+GraphDraft tidy_last_strides(GraphDraft draft) {
     for (ValueId id = 0; id < draft.value_count(); ++id) {
         ir::Value const& tensor = draft.value(id);
         if (is_own(draft, id) || tensor.view_of != ir::kNoValue) continue;
@@ -25,7 +25,7 @@ Draft tidy_last_strides(Draft draft) {
     return draft;
 }
 
-Draft align_dropout_masks(Draft draft) {
+GraphDraft align_dropout_masks(GraphDraft draft) {
     ValueId const mask = given_mask(draft);
     if (mask == ir::kNoValue) return draft;
     ir::Value view = draft.value(mask);

@@ -10,15 +10,15 @@
 namespace cudnn_frontend::cudnn {
 
 // Memory in the plan's workspace for a value that the op graph keeps between operations.
-struct Scratch {
+struct GraphScratch {
     // The ragged value whose layout of rows it has, with room for as many rows as that one has at most; kNoValue: the
     // value has room for its own dims.
     ir::ValueId packed_like = ir::kNoValue;
 
-    friend bool operator==(Scratch const&, Scratch const&) = default;
+    friend bool operator==(GraphScratch const&, GraphScratch const&) = default;
 };
 
-using ScratchMap = std::map<ir::ValueId, Scratch>;
+using ScratchMap = std::map<ir::ValueId, GraphScratch>;
 
 // Steps that engines perform unasked, from the input of each to its output: to engines these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;

@@ -19,13 +19,13 @@ core::Dims strides_of(core::Dims const& dim, ir::Value const& like) {
 }
 
 // Offsets of INT32 that cuDNN counts as often as heads are shared stay numbers of INT32.
-bool fits_offsets(Draft const& draft, ir::Value const& like, std::int64_t elements) {
+bool fits_offsets(GraphDraft const& draft, ir::Value const& like, std::int64_t elements) {
     bool const is_narrow = draft.value(like.ragged.offset).type == DataType_t::INT32;
     return !is_narrow || elements <= std::numeric_limits<std::int32_t>::max();
 }
 
 // Where no bound on the rows is set, or the bound saves nothing, the value stays as it is.
-void pack(Draft& draft, ValueId id, ValueId ragged) {
+void pack(GraphDraft& draft, ValueId id, ValueId ragged) {
     ir::Value const& like = draft.value(ragged);
     core::Dims const& dim = draft.value(id).dim;
     std::int64_t const rows = like.ragged.most_rows;
@@ -37,14 +37,14 @@ void pack(Draft& draft, ValueId id, ValueId ragged) {
     draft.scratch[id] = {.packed_like = ragged};
 }
 
-void pack_row_sums(Draft& draft, Backward const& backward) {
+void pack_row_sums(GraphDraft& draft, BackwardSteps const& backward) {
     ValueId stats = step(draft, backward.shifted).in[1];
     if (is_own(draft, stats)) stats = draft.step(stats, PointwiseMode_t::MUL)->in[0];  // it was in base 2
     pack(draft, step(draft, backward.centered).in[1], stats);
 }
 
 // Packed, the accumulator is written in the layout of Q and read in that of dQ.
-void pack_accumulator(Draft& draft, Backward const& backward) {
+void pack_accumulator(GraphDraft& draft, BackwardSteps const& backward) {
     ValueId const accumulator = product(draft, backward.d_q).c;
     if (!draft.scratch.contains(accumulator)) return;
     ValueId const d_q = step(draft, backward.d_q + 1).out;
@@ -54,7 +54,7 @@ void pack_accumulator(Draft& draft, Backward const& backward) {
     if (lies_like_q) pack(draft, accumulator, d_q);
 }
 
-void pack_gradient_of_heads(Draft& draft, std::size_t at) {
+void pack_gradient_of_heads(GraphDraft& draft, std::size_t at) {
     auto const* const sum = std::get_if<ir::ReductionOp>(&draft.ops[at + 1].body);
     ValueId const of_heads = product(draft, at).c;
     if (sum != nullptr && sum->x == of_heads) pack(draft, of_heads, sum->y);
@@ -63,7 +63,7 @@ void pack_gradient_of_heads(Draft& draft, std::size_t at) {
 // Packed sums are right for head dims that are multiples of this; for others columns from the 16th on stay 0.
 constexpr std::int64_t kHeadsOfPackedSums = 16;
 
-bool takes_packed(Draft const& draft, Backward const& backward) {
+bool takes_packed(GraphDraft const& draft, BackwardSteps const& backward) {
     core::Dims const& q = draft.value(product(draft, backward.d_k).b).dim;
     core::Dims const& v = draft.value(draft.storage_of(product(draft, backward.d_p).b)).dim;
     return q[3] % kHeadsOfPackedSums == 0 && v[3] % kHeadsOfPackedSums == 0 && !is_8_bit(draft, backward.scores);
@@ -71,7 +71,7 @@ bool takes_packed(Draft const& draft, Backward const& backward) {
 
 }  // namespace
 
-Draft pack_scratch(Draft draft) {
+GraphDraft pack_scratch(GraphDraft draft) {
     auto const backward = find_backward(draft);
     if (!backward || !takes_packed(draft, *backward)) return draft;
     pack_row_sums(draft, *backward);

@@ -36,10 +36,10 @@ static constexpr Pass kPasses[] = {
 
 std::span<Pass const> all() { return kPasses; }
 
-Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph) { return pass.run(Draft(graph)).finish(); }
+Result<LegalGraph> run(Pass const& pass, LegalGraph const& graph) { return pass.run(GraphDraft(graph)).finish(); }
 
 Result<LegalGraph> legalize(LegalGraph const& graph, IsInForce const& is_in_force) {
-    Draft draft(graph);
+    GraphDraft draft(graph);
     for (Pass const& pass : kPasses) {
         if (is_in_force(pass.quirk)) draft = pass.run(std::move(draft));
     }

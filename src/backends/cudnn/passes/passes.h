@@ -14,7 +14,7 @@ namespace cudnn_frontend::cudnn::passes {
 struct Pass {
     char const* name;
     char const* quirk;  // of cuDNN, which is its reason: cudnn.w01
-    Draft (*run)(Draft draft);
+    GraphDraft (*run)(GraphDraft draft);
 };
 
 // The passes in the order in which they run: some rely on the form that earlier ones produce.

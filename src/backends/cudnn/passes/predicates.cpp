@@ -19,7 +19,7 @@ bool reads_truth(PointwiseOp const& op, std::size_t operand) {
 }
 
 // Whether all that read the value read it as true or false.
-bool is_truth_alone(Draft& draft, ValueId value) {
+bool is_truth_alone(GraphDraft& draft, ValueId value) {
     return std::ranges::all_of(draft.ops, [&](ir::Op& op) {
         auto const* const body = std::get_if<PointwiseOp>(&op.body);
         bool is_alone = true;
@@ -32,14 +32,14 @@ bool is_truth_alone(Draft& draft, ValueId value) {
     });
 }
 
-bool is_made_as_truth(Draft& draft, ValueId value) {
+bool is_made_as_truth(GraphDraft& draft, ValueId value) {
     auto const* const writer = draft.written_by<PointwiseOp>(value);
     bool const is_made = writer != nullptr && gives_truth(writer->mode);
     return is_made && draft.value(value).role == ir::Role::Virtual && is_truth_alone(draft, value);
 }
 
 // The comparison of the value with 0, in front of the operation at `at`.
-ValueId compare_with_0(Draft& draft, std::size_t at, ValueId value) {
+ValueId compare_with_0(GraphDraft& draft, std::size_t at, ValueId value) {
     std::string const name = draft.value(value).name;
     core::Dims const dim = draft.value(value).dim;
     ValueId const zero = draft.add({.name = name + "::zero",
@@ -54,7 +54,7 @@ ValueId compare_with_0(Draft& draft, std::size_t at, ValueId value) {
 
 }  // namespace
 
-Draft make_predicates_boolean(Draft draft) {
+GraphDraft make_predicates_boolean(GraphDraft draft) {
     for (std::size_t i = 0; i < draft.ops.size(); ++i) {
         if (!std::holds_alternative<PointwiseOp>(draft.ops[i].body)) continue;
         for (std::size_t operand = 0; operand < 3; ++operand) {

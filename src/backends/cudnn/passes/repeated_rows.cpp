@@ -13,7 +13,7 @@ using ir::ValueId;
 
 class RowRepetition {
    public:
-    RowRepetition(Draft& draft, bool is_backward) : draft_(draft), is_backward_(is_backward) {}
+    RowRepetition(GraphDraft& draft, bool is_backward) : draft_(draft), is_backward_(is_backward) {}
 
     // Engines know lengths, which are compared, by their form.
     void visit_own(PointwiseOp& op) {
@@ -54,14 +54,14 @@ class RowRepetition {
         return draft_.add(std::move(view));
     }
 
-    Draft& draft_;
+    GraphDraft& draft_;
     bool is_backward_;
     std::map<ValueId, ValueId> repeated_;
 };
 
 }  // namespace
 
-Draft repeat_rows(Draft draft) {
+GraphDraft repeat_rows(GraphDraft draft) {
     auto const steps = find_score_steps(draft);
     if (!steps) return draft;
     RowRepetition rows(draft, steps->is_backward);

@@ -10,14 +10,14 @@ namespace {
 using ir::PointwiseOp;
 using ir::ValueId;
 
-bool draws_dropout(Draft const& draft) {
+bool draws_dropout(GraphDraft const& draft) {
     return std::ranges::any_of(draft.ops, [](ir::Op const& op) { return std::holds_alternative<ir::RngOp>(op.body); });
 }
 
-bool is_input(Draft const& draft, ValueId id) { return draft.value(id).role == ir::Role::Input; }
+bool is_input(GraphDraft const& draft, ValueId id) { return draft.value(id).role == ir::Role::Input; }
 
 // As expansion makes it: minus the sum of exp(sink - stats) times the sums of dO times O.
-SinkGradient parts_of(Draft const& draft, std::size_t negation) {
+SinkGradient parts_of(GraphDraft const& draft, std::size_t negation) {
     ValueId const weight = step(draft, negation).in[0];
     auto const& sum = *draft.written_by<ir::ReductionOp>(weight);
     auto const& product = *draft.written_by<PointwiseOp>(sum.x);
@@ -37,7 +37,7 @@ SinkGradient parts_of(Draft const& draft, std::size_t negation) {
 
 }  // namespace
 
-Draft separate_sink_gradient(Draft draft) {
+GraphDraft separate_sink_gradient(GraphDraft draft) {
     auto const backward = find_backward(draft);
     std::size_t const negation = negation_of_sink(draft);
     if (!backward || negation == kNowhere || is_8_bit(draft, backward->scores)) return draft;

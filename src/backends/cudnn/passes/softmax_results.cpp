@@ -9,21 +9,21 @@ namespace cudnn_frontend::cudnn::passes {
 using ir::ValueId;
 using enum PointwiseMode_t;
 
-Draft place_softmax_rows(Draft draft) {
+GraphDraft place_softmax_rows(GraphDraft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax || is_own(draft, softmax->max) == is_own(draft, softmax->sum)) return draft;
     draft.scratch[is_own(draft, softmax->max) ? softmax->max : softmax->sum] = {};
     return draft;
 }
 
-static bool has_logarithm(Draft const& draft, ValueId sum) {
+static bool has_logarithm(GraphDraft const& draft, ValueId sum) {
     return std::ranges::any_of(draft.ops, [&](ir::Op const& op) {
         auto const* const step = std::get_if<ir::PointwiseOp>(&op.body);
         return step != nullptr && step->mode == LOG && step->in[0] == sum;
     });
 }
 
-Draft add_unread_logarithm(Draft draft) {
+GraphDraft add_unread_logarithm(GraphDraft draft) {
     auto const softmax = find_softmax(draft);
     if (!softmax || !is_own(draft, softmax->max) || !is_own(draft, softmax->sum)) return draft;
     if (has_logarithm(draft, softmax->sum)) return draft;

@@ -9,18 +9,18 @@
 
 namespace cudnn_frontend::cudnn {
 
-bool Backend::serves(Target const& target) const {
+bool CudnnBackend::serves(Target const& target) const {
     return target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
 }
 
-Result<std::shared_ptr<plan::Proposal const>> Backend::propose(plan::PlanningInput const& input) const {
+Result<std::shared_ptr<plan::Proposal const>> CudnnBackend::propose(plan::PlanningInput const& input) const {
     auto work = lower_for_cudnn(input, check_indices_, omitted_quirk_);
     if (work.is_bad()) return work.error();
-    return std::shared_ptr<plan::Proposal const>(std::make_shared<Proposal>(std::move(work).value()));
+    return std::shared_ptr<plan::Proposal const>(std::make_shared<CudnnProposal>(std::move(work).value()));
 }
 
 // Plans in a kernel cache of the user's live as long as that one.
-std::optional<std::string> Backend::circumstances(Target const& target, plan::Settings const& settings) const {
+std::optional<std::string> CudnnBackend::circumstances(Target const& target, plan::Settings const& settings) const {
     if (settings.kernel_cache) return std::nullopt;
     auto device = identity_of_device(target, settings.device.get());
     if (device.is_bad()) return std::nullopt;
@@ -31,19 +31,19 @@ std::optional<std::string> Backend::circumstances(Target const& target, plan::Se
     return all;
 }
 
-std::unique_ptr<rewrite::Costs const> Backend::costs(Target const& target, plan::Settings const& settings) const {
+std::unique_ptr<rewrite::Costs const> CudnnBackend::costs(Target const& target, plan::Settings const& settings) const {
     auto const found = find_planning_device(target, settings.device.get());
     if (found.is_bad()) return nullptr;
     auto const facts = facts_of(*found.value().device);
     if (facts.is_bad()) return nullptr;
     auto const rates = read_rates(facts.value().rates);
     if (!rates) return nullptr;
-    return std::make_unique<Costs>(*rates, plan::multiprocessors_of(facts.value().multiprocessors, settings));
+    return std::make_unique<CudnnCosts>(*rates, plan::multiprocessors_of(facts.value().multiprocessors, settings));
 }
 
-void Backend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }
+void CudnnBackend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }
 
-Result<plan::Loaded> Backend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
+Result<plan::Loaded> CudnnBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
     return load_stored_plan(input, stored.bytes, check_indices_);
 }
 

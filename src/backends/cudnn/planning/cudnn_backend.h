@@ -9,11 +9,11 @@
 
 namespace cudnn_frontend::cudnn {
 
-class Backend final : public plan::Backend {
+class CudnnBackend final : public plan::Backend {
    public:
     // The check is for runs that look at indices first (SDPA_GRAPH_CHECK_INDICES). The pass of the omitted quirk is
     // left out, so that a test sees the results of the form without it.
-    explicit Backend(plan::CheckIndices check_indices, std::string omitted_quirk = {})
+    explicit CudnnBackend(plan::CheckIndices check_indices, std::string omitted_quirk = {})
         : check_indices_(check_indices), omitted_quirk_(std::move(omitted_quirk)) {}
 
     char const* name() const override { return "cuDNN"; }

@@ -11,21 +11,21 @@ namespace {
 
 struct Figure {
     std::string_view name;
-    double Rates::*value;
+    double CudnnRates::*value;
 };
 
-constexpr Figure kFigures[] = {{"start", &Rates::start},
-                               {"bandwidth", &Rates::bandwidth},
-                               {"forward_tile", &Rates::forward_tile},
-                               {"forward_width", &Rates::forward_width},
-                               {"backward_tile", &Rates::backward_tile},
-                               {"backward_width", &Rates::backward_width},
-                               {"decode_heads", &Rates::decode_heads}};
+constexpr Figure kFigures[] = {{"start", &CudnnRates::start},
+                               {"bandwidth", &CudnnRates::bandwidth},
+                               {"forward_tile", &CudnnRates::forward_tile},
+                               {"forward_width", &CudnnRates::forward_width},
+                               {"backward_tile", &CudnnRates::backward_tile},
+                               {"backward_width", &CudnnRates::backward_width},
+                               {"decode_heads", &CudnnRates::decode_heads}};
 
 }  // namespace
 
-std::optional<Rates> read_rates(std::string_view text) {
-    Rates rates;
+std::optional<CudnnRates> read_rates(std::string_view text) {
+    CudnnRates rates;
     for (Figure const& figure : kFigures) {
         auto const value = cuda::read_rate(text, figure.name);
         if (!value) return {};
@@ -45,8 +45,8 @@ constexpr double kTile = 128.0;
 double tiles(double rows) { return std::ceil(rows / kTile); }
 
 // The sizes of an attention, as numbers to calculate with. Sequences count as having all their rows.
-struct Sizes {
-    explicit Sizes(nodes::GraphSpec const& graph) : fields(*nodes::attention_fields(graph.nodes.front())) {
+struct AttentionSizes {
+    explicit AttentionSizes(nodes::GraphSpec const& graph) : fields(*nodes::attention_fields(graph.nodes.front())) {
         core::Dims const& q = graph.tensor(graph.nodes.front(), Port::Q)->dim;
         core::Dims const& k = graph.tensor(graph.nodes.front(), Port::K)->dim;
         core::Dims const& v = graph.tensor(graph.nodes.front(), Port::V)->dim;
@@ -77,7 +77,7 @@ struct Sizes {
 
 // The number of tiles of keys that are visible to a tile of queries: the mean over all tiles of queries, some of whose
 // keys the masks hide.
-double tiles_of_row(Sizes const& s) {
+double tiles_of_row(AttentionSizes const& s) {
     double seen = 0.0;
     double const rows = tiles(s.queries);
     constexpr double kSampled = 64.0;  // so that long sequences cost no more
@@ -98,15 +98,15 @@ double tiles_of_row(Sizes const& s) {
 double rounds(double blocks, int multiprocessors) { return std::ceil(blocks / multiprocessors); }
 
 // One query: the engine splits the keys itself, and reads them once for some query heads.
-double decode(Sizes const& s, Rates const& rates) {
+double decode(AttentionSizes const& s, CudnnRates const& rates) {
     double const passes = std::ceil(s.query_heads / s.key_heads / rates.decode_heads);
     return rates.start + s.key_bytes() * passes / rates.bandwidth;
 }
 
 // With a window a block may have few visible tiles, but a later round takes at least as long as this many.
-double fewest_tiles(Sizes const& s) { return s.fields.left_bound ? 6.0 : 0.0; }
+double fewest_tiles(AttentionSizes const& s) { return s.fields.left_bound ? 6.0 : 0.0; }
 
-double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
+double forward(AttentionSizes const& s, CudnnRates const& rates, int multiprocessors) {
     if (s.queries == 1.0) return decode(s, rates);
     double const blocks = s.batches * s.query_heads * tiles(s.queries);
     double const tile = rates.forward_tile + rates.forward_width * s.width();
@@ -117,22 +117,22 @@ double forward(Sizes const& s, Rates const& rates, int multiprocessors) {
 }
 
 // Engines skip tiles only where the diagonal starts in the first element and nothing right of it is visible.
-bool skips_tiles(Sizes const& s) { return s.fields.right_bound == 0 && s.shift() == 0.0; }
+bool skips_tiles(AttentionSizes const& s) { return s.fields.right_bound == 0 && s.shift() == 0.0; }
 
 // The measured time of a tile, for head dims that have engines of their own.
-std::optional<double> measured_tile(Sizes const& s, Rates const& rates) {
+std::optional<double> measured_tile(AttentionSizes const& s, CudnnRates const& rates) {
     if (!s.is_of_192_and_128) return {};
     return s.is_deterministic ? rates.backward_192_128_deterministic_tile : rates.backward_192_128_tile;
 }
 
 // Each tensor counts once. So does dQ in FLOAT, which is cleared, added to (a read and a write), and read. The
 // deterministic algorithm has scores in memory instead, whose time is in that of its measured tiles.
-double backward_bytes(Sizes const& s, bool accumulates) {
+double backward_bytes(AttentionSizes const& s, bool accumulates) {
     double const tensors = 2.0 * s.key_bytes() + 2.0 * s.query_bytes(), passes = accumulates ? 4.0 : 0.0;
     return tensors + passes * s.query_bytes();
 }
 
-double backward(Sizes const& s, Rates const& rates, int multiprocessors) {
+double backward(AttentionSizes const& s, CudnnRates const& rates, int multiprocessors) {
     double const of_row = skips_tiles(s) ? tiles_of_row(s) : tiles(s.keys);
     double const all = s.batches * s.query_heads * tiles(s.queries) * of_row;
     auto const measured = measured_tile(s, rates);
@@ -150,10 +150,10 @@ bool is_plain(nodes::GraphSpec const& graph) {
 
 }  // namespace
 
-std::optional<double> Costs::of(nodes::ValidatedGraph const& validated) const {
+std::optional<double> CudnnCosts::of(nodes::ValidatedGraph const& validated) const {
     nodes::GraphSpec const& graph = validated.spec();
     if (!is_plain(graph)) return {};
-    Sizes const sizes(graph);
+    AttentionSizes const sizes(graph);
     bool const is_backward = graph.nodes.front().kind() == nodes::NodeKind::SdpaBackward;
     return is_backward ? backward(sizes, rates_, multiprocessors_) : forward(sizes, rates_, multiprocessors_);
 }

@@ -10,7 +10,7 @@ namespace cudnn_frontend::cudnn {
 
 // Times in microseconds. A tile has 128 queries and 128 keys, and takes tile + width * the mean of Q's and V's head
 // dims.
-struct Rates {
+struct CudnnRates {
     double start = 0.0;      // for a kernel
     double bandwidth = 0.0;  // bytes a microsecond
     double forward_tile = 0.0, forward_width = 0.0;
@@ -22,18 +22,18 @@ struct Rates {
 };
 
 // Reads the text of a file; empty if it lacks a figure that every GPU has.
-std::optional<Rates> read_rates(std::string_view text);
+std::optional<CudnnRates> read_rates(std::string_view text);
 
-class Costs final : public rewrite::Costs {
+class CudnnCosts final : public rewrite::Costs {
    public:
-    Costs(Rates const& rates, int multiprocessors) : rates_(rates), multiprocessors_(multiprocessors) {}
+    CudnnCosts(CudnnRates const& rates, int multiprocessors) : rates_(rates), multiprocessors_(multiprocessors) {}
 
     // The cost of one attention of 16 bits, without options that add to the work of a tile.
     std::optional<double> of(nodes::ValidatedGraph const& graph) const override;
     std::optional<double> of(rewrite::Joint const&) const override { return {}; }
 
    private:
-    Rates rates_;
+    CudnnRates rates_;
     int multiprocessors_;
 };
 

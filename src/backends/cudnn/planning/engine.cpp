@@ -31,24 +31,24 @@ std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoic
     return is_barred ? std::string(bar_on_split_keys->statement) + " (" + bar_on_split_keys->id + ")" : "";
 }
 
-Engine::Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine)
+CudnnEngine::CudnnEngine(std::shared_ptr<LoweredWork const> work, std::shared_ptr<SharedEngine> engine)
     : work_(std::move(work)),
       engine_(std::move(engine)),
       info_(describe(engine_->config(), *work_->context)),
       reason_against_(reason_to_refuse(work_->bar_on_split_keys, engine_->config().choice,
                                        work_->context->device.api->get_version())) {}
 
-Result<std::shared_ptr<plan::Executable const>> Engine::build() {
+Result<std::shared_ptr<plan::Executable const>> CudnnEngine::build() {
     // A kernel cache keeps kernels in its own way.
     auto const entry = work_->kernel_cache ? std::nullopt : work_->graph->entry_of(engine_->config());
     auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get(), entry);
     if (compiled.is_bad()) return compiled.error();
     return std::shared_ptr<plan::Executable const>(
-        std::make_shared<Executable>(work_->context, std::move(compiled).value()));
+        std::make_shared<CudnnExecutable>(work_->context, std::move(compiled).value()));
 }
 
 LoadedEngine::LoadedEngine(Context const& context, EngineConfig const& config,
-                           std::shared_ptr<Executable const> executable)
+                           std::shared_ptr<CudnnExecutable const> executable)
     : info_(describe(config, context)), executable_(std::move(executable)) {
     info_.workspace_bytes = executable_->workspace_size();
 }

@@ -12,7 +12,7 @@
 namespace cudnn_frontend::cudnn {
 
 // The lowered graph and its circumstances; never changes.
-struct Work {
+struct LoweredWork {
     std::shared_ptr<Context const> context;
     std::shared_ptr<SharedGraph> graph;
     std::shared_ptr<Descriptor const> kernel_cache;
@@ -23,16 +23,16 @@ struct Work {
 std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoice const& choice,
                              std::size_t cudnn_version);
 
-class Engine final : public plan::Engine {
+class CudnnEngine final : public plan::Engine {
    public:
-    Engine(std::shared_ptr<Work const> work, std::shared_ptr<SharedEngine> engine);
+    CudnnEngine(std::shared_ptr<LoweredWork const> work, std::shared_ptr<SharedEngine> engine);
 
     plan::EngineInfo const& info() const override { return info_; }
     std::string reason_against() const override { return reason_against_; }
     Result<std::shared_ptr<plan::Executable const>> build() override;
 
    private:
-    std::shared_ptr<Work const> work_;
+    std::shared_ptr<LoweredWork const> work_;
     std::shared_ptr<SharedEngine> engine_;
     plan::EngineInfo info_;
     std::string reason_against_;
@@ -41,7 +41,7 @@ class Engine final : public plan::Engine {
 // The engine of a stored plan, which was examined when it was loaded.
 class LoadedEngine final : public plan::Engine {
    public:
-    LoadedEngine(Context const& context, EngineConfig const& config, std::shared_ptr<Executable const> executable);
+    LoadedEngine(Context const& context, EngineConfig const& config, std::shared_ptr<CudnnExecutable const> executable);
 
     plan::EngineInfo const& info() const override { return info_; }
     Result<std::shared_ptr<plan::Executable const>> build() override { return executable_; }

@@ -39,25 +39,25 @@ error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const>
 
 }  // namespace
 
-Executable::Executable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine)
+CudnnExecutable::CudnnExecutable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine)
     : context_(std::move(context)),
       engine_(std::move(engine)),
       may_keep_pack_(std::ranges::none_of(context_->layout->slots, &plan::Slot::is_on_host)) {}
 
-std::int64_t Executable::workspace_size() const {
+std::int64_t CudnnExecutable::workspace_size() const {
     return context_->bindings.scratch_bytes + engine_->workspace_bytes();
 }
 
-error_t Executable::check_queue(plan::Queue queue) const { return cudnn::check_queue(context_->device, queue); }
+error_t CudnnExecutable::check_queue(plan::Queue queue) const { return cudnn::check_queue(context_->device, queue); }
 
-RunMemory Executable::memory_of(plan::Launch const& launch) const {
+RunMemory CudnnExecutable::memory_of(plan::Launch const& launch) const {
     RunMemory memory{.caller = launch.pointers, .tables = {}, .workspace = launch.workspace};
     if (context_->tables) memory.tables = context_->tables->pointers;
     return memory;
 }
 
 // A stream that is captured runs no work now for which this could wait.
-error_t Executable::check_contents(plan::Launch const& launch) const {
+error_t CudnnExecutable::check_contents(plan::Launch const& launch) const {
     if (!context_->checked_graph) return {};
     auto const queue = stream(launch.queue);
     if (queue.is_bad()) return queue.error();
@@ -69,14 +69,14 @@ error_t Executable::check_contents(plan::Launch const& launch) const {
     return context_->check_indices(*context_->checked_graph, launch.pointers, cuda::download);
 }
 
-Result<plan::Stream> Executable::stream(plan::Queue queue) const { return stream_of(context_->device, queue); }
+Result<plan::Stream> CudnnExecutable::stream(plan::Queue queue) const { return stream_of(context_->device, queue); }
 
-error_t Executable::launch_engine(plan::Launch const& launch) const {
+error_t CudnnExecutable::launch_engine(plan::Launch const& launch) const {
     return execute(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                    may_keep_pack_ ? &last_pack_ : nullptr);
 }
 
-error_t Executable::launch(plan::Launch const& launch) const {
+error_t CudnnExecutable::launch(plan::Launch const& launch) const {
     SDPA_GRAPH_TRY(check_contents(launch));
     if (is_alone()) return launch_engine(launch);
     auto const queue = stream(launch.queue);
@@ -88,14 +88,14 @@ error_t Executable::launch(plan::Launch const& launch) const {
     return {};
 }
 
-error_t Executable::capture_engine(plan::Launch const& launch, plan::Recording recording) const {
+error_t CudnnExecutable::capture_engine(plan::Launch const& launch, plan::Recording recording) const {
     SDPA_GRAPH_TRY(cuda::check_is_empty(graph_of(recording)));
     return populate_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                                graph_of(recording));
 }
 
 // A CUDA graph of an engine with steps has a child graph for each, as a program's does.
-error_t Executable::capture(plan::Launch const& launch, plan::Recording recording) const {
+error_t CudnnExecutable::capture(plan::Launch const& launch, plan::Recording recording) const {
     if (is_alone()) return capture_engine(launch, recording);
     SDPA_GRAPH_TRY(stream(launch.queue).error());  // readies the thread
     GraphSteps steps(graph_of(recording));
@@ -111,12 +111,12 @@ error_t Executable::capture(plan::Launch const& launch, plan::Recording recordin
     return add(context_->behind);
 }
 
-error_t Executable::update_engine(plan::Launch const& launch, plan::Recording recording) const {
+error_t CudnnExecutable::update_engine(plan::Launch const& launch, plan::Recording recording) const {
     return update_cuda_graph(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
                              graph_of(recording));
 }
 
-error_t Executable::update(plan::Launch const& launch, plan::Recording recording) const {
+error_t CudnnExecutable::update(plan::Launch const& launch, plan::Recording recording) const {
     if (is_alone()) return update_engine(launch, recording);
     GraphSteps steps(graph_of(recording));
     auto const update = [&](StepsBeside const& beside) {
@@ -132,12 +132,12 @@ error_t Executable::update(plan::Launch const& launch, plan::Recording recording
     return update(context_->behind);
 }
 
-Result<std::unique_ptr<plan::RecordedSteps>> Executable::steps_of(plan::Recording recording) const {
+Result<std::unique_ptr<plan::RecordedSteps>> CudnnExecutable::steps_of(plan::Recording recording) const {
     return std::unique_ptr<plan::RecordedSteps>(std::make_unique<GraphSteps>(graph_of(recording)));
 }
 
 // Filling a throw-away CUDA graph loads the kernels without running them: one piece of memory does for all tensors.
-error_t Executable::warm_up(plan::Queue queue) const {
+error_t CudnnExecutable::warm_up(plan::Queue queue) const {
     SDPA_GRAPH_TRY(check_queue(queue));
     SDPA_GRAPH_TRY(cuda::use_device(context_->device.device->ordinal()));
     auto const memory = cuda::allocate(static_cast<std::size_t>(workspace_size()) + 4096);
@@ -152,15 +152,15 @@ error_t Executable::warm_up(plan::Queue queue) const {
     return capture_engine({queue, pointers, memory.value()->pointer()}, graph.value()->graph);
 }
 
-std::shared_ptr<plan::Executable const> Executable::twin() const {
-    return std::make_shared<Executable>(context_, engine_);
+std::shared_ptr<plan::Executable const> CudnnExecutable::twin() const {
+    return std::make_shared<CudnnExecutable>(context_, engine_);
 }
 
-Result<std::unique_ptr<plan::Stopwatch>> Executable::stopwatch(plan::Queue queue) const {
+Result<std::unique_ptr<plan::Stopwatch>> CudnnExecutable::stopwatch(plan::Queue queue) const {
     return stopwatch_of(context_->device, queue);
 }
 
-Result<std::string> Executable::serialize() const {
+Result<std::string> CudnnExecutable::serialize() const {
     auto const plan = engine_->serialize();
     if (plan.is_bad()) return plan.error();
     return write_plan({.cudnn_version = context_->device.api->get_version(),
@@ -172,7 +172,7 @@ Result<std::string> Executable::serialize() const {
                        .kernel = kernel_of(context_->behind)});
 }
 
-Result<plan::ExecutableFacts> Executable::facts() const {
+Result<plan::ExecutableFacts> CudnnExecutable::facts() const {
     auto const plan = engine_->serialize();
     if (plan.is_bad()) return plan.error();
     return plan::ExecutableFacts{.device = context_->device.device->name(),

@@ -26,9 +26,9 @@ struct Context {
     std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
 };
 
-class Executable final : public plan::Executable {
+class CudnnExecutable final : public plan::Executable {
    public:
-    Executable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine);
+    CudnnExecutable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine);
 
     std::int64_t workspace_size() const override;
     error_t check_queue(plan::Queue queue) const override;

@@ -114,8 +114,8 @@ error_t check_neighborhoods(nodes::ValidatedGraph const& graph) {
 
 }  // namespace
 
-expand::Capabilities expansion_for_cudnn() {
-    return {.fused_attention = expand::Capabilities::Fused::OnRequest, .needs_fused = nodes::needs_unified};
+expand::TargetAbilities expansion_for_cudnn() {
+    return {.fused_attention = expand::TargetAbilities::Fused::OnRequest, .needs_fused = nodes::needs_unified};
 }
 
 Result<LegalGraph> legal_graph(LegalGraph const& graph, quirks::Capabilities const& device,
@@ -168,8 +168,9 @@ Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, 
     return context;
 }
 
-Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices,
-                                                    std::string_view omitted_quirk) {
+Result<std::shared_ptr<LoweredWork const>> lower_for_cudnn(plan::PlanningInput const& input,
+                                                           plan::CheckIndices check_indices,
+                                                           std::string_view omitted_quirk) {
     auto device = find_planning_device(input.target, input.settings.device.get());
     if (device.is_bad()) return device.error();
     SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
@@ -183,14 +184,14 @@ Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& i
          std::ranges::any_of(input.graph.spec().nodes, nodes::unfuses_multiplication)},
         input.settings);
     if (graph.is_bad()) return graph.error();
-    auto work = std::make_shared<Work>();
+    auto work = std::make_shared<LoweredWork>();
     work->graph = std::move(graph).value();
     if (input.settings.kernel_cache) {
         SDPA_GRAPH_TRY(kernels_for(*input.settings.kernel_cache, *work->graph).move_to(work->kernel_cache));
     }
     work->bar_on_split_keys = quirks::bar_on_split_keys(input.graph, capabilities_of(work->graph->key().device));
     SDPA_GRAPH_TRY(context_of(input, *work->graph, check_indices).move_to(work->context));
-    return std::shared_ptr<Work const>(std::move(work));
+    return std::shared_ptr<LoweredWork const>(std::move(work));
 }
 
 }  // namespace cudnn_frontend::cudnn

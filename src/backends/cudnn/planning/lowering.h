@@ -12,7 +12,7 @@
 namespace cudnn_frontend::cudnn {
 
 // How operations are chosen for cuDNN.
-expand::Capabilities expansion_for_cudnn();
+expand::TargetAbilities expansion_for_cudnn();
 // Operations in the form that cuDNN accepts on such a device, without the pass of the omitted quirk.
 Result<LegalGraph> legal_graph(LegalGraph const& graph, quirks::Capabilities const& device,
                                std::string_view omitted_quirk = {});
@@ -29,7 +29,8 @@ Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, 
                                               LegalGraph const& legal, plan::CheckIndices check_indices,
                                               std::optional<std::string_view> stored_kernel);
 
-Result<std::shared_ptr<Work const>> lower_for_cudnn(plan::PlanningInput const& input, plan::CheckIndices check_indices,
-                                                    std::string_view omitted_quirk);
+Result<std::shared_ptr<LoweredWork const>> lower_for_cudnn(plan::PlanningInput const& input,
+                                                           plan::CheckIndices check_indices,
+                                                           std::string_view omitted_quirk);
 
 }  // namespace cudnn_frontend::cudnn

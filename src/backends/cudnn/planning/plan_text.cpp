@@ -43,7 +43,7 @@ void write_bindings(plan::BlobWriter& writer, Bindings const& bindings) {
     writer.number(static_cast<std::int64_t>(bindings.numbers.size()));
     for (std::uint64_t const number : bindings.numbers) writer.number(static_cast<std::int64_t>(number));
     writer.number(static_cast<std::int64_t>(bindings.tables.size()));
-    for (Table const& table : bindings.tables) {
+    for (ConstantTable const& table : bindings.tables) {
         writer.text({reinterpret_cast<char const*>(table.bytes.data()), table.bytes.size()});
     }
 }
@@ -53,13 +53,13 @@ void read_bindings(plan::BlobReader& reader, Bindings& bindings) {
     bindings.tensors.resize(reader.count(24));
     for (BoundTensor& tensor : bindings.tensors) {
         tensor.uid = reader.number();
-        tensor.source = static_cast<Source>(reader.number());
+        tensor.source = static_cast<MemorySource>(reader.number());
         tensor.at = reader.number();
     }
     bindings.numbers.resize(reader.count(8));
     for (std::uint64_t& number : bindings.numbers) number = static_cast<std::uint64_t>(reader.number());
     bindings.tables.resize(reader.count(8));
-    for (Table& table : bindings.tables) {
+    for (ConstantTable& table : bindings.tables) {
         std::string_view const bytes = reader.text();
         auto const* const first = reinterpret_cast<std::byte const*>(bytes.data());
         table.bytes.assign(first, first + bytes.size());
@@ -70,17 +70,17 @@ void read_bindings(plan::BlobReader& reader, Bindings& bindings) {
 bool fits(BoundTensor const& tensor, Bindings const& bindings) {
     auto const is_below = [&](std::size_t end) { return tensor.at >= 0 && static_cast<std::size_t>(tensor.at) < end; };
     switch (tensor.source) {
-        case Source::Caller: return tensor.at >= 0;
-        case Source::Number: return is_below(bindings.numbers.size());
-        case Source::Table: return is_below(bindings.tables.size());
-        case Source::Workspace: return tensor.at >= 0 && tensor.at < bindings.scratch_bytes;
+        case MemorySource::Caller: return tensor.at >= 0;
+        case MemorySource::Number: return is_below(bindings.numbers.size());
+        case MemorySource::Table: return is_below(bindings.tables.size());
+        case MemorySource::Workspace: return tensor.at >= 0 && tensor.at < bindings.scratch_bytes;
     }
     return false;
 }
 
 }  // namespace
 
-std::string write_plan(StoredPlan const& plan) {
+std::string write_plan(CudnnStoredPlan const& plan) {
     plan::BlobWriter writer;
     writer.number(static_cast<std::int64_t>(plan.cudnn_version));
     write_choice(writer, plan.choice);
@@ -92,9 +92,9 @@ std::string write_plan(StoredPlan const& plan) {
     return writer.take();
 }
 
-Result<StoredPlan> read_plan(std::string_view text) {
+Result<CudnnStoredPlan> read_plan(std::string_view text) {
     plan::BlobReader reader(text);
-    StoredPlan plan;
+    CudnnStoredPlan plan;
     plan.cudnn_version = static_cast<std::size_t>(reader.number());
     bool is_good = read_choice(reader, plan.choice);
     plan.dynamic_shapes = reader.number() != 0;

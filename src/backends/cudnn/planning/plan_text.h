@@ -13,7 +13,7 @@
 
 namespace cudnn_frontend::cudnn {
 
-struct StoredPlan {
+struct CudnnStoredPlan {
     std::size_t cudnn_version = 0;
     EngineChoice choice;
     bool dynamic_shapes = false;
@@ -23,8 +23,8 @@ struct StoredPlan {
     std::string kernel = {};  // of this library's, behind the engine; empty where there is none
 };
 
-std::string write_plan(StoredPlan const& plan);
-Result<StoredPlan> read_plan(std::string_view text);
+std::string write_plan(CudnnStoredPlan const& plan);
+Result<CudnnStoredPlan> read_plan(std::string_view text);
 
 // The names of the kernels in cuDNN's form of a plan, each once. Any text does no harm.
 std::vector<std::string> kernels_in(std::string_view engine_plan);

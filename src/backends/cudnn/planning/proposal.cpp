@@ -22,12 +22,12 @@ error_t only_others() {
 
 }  // namespace
 
-Proposal::Proposal(std::shared_ptr<Work const> work)
+CudnnProposal::CudnnProposal(std::shared_ptr<LoweredWork const> work)
     : plan::Proposal(work->context->layout, {}), work_(std::move(work)) {}
 
-Result<plan::Engines> Proposal::engines(std::vector<HeurMode_t> const& modes) const {
+Result<plan::Engines> CudnnProposal::engines(std::vector<HeurMode_t> const& modes) const {
     std::lock_guard const lock(mutex_);
-    auto const known = std::ranges::find(found_, modes, &Found::modes);
+    auto const known = std::ranges::find(found_, modes, &FoundEngines::modes);
     if (known != found_.end()) return known->engines;
     std::vector<HeurMode_t> ours = modes;
     std::erase(ours, HeurMode_t::OPENSOURCE);
@@ -35,14 +35,14 @@ Result<plan::Engines> Proposal::engines(std::vector<HeurMode_t> const& modes) co
     auto const shared = work_->graph->engines(ours);
     if (shared.is_bad()) return shared.error();
     plan::Engines engines;
-    for (auto const& engine : shared.value()) engines.push_back(std::make_shared<Engine>(work_, engine));
+    for (auto const& engine : shared.value()) engines.push_back(std::make_shared<CudnnEngine>(work_, engine));
     found_.push_back({modes, engines});
     return engines;
 }
 
-Result<std::int64_t> Proposal::engine_count() const { return work_->graph->engine_count(); }
+Result<std::int64_t> CudnnProposal::engine_count() const { return work_->graph->engine_count(); }
 
-Result<std::vector<Knob>> Proposal::knobs_of_engine(std::int64_t number) const {
+Result<std::vector<Knob>> CudnnProposal::knobs_of_engine(std::int64_t number) const {
     auto const ranges = cudnn::knobs_of_engine(work_->graph->descriptor(), work_->graph->device(), number);
     if (ranges.is_bad()) return ranges.error();
     std::vector<Knob> knobs;
@@ -53,7 +53,7 @@ Result<std::vector<Knob>> Proposal::knobs_of_engine(std::int64_t number) const {
     return knobs;
 }
 
-Result<std::shared_ptr<plan::Engine>> Proposal::engine(std::int64_t number, plan::KnobChoices const& knobs) const {
+Result<std::shared_ptr<plan::Engine>> CudnnProposal::engine(std::int64_t number, plan::KnobChoices const& knobs) const {
     std::vector<KnobChoice> choices;
     for (auto const& [knob, value] : knobs) {
         auto const type = to_backend(knob);
@@ -63,10 +63,10 @@ Result<std::shared_ptr<plan::Engine>> Proposal::engine(std::int64_t number, plan
     auto config = make_config(work_->graph->descriptor(), work_->graph->device(), number, choices);
     if (config.is_bad()) return config.error();
     auto shared = work_->graph->engine(std::move(config).value());
-    return std::shared_ptr<plan::Engine>(std::make_shared<Engine>(work_, std::move(shared)));
+    return std::shared_ptr<plan::Engine>(std::make_shared<CudnnEngine>(work_, std::move(shared)));
 }
 
-void Proposal::forget() const { GraphCache::of_process().forget(*work_->graph); }
+void CudnnProposal::forget() const { GraphCache::of_process().forget(*work_->graph); }
 
 LoadedProposal::LoadedProposal(std::shared_ptr<plan::PackLayout const> layout)
     : plan::Proposal(std::move(layout), {}) {}

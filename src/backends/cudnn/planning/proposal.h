@@ -9,9 +9,9 @@
 
 namespace cudnn_frontend::cudnn {
 
-class Proposal final : public plan::Proposal {
+class CudnnProposal final : public plan::Proposal {
    public:
-    explicit Proposal(std::shared_ptr<Work const> work);
+    explicit CudnnProposal(std::shared_ptr<LoweredWork const> work);
 
     Result<plan::Engines> engines(std::vector<HeurMode_t> const& modes) const override;
     Result<std::int64_t> engine_count() const override;
@@ -22,14 +22,14 @@ class Proposal final : public plan::Proposal {
    private:
     // The engines as they were found for a list of modes. The facts about an engine are the same for every graph that
     // is built again.
-    struct Found {
+    struct FoundEngines {
         std::vector<HeurMode_t> modes;
         plan::Engines engines;
     };
 
-    std::shared_ptr<Work const> work_;
+    std::shared_ptr<LoweredWork const> work_;
     mutable std::mutex mutex_;
-    mutable std::vector<Found> found_;
+    mutable std::vector<FoundEngines> found_;
 };
 
 // The proposal of a stored plan: there is no graph about which heuristics could be asked.

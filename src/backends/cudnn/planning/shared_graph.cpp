@@ -149,16 +149,16 @@ void GraphCache::forget(SharedGraph const& graph) {
 
 static std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<Table const> tables, int ordinal) {
+Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<ConstantTable const> tables, int ordinal) {
     SDPA_GRAPH_TRY(cuda::use_device(ordinal));
     std::size_t bytes = 0;
-    for (Table const& table : tables) bytes += aligned(table.bytes.size());
+    for (ConstantTable const& table : tables) bytes += aligned(table.bytes.size());
     auto memory = cuda::allocate(bytes);
     if (memory.is_bad()) return memory.error();
     auto placed = std::make_shared<DeviceTables>();
     placed->memory = std::move(memory).value();
     std::size_t offset = 0;
-    for (Table const& table : tables) {
+    for (ConstantTable const& table : tables) {
         SDPA_GRAPH_TRY(cuda::upload(*placed->memory, offset, table.bytes));
         placed->pointers.push_back(static_cast<std::byte*>(placed->memory->pointer()) + offset);
         offset += aligned(table.bytes.size());

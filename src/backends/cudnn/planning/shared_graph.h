@@ -29,7 +29,7 @@ struct DeviceTables {
 };
 
 // Uploads and waits.
-Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<Table const> tables, int ordinal);
+Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<ConstantTable const> tables, int ordinal);
 
 // An engine that may serve, and its plan or failure once it was compiled.
 class SharedEngine {

@@ -28,7 +28,7 @@ error_t check_stored_device(std::string const& made_for, Device const& here) {
     return {};
 }
 
-error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
+error_t check_stored(CudnnStoredPlan const& stored, PlanningDevice const& device, std::size_t slots) {
     std::size_t const version = device.api->get_version();
     if (stored.cudnn_version != version) {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -37,7 +37,7 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
     }
     SDPA_GRAPH_TRY(check_stored_device(stored.device, *device.device));
     for (BoundTensor const& tensor : stored.bindings.tensors) {
-        bool const is_caller = tensor.source == Source::Caller;
+        bool const is_caller = tensor.source == MemorySource::Caller;
         if (is_caller && static_cast<std::size_t>(tensor.at) >= slots) {
             return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the stored plan is of another graph; build it again"};
         }
@@ -46,7 +46,7 @@ error_t check_stored(StoredPlan const& stored, PlanningDevice const& device, std
 }
 
 // Refuses plans that planning here would not make. The version that stored one may have known fewer quirks.
-error_t check_stored_support(nodes::ValidatedGraph const& graph, StoredPlan const& stored,
+error_t check_stored_support(nodes::ValidatedGraph const& graph, CudnnStoredPlan const& stored,
                              PlanningDevice const& device) {
     SDPA_GRAPH_TRY(check_limits(graph, device, stored.dynamic_shapes));
     quirks::Quirk const* const bar = quirks::bar_on_split_keys(graph, capabilities_of(device));
@@ -80,7 +80,7 @@ Result<plan::Loaded> load_stored_plan(plan::PlanningInput const& input, std::str
     context->tables = std::move(tables).value();
     context->dynamic_shapes = stored.value().dynamic_shapes;
     EngineConfig const config = engine.value()->config();
-    auto executable = std::make_shared<Executable const>(context, std::move(engine).value());
+    auto executable = std::make_shared<CudnnExecutable const>(context, std::move(engine).value());
     return plan::Loaded{std::make_shared<LoadedProposal const>(context->layout),
                         std::make_shared<LoadedEngine>(*context, config, std::move(executable))};
 }

@@ -16,7 +16,7 @@
 namespace cudnn_frontend::quirks {
 
 // The graph's settings that quirks examine.
-struct Settings {
+struct QuirkSettings {
     bool dynamic_shapes = false;
 };
 
@@ -27,7 +27,7 @@ struct AttentionFacts {
     nodes::AttentionFields const& fields;  // defaults where the node is no attention
     bool is_backward;
     Capabilities here;
-    Settings settings;
+    QuirkSettings settings;
 
     nodes::TensorSpec const* tensor(int port) const { return graph.tensor(node, port); }
     bool has(int port) const { return tensor(port) != nullptr; }
@@ -64,7 +64,7 @@ struct Violation {
 };
 
 // The nodes that a quirk is about: attention, of one kind or all, or nodes that move elements.
-enum class Of { All, Fp8, BlockScaled, Wider, Moves };
+enum class QuirkScope { All, Fp8, BlockScaled, Wider, Moves };
 
 // Rows of one id are the same quirk where its requirement or text differs in another place; the first that finds a
 // violation is reported.
@@ -79,7 +79,7 @@ struct Quirk {
     char const* seen = "";  // the runs behind the evidence
     // The first violation, if there is any. Passes look at the graph themselves.
     std::optional<Violation> (*check)(AttentionFacts const& facts) = nullptr;
-    Of of = Of::All;
+    QuirkScope of = QuirkScope::All;
     error_code_t code = error_code_t::GRAPH_NOT_SUPPORTED;
     Verdict verdict = Verdict::Refuse;
     char const* pass = "";  // the pass that rewrites

@@ -26,19 +26,19 @@ std::string tensor_name(nodes::GraphSpec const& graph, nodes::Node const& node, 
 bool is_about(Quirk const& quirk, nodes::Node const& node) {
     bool const is_attention = nodes::attention_fields(node) != nullptr;
     if (!is_attention)
-        return quirk.of == Of::Moves && nodes::schema_of(node.kind()).computes == nodes::Computes::Nothing;
+        return quirk.of == QuirkScope::Moves && nodes::schema_of(node.kind()).computes == nodes::Computes::Nothing;
     switch (quirk.of) {
-        case Of::All: break;
-        case Of::Fp8: return nodes::is_fp8(node);
-        case Of::BlockScaled: return nodes::is_block_scaled(node);
-        case Of::Wider: return !nodes::is_fp8(node);
-        case Of::Moves: return false;
+        case QuirkScope::All: break;
+        case QuirkScope::Fp8: return nodes::is_fp8(node);
+        case QuirkScope::BlockScaled: return nodes::is_block_scaled(node);
+        case QuirkScope::Wider: return !nodes::is_fp8(node);
+        case QuirkScope::Moves: return false;
     }
     return true;
 }
 
 AttentionFacts facts_of(nodes::GraphSpec const& graph, nodes::Node const& node, Capabilities const& here = {},
-                        Settings const& settings = {}) {
+                        QuirkSettings const& settings = {}) {
     static nodes::AttentionFields const kNone;
     nodes::AttentionFields const* const fields = nodes::attention_fields(node);
     bool const is_backward = node.kind() == nodes::NodeKind::SdpaBackward;
@@ -77,7 +77,7 @@ std::string standing_text(Quirk const& quirk) {
 }  // namespace
 
 std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilities const& here,
-                                 Settings const& settings) {
+                                 QuirkSettings const& settings) {
     std::vector<Violated> found;
     for (nodes::Node const& node : graph.spec().nodes) {
         find_violations(facts_of(graph.spec(), node, here, settings), found);
@@ -85,7 +85,7 @@ std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilitie
     return found;
 }
 
-Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Settings const& settings) {
+Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, QuirkSettings const& settings) {
     core::Findings findings;
     for (auto& [quirk, node, violation] : violations(graph, here, settings)) {
         std::vector<int> ports{violation.port};

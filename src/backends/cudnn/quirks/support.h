@@ -19,10 +19,10 @@ struct Violated {
 
 // The violations with the verdict Refuse, each id at most once for a node.
 std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilities const& here,
-                                 Settings const& settings = {});
+                                 QuirkSettings const& settings = {});
 
 // The same as findings, which say the device and the release too.
-Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Settings const& settings = {});
+Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, QuirkSettings const& settings = {});
 
 // The quirk that bars kernels which split the keys of one query; null where they are right.
 Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, Capabilities const& here);

@@ -61,7 +61,7 @@ class Vector {
 
 // Neighboring elements that are computed with one by one.
 template <class Element, int COUNT>
-union Run {
+union ElementRun {
     static constexpr int kBytes = COUNT * sizeof(Element);
     using UnitType = Unit<(kBytes < 16 ? kBytes : 16)>;
 

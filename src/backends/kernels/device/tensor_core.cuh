@@ -7,23 +7,23 @@
 // A lane's part of 16 x 16 elements. It has row lane / 4 and the row 8 further, and in each two elements from column
 // 2 * (lane % 4) on and two elements 8 columns further, in this order: {row, column}, {row + 8, column},
 // {row, column + 8}, {row + 8, column + 8}.
-struct Block {
+struct MatrixBlock {
     unsigned words[4];
 };
 
 inline unsigned shared_address(void const* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
 
 // A block has four 8 x 8 parts: lane l passes row l % 8 of part l / 8. A part's rows have 16 bytes.
-inline Block load_block(void const* row) {
-    Block block;
+inline MatrixBlock load_block(void const* row) {
+    MatrixBlock block;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(block.words[0]), "=r"(block.words[1]), "=r"(block.words[2]), "=r"(block.words[3])
                  : "r"(shared_address(row)));
     return block;
 }
 // The same with each part transposed.
-inline Block load_transposed_block(void const* row) {
-    Block block;
+inline MatrixBlock load_transposed_block(void const* row) {
+    MatrixBlock block;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(block.words[0]), "=r"(block.words[1]), "=r"(block.words[2]), "=r"(block.words[3])
                  : "r"(shared_address(row)));
@@ -32,13 +32,13 @@ inline Block load_transposed_block(void const* row) {
 
 // Adds the product of a block and a 16 x 8 part, given by columns, to the sums. These have row lane / 4 and the row 8
 // further, and in each two columns from 2 * (lane % 4) on.
-inline void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, bfloat16) {
+inline void multiply_add(float (&sums)[4], MatrixBlock const& a, unsigned b0, unsigned b1, bfloat16) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b0), "r"(b1));
 }
-inline void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, half) {
+inline void multiply_add(float (&sums)[4], MatrixBlock const& a, unsigned b0, unsigned b1, half) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])

@@ -7,26 +7,26 @@
 namespace cudnn_frontend::kernels {
 namespace {
 
-struct Named {
+struct CheckedOperand {
     char const* name;
     Operand const* operand;
     core::Dims dims;  // needed
 };
 
-std::vector<Named> operands_of(SinkGradientProblem const& problem) {
+std::vector<CheckedOperand> operands_of(SinkGradientProblem const& problem) {
     core::Dims const& dims = problem.o.operand.dims;
     core::Dims const rows{dims[0], dims[1], dims[2], 1}, heads{1, dims[1], 1, 1};
-    std::vector<Named> all{{"O", &problem.o.operand, dims},
-                           {"dO", &problem.d_o.operand, dims},
-                           {"Stats", &problem.stats.operand, rows},
-                           {"the sink", &problem.sink, heads},
-                           {"the gradient", &problem.gradient, heads}};
+    std::vector<CheckedOperand> all{{"O", &problem.o.operand, dims},
+                                    {"dO", &problem.d_o.operand, dims},
+                                    {"Stats", &problem.stats.operand, rows},
+                                    {"the sink", &problem.sink, heads},
+                                    {"the gradient", &problem.gradient, heads}};
     if (problem.lengths) all.push_back({"lengths", &*problem.lengths, {dims[0], 1, 1, 1}});
     return all;
 }
 
-std::vector<SinkGradientProblem::Offsets> offsets_of(SinkGradientProblem const& problem) {
-    std::vector<SinkGradientProblem::Offsets> all;
+std::vector<SinkGradientProblem::RaggedOffsets> offsets_of(SinkGradientProblem const& problem) {
+    std::vector<SinkGradientProblem::RaggedOffsets> all;
     for (auto const* const rows : {&problem.o, &problem.d_o, &problem.stats}) {
         if (rows->offsets) all.push_back(*rows->offsets);
     }
@@ -37,7 +37,7 @@ error_t wrong(std::string const& operand, std::string const& found, std::string 
     return {error_code_t::INVALID_VALUE, "sink_gradient: " + operand + " has " + found + "; expected " + needed};
 }
 
-error_t check_type(Named const& named, std::size_t place) {
+error_t check_type(CheckedOperand const& named, std::size_t place) {
     constexpr std::size_t kMatrices = 2, kLengths = 5;
     DataType_t const type = named.operand->type;
     bool const is_half = type == DataType_t::HALF || type == DataType_t::BFLOAT16;
@@ -54,7 +54,7 @@ error_t check(SinkGradientProblem const& problem) {
     if (problem.o.operand.dims.size() != 4) {
         return wrong("O", "dims " + core::to_string(problem.o.operand.dims), "batches, heads, rows and columns");
     }
-    std::vector<Named> const all = operands_of(problem);
+    std::vector<CheckedOperand> const all = operands_of(problem);
     for (std::size_t i = 0; i < all.size(); ++i) {
         SDPA_GRAPH_TRY(check_type(all[i], i));
         Operand const& operand = *all[i].operand;
@@ -71,7 +71,7 @@ error_t check(SinkGradientProblem const& problem) {
     return {};
 }
 
-RowsAccess access_of(SinkGradientProblem::Rows const& rows) {
+RowsAccess access_of(SinkGradientProblem::RowsWithOffsets const& rows) {
     core::Dims const& strides = rows.operand.strides;
     RowsAccess access{nullptr, nullptr, 0, strides[0], strides[1], strides[2], strides[3]};
     if (!rows.offsets) return access;
@@ -90,7 +90,7 @@ CodeName name_of(SinkGradientProblem const& problem, DeviceFacts const& device) 
 
 std::vector<Parameter> parameters_of(SinkGradientProblem const& problem) {
     std::vector<Parameter> parameters;
-    for (Named const& named : operands_of(problem)) {
+    for (CheckedOperand const& named : operands_of(problem)) {
         parameters.push_back({named.name, static_cast<std::uintptr_t>(core::size_of(named.operand->type))});
     }
     for (auto const& [type, multiplier] : offsets_of(problem)) {

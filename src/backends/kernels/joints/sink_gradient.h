@@ -15,17 +15,17 @@ namespace cudnn_frontend::kernels {
 // A row whose stats, or a head whose sink, is minus infinity adds nothing, whatever O and its gradient hold there.
 struct SinkGradientProblem {
     // For tensors whose batch entries do not start at multiples of the first stride.
-    struct Offsets {
+    struct RaggedOffsets {
         DataType_t type = DataType_t::NOT_SET;  // INT32 or INT64
         std::int64_t multiplier = 1;            // elements that they count as one
     };
-    struct Rows {
+    struct RowsWithOffsets {
         Operand operand;
-        std::optional<Offsets> offsets = {};
+        std::optional<RaggedOffsets> offsets = {};
     };
 
-    Rows o, d_o;                     // {batches, heads, rows, columns} of BFLOAT16, HALF or FLOAT
-    Rows stats;                      // {batches, heads, rows, 1} of FLOAT, natural
+    RowsWithOffsets o, d_o;          // {batches, heads, rows, columns} of BFLOAT16, HALF or FLOAT
+    RowsWithOffsets stats;           // {batches, heads, rows, 1} of FLOAT, natural
     Operand sink, gradient;          // {1, heads, 1, 1} of FLOAT
     std::optional<Operand> lengths;  // {batches, 1, 1, 1} of INT32
 };

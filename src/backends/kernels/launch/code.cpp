@@ -35,20 +35,20 @@ Result<std::string> find_cubin(CodeName const& name) {
 }
 
 // The process's compiled code. Never emptied: there are few types, and a program's devices are of few kinds.
-struct Slot {
+struct CodeSlot {
     std::mutex mutex;  // held while the code is compiled, which others then wait for
     std::shared_ptr<Code const> code;
 };
 
-Slot& slot_of(CodeName const& name) {
-    static auto& slots = *new std::map<std::string, Slot>;  // never destroyed: programs may compile until they end
+CodeSlot& slot_of(CodeName const& name) {
+    static auto& slots = *new std::map<std::string, CodeSlot>;  // never destroyed: programs may compile until they end
     static std::mutex mutex;
     std::lock_guard const lock(mutex);
     return slots[name.text()];
 }
 
 void enter(std::shared_ptr<Code const> code) {
-    Slot& slot = slot_of(code->name());
+    CodeSlot& slot = slot_of(code->name());
     std::lock_guard const lock(slot.mutex);
     if (!slot.code) slot.code = std::move(code);
 }
@@ -83,7 +83,7 @@ Result<CUkernel> Code::function(std::size_t number) const {
 }
 
 Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
-    Slot& slot = slot_of(name);
+    CodeSlot& slot = slot_of(name);
     std::lock_guard const lock(slot.mutex);
     if (slot.code) return slot.code;
     auto cubin = find_cubin(name);
@@ -93,7 +93,7 @@ Result<std::shared_ptr<Code const>> find_code(CodeName const& name) {
 }
 
 std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cubin) {
-    Slot& slot = slot_of(name);
+    CodeSlot& slot = slot_of(name);
     std::lock_guard const lock(slot.mutex);
     return slot.code ? slot.code : std::make_shared<Code const>(name, std::string(cubin));
 }

@@ -11,20 +11,20 @@ namespace cudnn_frontend::kernels {
 namespace {
 
 // The source of a kernel's pointer: a slot of the pack, or the workspace.
-struct Source {
+struct BoundPointer {
     bool is_in_workspace;
     std::size_t slot;
     std::int64_t offset;  // in the workspace
 };
 
-void* pointer_of(Source const& source, plan::Launch const& launch) {
+void* pointer_of(BoundPointer const& source, plan::Launch const& launch) {
     if (!source.is_in_workspace) return launch.pointers[source.slot];
     return static_cast<std::byte*>(launch.workspace) + source.offset;
 }
 
 struct BoundKernel {
     KernelPointer kernel;
-    std::vector<Source> sources;
+    std::vector<BoundPointer> sources;
 };
 
 class NeighborhoodExecutable final : public plan::Executable {
@@ -136,7 +136,8 @@ NeighborhoodEngine::NeighborhoodEngine(NeighborhoodSteps steps, QueueDevice devi
 
 std::string NeighborhoodEngine::reason_against() const { return steps_.reason_against(device_.facts); }
 
-Result<KernelPointer> NeighborhoodEngine::make_kernel(NeighborhoodProblem const& problem, std::string_view code) const {
+Result<KernelPointer> NeighborhoodEngine::make_kernel(NeighborhoodKernelProblem const& problem,
+                                                      std::string_view code) const {
     if (stored_) return load_neighborhood(problem, steps_.form, device_.facts, code);
     return compile_neighborhood(problem, steps_.form, device_.facts);
 }

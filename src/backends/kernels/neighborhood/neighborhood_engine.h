@@ -27,7 +27,7 @@ class NeighborhoodEngine final : public plan::Engine {
     Result<std::shared_ptr<plan::Executable const>> build() override;
 
    private:
-    Result<KernelPointer> make_kernel(NeighborhoodProblem const& problem, std::string_view code) const;
+    Result<KernelPointer> make_kernel(NeighborhoodKernelProblem const& problem, std::string_view code) const;
 
     NeighborhoodSteps steps_;
     QueueDevice device_;

@@ -23,7 +23,7 @@ std::string reason_against_work(NeighborhoodWork work, NeighborhoodForm form) {
 }
 
 // Checks what the matrix products by tiles and by warpgroups need.
-std::string reason_against_operands(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+std::string reason_against_operands(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     std::string const they_need = std::string(to_string(form)) + " need ";
     if (problem.example().type == DataType_t::FLOAT) return they_need + "BFLOAT16 or HALF";
     if (problem.columns() <= kMostTileColumns && has_aligned_rows(problem)) return "";
@@ -31,12 +31,12 @@ std::string reason_against_operands(NeighborhoodProblem const& problem, Neighbor
            ", which begin at multiples of 16 bytes";
 }
 
-std::string reason_against_count(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+std::string reason_against_count(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     return tile_count(problem, form) <= std::numeric_limits<std::int32_t>::max() ? "" : "there are 2^31 tiles or more";
 }
 
 // The most rows that are visible to a tile.
-double most_met(NeighborhoodProblem const& problem) {
+double most_met(NeighborhoodKernelProblem const& problem) {
     double met = 1;
     for (neighborhood::Axis const& axis : axes_of(problem)) {
         met *= static_cast<double>(
@@ -45,7 +45,7 @@ double most_met(NeighborhoodProblem const& problem) {
     return met;
 }
 
-std::string reason_against_tiles(NeighborhoodProblem const& problem) {
+std::string reason_against_tiles(NeighborhoodKernelProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::Tiles;
     if (problem.work != NeighborhoodWork::Forward && problem.operands[Bias])
         return "tiles compute no gradients with a bias";
@@ -60,7 +60,7 @@ std::string reason_against_tiles(NeighborhoodProblem const& problem) {
     return reason_against_count(problem, kForm);
 }
 
-std::string reason_against_warpgroups(NeighborhoodProblem const& problem) {
+std::string reason_against_warpgroups(NeighborhoodKernelProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::WarpGroups;
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
     constexpr std::int64_t kMost = 1 << 30;  // so that sums of two fit 32 bits, too
@@ -78,7 +78,7 @@ char const* to_string(NeighborhoodForm form) {
     return kNames[static_cast<std::size_t>(form)];
 }
 
-std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
+std::string reason_against(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
     bool const is_by_groups = form == NeighborhoodForm::WarpGroups;
     if (is_by_groups && device.compute_capability != kHopper) return "warpgroups need compute capability 9.0";
     if (is_by_groups && problem.operands[Bias]) return "warpgroups support no bias";
@@ -107,7 +107,7 @@ bool is_rows(NeighborhoodTensor tensor) {
     }
 }
 
-bool has_aligned_rows(NeighborhoodProblem const& problem) {
+bool has_aligned_rows(NeighborhoodKernelProblem const& problem) {
     if (problem.columns() * core::size_of(problem.example().type) % kVectorBytes != 0) return false;
     for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const& operand = problem.operands[static_cast<std::size_t>(i)];
@@ -121,7 +121,7 @@ bool has_aligned_rows(NeighborhoodProblem const& problem) {
     return true;
 }
 
-std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+std::vector<std::size_t> alignments_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     std::vector<std::size_t> alignments;
     for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const& operand = problem.operands[static_cast<std::size_t>(i)];

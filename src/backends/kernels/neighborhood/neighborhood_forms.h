@@ -18,7 +18,7 @@ inline constexpr std::array kNeighborhoodForms = {NeighborhoodForm::WarpGroups, 
                                                   NeighborhoodForm::Tokens};
 
 // The reason why the problem, which passes check(), cannot be computed in the form; empty where it can.
-std::string reason_against(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device);
+std::string reason_against(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, DeviceFacts const& device);
 
 // Whether it is part of attention, or of its gradients, as one function.
 bool is_fused(NeighborhoodWork work);
@@ -30,11 +30,11 @@ bool is_deterministic(NeighborhoodWork work);
 // Whether the tensor has a row for each token, with the columns of all.
 bool is_rows(NeighborhoodTensor tensor);
 // Whether all rows have their columns in turn, and begin at a multiple of 16 bytes where the first one does.
-bool has_aligned_rows(NeighborhoodProblem const& problem);
+bool has_aligned_rows(NeighborhoodKernelProblem const& problem);
 
 inline constexpr std::int64_t kVectorBytes = 16;
 
 // The alignment in bytes of each pointer: of the operands that exist, in order.
-std::vector<std::size_t> alignments_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
+std::vector<std::size_t> alignments_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form);
 
 }  // namespace cudnn_frontend::kernels

@@ -26,9 +26,9 @@ error_t not_supported(std::string const& what) { return {error_code_t::GRAPH_NOT
 constexpr int kWorkspace = -1;
 using Links = std::vector<std::pair<NeighborhoodTensor, int>>;
 
-class Builder {
+class StepBuilder {
    public:
-    Builder(nodes::ValidatedGraph const& graph, NeighborhoodForm form)
+    StepBuilder(nodes::ValidatedGraph const& graph, NeighborhoodForm form)
         : graph_(graph.spec()),
           node_(graph_.nodes.front()),
           has_heads_last_(nodes::has_heads_last(node_)),
@@ -138,13 +138,13 @@ class Builder {
     std::map<NeighborhoodTensor, std::int64_t> offsets_;  // in the workspace
 };
 
-error_t add_forward(Builder& builder) {
+error_t add_forward(StepBuilder& builder) {
     Links links{{Queries, port::Q}, {Keys, port::K}, {Values, port::V}, {Bias, port::RelPosBias}, {Output, port::O}};
     if (builder.wants(port::Stats)) links.push_back({Stats, port::Stats});
     return builder.add(NeighborhoodWork::Forward, links);
 }
 
-error_t add_backward_in_one_pass(Builder& builder) {
+error_t add_backward_in_one_pass(StepBuilder& builder) {
     SDPA_GRAPH_TRY(builder.add(NeighborhoodWork::GradientStart, {{Output, port::O},
                                                                  {OutputGradient, port::DO},
                                                                  {Stats, port::Stats},
@@ -161,7 +161,7 @@ error_t add_backward_in_one_pass(Builder& builder) {
     return builder.add(NeighborhoodWork::GradientEnd, {{QuerySums, kWorkspace}, {QueryGradient, port::DQ}});
 }
 
-error_t add_backward(Builder& builder) {
+error_t add_backward(StepBuilder& builder) {
     // The form with one pass has no bias: where there is one, reason_against() refuses the steps below to warpgroups.
     if (builder.form() == NeighborhoodForm::WarpGroups && !builder.has_bias()) return add_backward_in_one_pass(builder);
     Links const shared{{Queries, port::Q},         {Keys, port::K},      {Values, port::V},  {Bias, port::RelPosBias},
@@ -177,7 +177,7 @@ error_t add_backward(Builder& builder) {
     return builder.add(NeighborhoodWork::BiasGradient, of_bias);
 }
 
-error_t add_qk_backward(Builder& builder) {
+error_t add_qk_backward(StepBuilder& builder) {
     SDPA_GRAPH_TRY(
         builder.add(NeighborhoodWork::WindowQueries, {{Slots, port::DAttn}, {Keys, port::K}, {Queries, port::DQ}}));
     SDPA_GRAPH_TRY(
@@ -186,13 +186,13 @@ error_t add_qk_backward(Builder& builder) {
     return builder.add(NeighborhoodWork::WindowBias, {{Slots, port::DAttn}, {BiasGradient, port::DRelPosBias}});
 }
 
-error_t add_av_backward(Builder& builder) {
+error_t add_av_backward(StepBuilder& builder) {
     SDPA_GRAPH_TRY(
         builder.add(NeighborhoodWork::WindowSlots, {{Queries, port::DO}, {Keys, port::V}, {Slots, port::DAttn}}));
     return builder.add(NeighborhoodWork::WindowKeys, {{Slots, port::Attn}, {Queries, port::DO}, {Keys, port::DV}});
 }
 
-error_t add_steps(Builder& builder) {
+error_t add_steps(StepBuilder& builder) {
     switch (builder.kind()) {
         case NodeKind::NeighborhoodForward: return add_forward(builder);
         case NodeKind::NeighborhoodBackward: return add_backward(builder);
@@ -229,7 +229,7 @@ bool is_neighborhood(nodes::ValidatedGraph const& graph) {
 }
 
 Result<NeighborhoodSteps> neighborhood_steps(nodes::ValidatedGraph const& graph, NeighborhoodForm form) {
-    Builder builder(graph, form);
+    StepBuilder builder(graph, form);
     SDPA_GRAPH_TRY(add_steps(builder));
     return builder.take();
 }

@@ -17,7 +17,7 @@ struct NeighborhoodPlace {
 };
 
 struct NeighborhoodStep {
-    NeighborhoodProblem problem;
+    NeighborhoodKernelProblem problem;
     std::vector<NeighborhoodPlace> places;  // of the operands that there are, in order
 };
 

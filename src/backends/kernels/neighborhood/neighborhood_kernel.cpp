@@ -14,11 +14,11 @@ namespace {
 
 using core::Dims;
 
-struct Use {
+struct KernelTensors {
     std::vector<NeighborhoodTensor> needed, optional, written;  // tensors that are written are needed, or optional
 };
 
-Use use_of(NeighborhoodWork work) {
+KernelTensors use_of(NeighborhoodWork work) {
     switch (work) {
         case NeighborhoodWork::Forward: return {{Queries, Keys, Values, Output}, {Bias, Stats}, {Output, Stats}};
         case NeighborhoodWork::QueryGradients:
@@ -55,20 +55,20 @@ error_t wrong(std::string const& what, std::string const& found, std::string con
 }
 
 // The operand if it has rows like the others; null if it has none.
-Operand const* rows_of(NeighborhoodProblem const& problem) {
+Operand const* rows_of(NeighborhoodKernelProblem const& problem) {
     for (NeighborhoodTensor const tensor : {Queries, Output, QueryGradient}) {
         if (problem.operands[tensor]) return &problem.operand(tensor);
     }
     return nullptr;
 }
 
-std::int64_t slots_of(NeighborhoodProblem const& problem) {
+std::int64_t slots_of(NeighborhoodKernelProblem const& problem) {
     std::int64_t count = 1;
     for (neighborhood::Axis const& axis : problem.axes) count *= axis.kernel;
     return count;
 }
 
-std::int64_t columns_of(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
+std::int64_t columns_of(NeighborhoodKernelProblem const& problem, NeighborhoodTensor tensor) {
     switch (tensor) {
         case Stats:
         case Delta: return 1;
@@ -79,7 +79,7 @@ std::int64_t columns_of(NeighborhoodProblem const& problem, NeighborhoodTensor t
 }
 
 // Batches and heads are the example's.
-Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) {
+Dims needed_dims(NeighborhoodKernelProblem const& problem, NeighborhoodTensor tensor) {
     Dims const& example = problem.example().dims;
     Dims dims;
     if (tensor == Bias || tensor == BiasGradient) {
@@ -93,7 +93,7 @@ Dims needed_dims(NeighborhoodProblem const& problem, NeighborhoodTensor tensor) 
     return dims;
 }
 
-error_t check_axes(NeighborhoodProblem const& problem) {
+error_t check_axes(NeighborhoodKernelProblem const& problem) {
     if (problem.axes.empty() || problem.axes.size() > kMostAxes) {
         return wrong("space", std::to_string(problem.axes.size()) + " axes", "1 to 3");
     }
@@ -106,7 +106,7 @@ error_t check_axes(NeighborhoodProblem const& problem) {
     return {};
 }
 
-error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor tensor, bool is_written) {
+error_t check_operand(NeighborhoodKernelProblem const& problem, NeighborhoodTensor tensor, bool is_written) {
     Operand const& operand = problem.operand(tensor);
     std::string const name = to_string(tensor);
     bool const is_of_sums = tensor == Stats || tensor == Delta || tensor == QueryStatistics || tensor == QuerySums;
@@ -130,7 +130,7 @@ error_t check_operand(NeighborhoodProblem const& problem, NeighborhoodTensor ten
 }
 
 // Kernels compute the place of a row of the one from that of the other.
-error_t check_query_rows(NeighborhoodProblem const& problem) {
+error_t check_query_rows(NeighborhoodKernelProblem const& problem) {
     if (!problem.operands[QueryStatistics]) return {};
     core::Dims const& of_sums = problem.operand(QuerySums).strides;
     core::Dims const& of_statistics = problem.operand(QueryStatistics).strides;
@@ -151,7 +151,7 @@ error_t check_type(DataType_t type) {
 }
 
 // A warp for each token, or for each entry of the bias, and slots, are counted in 31 bits.
-error_t check_counts(NeighborhoodProblem const& problem) {
+error_t check_counts(NeighborhoodKernelProblem const& problem) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     Dims const& example = problem.example().dims;
     Dims const tokens(example.begin(), example.end() - 1);
@@ -167,7 +167,7 @@ error_t check_counts(NeighborhoodProblem const& problem) {
 
 class NeighborhoodKernel final : public CodeKernel<NeighborhoodArguments> {
    public:
-    NeighborhoodKernel(NeighborhoodProblem problem, NeighborhoodForm form, std::shared_ptr<Code const> code,
+    NeighborhoodKernel(NeighborhoodKernelProblem problem, NeighborhoodForm form, std::shared_ptr<Code const> code,
                        std::vector<Parameter> parameters)
         : CodeKernel(std::move(code), std::move(parameters)),
           problem_(std::move(problem)),
@@ -182,17 +182,18 @@ class NeighborhoodKernel final : public CodeKernel<NeighborhoodArguments> {
         return bound;
     }
 
-    NeighborhoodProblem problem_;
+    NeighborhoodKernelProblem problem_;
     NeighborhoodLaunch launch_;
 };
 
-error_t check_form(NeighborhoodProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
+error_t check_form(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
     SDPA_GRAPH_TRY(check(problem));
     std::string const reason = reason_against(problem, form, device);
     return reason.empty() ? error_t() : error_t(error_code_t::GRAPH_NOT_SUPPORTED, "neighborhood: " + reason);
 }
 
-KernelPointer make_kernel(NeighborhoodProblem const& problem, NeighborhoodForm form, std::shared_ptr<Code const> code) {
+KernelPointer make_kernel(NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
+                          std::shared_ptr<Code const> code) {
     std::vector<Parameter> parameters;
     std::vector<std::size_t> const alignments = alignments_of(problem, form);
     for (int i = 0; i < NeighborhoodTensorCount; ++i) {
@@ -205,9 +206,9 @@ KernelPointer make_kernel(NeighborhoodProblem const& problem, NeighborhoodForm f
 
 }  // namespace
 
-Operand const& NeighborhoodProblem::example() const { return operands[Slots] ? operand(Slots) : *rows_of(*this); }
+Operand const& NeighborhoodKernelProblem::example() const { return operands[Slots] ? operand(Slots) : *rows_of(*this); }
 
-std::int64_t NeighborhoodProblem::columns() const {
+std::int64_t NeighborhoodKernelProblem::columns() const {
     Operand const* const rows = rows_of(*this);
     return rows != nullptr ? rows->dims.back() : 0;
 }
@@ -220,9 +221,9 @@ char const* to_string(NeighborhoodTensor tensor) {
     return kNames[tensor];
 }
 
-error_t check(NeighborhoodProblem const& problem) {
+error_t check(NeighborhoodKernelProblem const& problem) {
     SDPA_GRAPH_TRY(check_axes(problem));
-    Use const use = use_of(problem.work);
+    KernelTensors const use = use_of(problem.work);
     for (int i = 0; i < NeighborhoodTensorCount; ++i) {
         auto const tensor = static_cast<NeighborhoodTensor>(i);
         bool const is_there = problem.operands[static_cast<std::size_t>(i)].has_value();
@@ -245,7 +246,7 @@ error_t check(NeighborhoodProblem const& problem) {
     return check_counts(problem);
 }
 
-Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
+Result<KernelPointer> compile_neighborhood(NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
                                            DeviceFacts const& device) {
     SDPA_GRAPH_TRY(check_device("neighborhood", device));
     SDPA_GRAPH_TRY(check_form(problem, form, device));
@@ -254,7 +255,7 @@ Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, N
     return make_kernel(problem, form, std::move(code).value());
 }
 
-Result<KernelPointer> load_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
+Result<KernelPointer> load_neighborhood(NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
                                         DeviceFacts const& device, std::string_view stored) {
     SDPA_GRAPH_TRY(check_form(problem, form, device));
     auto code = stored_code(neighborhood_code(problem, form, device.compute_capability), stored);

@@ -39,7 +39,7 @@ enum class NeighborhoodWork {
 // for larger tiles, on those of compute capability 9.0.
 enum class NeighborhoodForm { Tokens, Tiles, WarpGroups };
 
-struct NeighborhoodProblem {
+struct NeighborhoodKernelProblem {
     NeighborhoodWork work;
     std::vector<neighborhood::Axis> axes;  // of space
     float scale = 1;                       // of products of queries and keys
@@ -60,13 +60,13 @@ char const* to_string(NeighborhoodTensor tensor);
 
 // For a problem that passes, the kernels compute what it says, in each form that has no reason against it
 // (neighborhood_forms.h).
-error_t check(NeighborhoodProblem const& problem);
+error_t check(NeighborhoodKernelProblem const& problem);
 
 // Launches need a pointer for each operand that exists, in order.
-Result<KernelPointer> compile_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
+Result<KernelPointer> compile_neighborhood(NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
                                            DeviceFacts const& device);
 // Loads the result of Kernel::serialize() for the same problem, form and device.
-Result<KernelPointer> load_neighborhood(NeighborhoodProblem const& problem, NeighborhoodForm form,
+Result<KernelPointer> load_neighborhood(NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
                                         DeviceFacts const& device, std::string_view stored);
 
 }  // namespace cudnn_frontend::kernels

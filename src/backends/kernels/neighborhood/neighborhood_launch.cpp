@@ -24,7 +24,7 @@ NeighborhoodAccess access_of(Operand const& operand, SpaceAxes const& axes, std:
     return access;
 }
 
-NeighborhoodArguments arguments_of(NeighborhoodProblem const& problem) {
+NeighborhoodArguments arguments_of(NeighborhoodKernelProblem const& problem) {
     NeighborhoodArguments arguments{};
     std::ranges::copy(axes_of(problem), arguments.axes);
     core::Dims const& example = problem.example().dims;
@@ -44,11 +44,11 @@ NeighborhoodArguments arguments_of(NeighborhoodProblem const& problem) {
 
 // --- Tiles
 
-int tile_columns(NeighborhoodProblem const& problem) {
+int tile_columns(NeighborhoodKernelProblem const& problem) {
     return static_cast<int>((problem.columns() + kTileColumns - 1) / kTileColumns * kTileColumns);
 }
 
-NeighborhoodLaunch launch_by_tiles(NeighborhoodProblem const& problem) {
+NeighborhoodLaunch launch_by_tiles(NeighborhoodKernelProblem const& problem) {
     NeighborhoodLaunch launch;
     launch.arguments = arguments_of(problem);
     launch.arguments.tiles = tiles_of(problem, NeighborhoodForm::Tiles);
@@ -62,7 +62,7 @@ NeighborhoodLaunch launch_by_tiles(NeighborhoodProblem const& problem) {
 // --- Warpgroups
 
 // A thread for some columns of a row.
-unsigned blocks_of_rows(NeighborhoodProblem const& problem) {
+unsigned blocks_of_rows(NeighborhoodKernelProblem const& problem) {
     constexpr int kColumns = 8;
     core::Dims const& dims = problem.example().dims;
     std::int64_t const rows = *core::volume(core::Dims(dims.begin(), dims.end() - 1));
@@ -70,7 +70,7 @@ unsigned blocks_of_rows(NeighborhoodProblem const& problem) {
     return static_cast<unsigned>((threads + kGroupTileThreads - 1) / kGroupTileThreads);
 }
 
-NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
+NeighborhoodLaunch launch_by_warpgroups(NeighborhoodKernelProblem const& problem) {
     constexpr auto kForm = NeighborhoodForm::WarpGroups;
     NeighborhoodLaunch launch;
     launch.arguments = arguments_of(problem);
@@ -91,13 +91,13 @@ NeighborhoodLaunch launch_by_warpgroups(NeighborhoodProblem const& problem) {
 // --- Tokens
 
 // A warp for each token, or for each entry of the bias' gradient.
-std::int64_t warps_of(NeighborhoodProblem const& problem) {
+std::int64_t warps_of(NeighborhoodKernelProblem const& problem) {
     if (problem.operands[BiasGradient]) return *core::volume(problem.operand(BiasGradient).dims);
     core::Dims const& dims = problem.operand(Queries).dims;
     return *core::volume(core::Dims(dims.begin(), dims.end() - 1));
 }
 
-NeighborhoodLaunch launch_by_tokens(NeighborhoodProblem const& problem) {
+NeighborhoodLaunch launch_by_tokens(NeighborhoodKernelProblem const& problem) {
     NeighborhoodLaunch launch;
     launch.arguments = arguments_of(problem);
     launch.threads = kLanes * kTokenWarps;
@@ -106,21 +106,21 @@ NeighborhoodLaunch launch_by_tokens(NeighborhoodProblem const& problem) {
 }
 
 // A power of 2: how many columns of a row each lane sums at a time.
-std::int64_t lane_columns(NeighborhoodProblem const& problem) {
+std::int64_t lane_columns(NeighborhoodKernelProblem const& problem) {
     constexpr std::int64_t kMost = 8;
     std::int64_t const needed = (problem.columns() + kLanes - 1) / kLanes;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(needed))), 1,
                                     kMost);
 }
 
-struct Source {
+struct KernelSource {
     char const* file;
     std::vector<std::string> functions;
 };
 
 bool is_forward(NeighborhoodWork work) { return work == NeighborhoodWork::Forward; }
 
-Source source_by_tokens(NeighborhoodWork work, bool has_bias) {
+KernelSource source_by_tokens(NeighborhoodWork work, bool has_bias) {
     switch (work) {
         case NeighborhoodWork::Forward: return {"neighborhood_forward", {"neighborhood_forward"}};
         case NeighborhoodWork::WindowBias: return {"neighborhood_bias", {"neighborhood_bias"}};
@@ -130,25 +130,26 @@ Source source_by_tokens(NeighborhoodWork work, bool has_bias) {
             return {"neighborhood_windows",
                     {"neighborhood_window_slots", "neighborhood_window_queries", "neighborhood_window_keys"}};
         default: {
-            Source source{"neighborhood_backward", {"neighborhood_query_gradients", "neighborhood_key_gradients"}};
+            KernelSource source{"neighborhood_backward",
+                                {"neighborhood_query_gradients", "neighborhood_key_gradients"}};
             if (has_bias) source.functions.push_back("neighborhood_bias_gradients");
             return source;
         }
     }
 }
 
-Source source_by_tiles(NeighborhoodWork work) {
+KernelSource source_by_tiles(NeighborhoodWork work) {
     if (is_forward(work)) return {"neighborhood_forward_tiles", {"neighborhood_forward_tiles"}};
     return {"neighborhood_backward_tiles", {"neighborhood_query_gradient_tiles", "neighborhood_key_gradient_tiles"}};
 }
 
-Source source_by_warpgroups(NeighborhoodWork work) {
+KernelSource source_by_warpgroups(NeighborhoodWork work) {
     if (is_forward(work)) return {"neighborhood_forward_warpgroups", {"neighborhood_forward_warpgroups"}};
     return {"neighborhood_backward_warpgroups",
             {"neighborhood_gradient_start", "neighborhood_gradients", "neighborhood_gradient_end"}};
 }
 
-Source source_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+KernelSource source_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     switch (form) {
         case NeighborhoodForm::Tokens: return source_by_tokens(problem.work, problem.operands[Bias].has_value());
         case NeighborhoodForm::Tiles: return source_by_tiles(problem.work);
@@ -156,7 +157,7 @@ Source source_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
     }
 }
 
-std::string define_of_columns(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+std::string define_of_columns(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     switch (form) {
         case NeighborhoodForm::Tokens: return "LANE_COLUMNS=" + std::to_string(lane_columns(problem));
         case NeighborhoodForm::Tiles: return "TILE_COLUMNS=" + std::to_string(tile_columns(problem));
@@ -172,7 +173,7 @@ bool is_compiled_for_bias(NeighborhoodWork work, NeighborhoodForm form) {
 
 }  // namespace
 
-NeighborhoodLaunch neighborhood_launch(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+NeighborhoodLaunch neighborhood_launch(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     switch (form) {
         case NeighborhoodForm::Tokens: return launch_by_tokens(problem);
         case NeighborhoodForm::Tiles: return launch_by_tiles(problem);
@@ -180,7 +181,7 @@ NeighborhoodLaunch neighborhood_launch(NeighborhoodProblem const& problem, Neigh
     }
 }
 
-void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers) {
+void bind(NeighborhoodKernelProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers) {
     std::size_t next = 0;
     for (int tensor = 0; tensor < NeighborhoodTensorCount; ++tensor) {
         if (!problem.operands[static_cast<std::size_t>(tensor)]) continue;
@@ -192,8 +193,8 @@ void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, 
     }
 }
 
-CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm form, int compute_capability) {
-    Source source = source_of(problem, form);
+CodeName neighborhood_code(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, int compute_capability) {
+    KernelSource source = source_of(problem, form);
     std::vector<std::string> defines{std::string("X=") + element_name(problem.example().type),
                                      define_of_columns(problem, form)};
     if (is_compiled_for_bias(problem.work, form)) {

@@ -13,14 +13,14 @@ struct NeighborhoodLaunch {
 };
 
 // For a problem that passed check(), and has no reason against the form.
-NeighborhoodLaunch neighborhood_launch(NeighborhoodProblem const& problem, NeighborhoodForm form);
+NeighborhoodLaunch neighborhood_launch(NeighborhoodKernelProblem const& problem, NeighborhoodForm form);
 
 // Puts the pointers in, one for each operand that there is. Rows are read by vectors where strides and addresses allow
 // it.
-void bind(NeighborhoodProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers);
+void bind(NeighborhoodKernelProblem const& problem, NeighborhoodArguments& arguments, Pointers pointers);
 
 // The code that computes the problem, and the index of its function.
-CodeName neighborhood_code(NeighborhoodProblem const& problem, NeighborhoodForm form, int compute_capability);
+CodeName neighborhood_code(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, int compute_capability);
 std::size_t neighborhood_function(NeighborhoodWork work);
 
 }  // namespace cudnn_frontend::kernels

@@ -78,7 +78,7 @@ void pack_places(NeighborhoodTiles& tiles, SpaceAxes const& axes) {
 
 }  // namespace
 
-SpaceAxes axes_of(NeighborhoodProblem const& problem) {
+SpaceAxes axes_of(NeighborhoodKernelProblem const& problem) {
     SpaceAxes axes;
     std::ranges::copy_backward(problem.axes, axes.end());
     return axes;
@@ -86,7 +86,7 @@ SpaceAxes axes_of(NeighborhoodProblem const& problem) {
 
 std::int64_t longest_group(Axis const& axis) { return (axis.length + axis.dilation - 1) / axis.dilation; }
 
-int group_columns(NeighborhoodProblem const& problem) {
+int group_columns(NeighborhoodKernelProblem const& problem) {
     constexpr int kOfPanel = 64;
     return (static_cast<int>(problem.columns()) + kOfPanel - 1) / kOfPanel * kOfPanel;
 }
@@ -97,7 +97,7 @@ int packed_bits(SpaceAxes const& axes) {
     return bits;
 }
 
-NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+NeighborhoodTiles tiles_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     SpaceAxes const axes = axes_of(problem);
     NeighborhoodTiles tiles{};
     std::ranges::copy(bits_of(axes, tokens_of_tile(form)), tiles.bits);
@@ -109,12 +109,12 @@ NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm 
     return tiles;
 }
 
-double seen_by_tile(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+double seen_by_tile(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     SpaceAxes const axes = axes_of(problem);
     return seen_by_tile(axes, bits_of(axes, tokens_of_tile(form)));
 }
 
-std::int64_t tile_count(NeighborhoodProblem const& problem, NeighborhoodForm form) {
+std::int64_t tile_count(NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     SpaceAxes const axes = axes_of(problem);
     NeighborhoodTiles const tiles = tiles_of(problem, form);
     core::Dims const& dims = problem.example().dims;

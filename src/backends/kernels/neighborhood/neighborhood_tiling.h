@@ -11,7 +11,7 @@ namespace cudnn_frontend::kernels {
 using SpaceAxes = std::array<neighborhood::Axis, kMostAxes>;
 
 // The first axes have length 1 where space has fewer than the kernels.
-SpaceAxes axes_of(NeighborhoodProblem const& problem);
+SpaceAxes axes_of(NeighborhoodKernelProblem const& problem);
 
 // How many positions the largest group of the dilation has.
 std::int64_t longest_group(neighborhood::Axis const& axis);
@@ -21,15 +21,15 @@ inline constexpr int kPackedBits = 32;
 int packed_bits(SpaceAxes const& axes);
 
 // The columns of a problem for warpgroups, rounded up to whole panels of their matrices.
-int group_columns(NeighborhoodProblem const& problem);
+int group_columns(NeighborhoodKernelProblem const& problem);
 
 // The tiles for kernels by tiles or by warpgroups, of which only the former pack places.
-NeighborhoodTiles tiles_of(NeighborhoodProblem const& problem, NeighborhoodForm form);
+NeighborhoodTiles tiles_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form);
 
 // The number of keys that are visible to the queries of a tile, on average.
-double seen_by_tile(NeighborhoodProblem const& problem, NeighborhoodForm form);
+double seen_by_tile(NeighborhoodKernelProblem const& problem, NeighborhoodForm form);
 
 // The tiles of all heads; some may be empty.
-std::int64_t tile_count(NeighborhoodProblem const& problem, NeighborhoodForm form);
+std::int64_t tile_count(NeighborhoodKernelProblem const& problem, NeighborhoodForm form);
 
 }  // namespace cudnn_frontend::kernels

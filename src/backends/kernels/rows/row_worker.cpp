@@ -14,11 +14,12 @@ std::vector<std::string> functions(std::variant<Parts...> const*) {
     return {std::string("rows_") + Parts::kName...};
 }
 
-using Key = std::pair<DataType_t, int>;
+using KernelKey = std::pair<DataType_t, int>;
 
 // Asking the driver for a GPU's facts is too slow for each call.
 Result<std::shared_ptr<Code const>> code_of(DataType_t type, int ordinal) {
-    static auto& known = *new std::map<Key, std::shared_ptr<Code const>>;  // never destroyed: programs may still call
+    static auto& known =
+        *new std::map<KernelKey, std::shared_ptr<Code const>>;  // never destroyed: programs may still call
     static std::mutex mutex;
     std::lock_guard const lock(mutex);
     auto& code = known[{type, ordinal}];

@@ -12,8 +12,8 @@
 namespace attention_test {
 
 namespace fe = cudnn_frontend;
+using fe::cpu::DataView;
 using fe::cpu::Port;
-using fe::cpu::View;
 
 using sdpa_test::AttentionCase;
 using sdpa_test::Dropout;
@@ -24,7 +24,7 @@ using Dims = std::array<std::int64_t, 4>;
 // A tensor with its memory. Elements that its strides do not reach keep a known pattern.
 struct Tensor {
     std::vector<unsigned char> memory;
-    View view;
+    DataView view;
 
     double at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
     void set(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double value);

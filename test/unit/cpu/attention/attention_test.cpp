@@ -217,7 +217,7 @@ TEST_CASE("fused backward computes only what is connected") {
     run_backward(test, whole, 1);
     run_forward(test, part, 1);
     auto tensors = part.backward(test);
-    tensors[Port::DQ] = tensors[Port::DV] = View{};
+    tensors[Port::DQ] = tensors[Port::DV] = DataView{};
     run_guarded(cpu::backward_workspace(tensors, 2),
                 [&](void* workspace) { return cpu::attention_backward(tensors, options_of(test), 2, workspace); });
     CHECK(part.d_k.memory == whole.d_k.memory);
@@ -227,7 +227,7 @@ TEST_CASE("fused backward computes only what is connected") {
 TEST_CASE("fused attention needs memory that grows with the length, not with its square") {
     AttentionCase test;
     auto const bytes = [&](std::int64_t length) {
-        View view;
+        DataView view;
         view.data = &test;
         view.dim = {1, 8, length, 64};
         cpu::AttentionTensors forward, backward;

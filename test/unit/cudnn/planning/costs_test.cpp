@@ -77,7 +77,7 @@ TEST_CASE("the files of devices/rates have the figures of all backends, and of a
 TEST_CASE("head dims of 192 and 128 have tiles of their own in backward, where they were measured") {
     auto const cost = [](std::string const& rates, std::int64_t columns, std::int64_t of_v, bool is_deterministic) {
         auto backward = test::backward_graph(columns, of_v, is_deterministic);
-        return cudnn::Costs(*cudnn::read_rates(rates), 132).of(validated(backward.graph)).value();
+        return cudnn::CudnnCosts(*cudnn::read_rates(rates), 132).of(validated(backward.graph)).value();
     };
     std::string const measured =
         std::string(kText) + "backward_192_128_tile 20\nbackward_192_128_deterministic_tile 10\n";
@@ -89,7 +89,7 @@ TEST_CASE("head dims of 192 and 128 have tiles of their own in backward, where t
 }
 
 TEST_CASE("cuDNN knows what attention costs; of what others run it says nothing") {
-    cudnn::Costs const costs(*cudnn::read_rates(kText), 132);
+    cudnn::CudnnCosts const costs(*cudnn::read_rates(kText), 132);
     auto few_queries = test::few_queries_graph(DataType_t::HALF);
     CHECK(costs.of(validated(few_queries.graph)));
     CHECK_FALSE(costs.of(neighborhoods()));

@@ -82,10 +82,10 @@ bool points_inside(cudnn::Bindings const& bindings) {
     return std::ranges::all_of(bindings.tensors, [&](cudnn::BoundTensor const& tensor) {
         auto const is_below = [&](auto end) { return tensor.at < static_cast<std::int64_t>(end); };
         switch (tensor.source) {
-            case cudnn::Source::Caller: return tensor.at >= 0;  // only the graph knows its end
-            case cudnn::Source::Number: return tensor.at >= 0 && is_below(bindings.numbers.size());
-            case cudnn::Source::Table: return tensor.at >= 0 && is_below(bindings.tables.size());
-            case cudnn::Source::Workspace: return tensor.at >= 0 && is_below(bindings.scratch_bytes);
+            case cudnn::MemorySource::Caller: return tensor.at >= 0;  // only the graph knows its end
+            case cudnn::MemorySource::Number: return tensor.at >= 0 && is_below(bindings.numbers.size());
+            case cudnn::MemorySource::Table: return tensor.at >= 0 && is_below(bindings.tables.size());
+            case cudnn::MemorySource::Workspace: return tensor.at >= 0 && is_below(bindings.scratch_bytes);
         }
         return false;
     });
@@ -201,7 +201,7 @@ TEST_CASE("a stored plan loads for another board of the same kind, and the log s
 TEST_CASE("a stored plan with a version, a device or bindings written into it is refused") {
     RecordedPlanning planning;
     Bytes const bytes = stored_plan();
-    using Plan = cudnn::StoredPlan;
+    using Plan = cudnn::CudnnStoredPlan;
     CHECK(answer_to_changed(bytes, [](Plan&) {}) == "");
     CHECK(answer_to_changed(bytes, [](Plan& plan) { plan.cudnn_version = 92001; }) ==
           "the stored plan was made with cuDNN 9.20.1; loaded is 9.19.0, which cannot run it: build the graph again");
@@ -293,7 +293,7 @@ TEST_CASE("a stored plan of an engine that computes its graph wrong is refused")
     CHECK(answer_to_changed(bytes, [](auto&) {}) == "");
     for (auto const& [knob, text] : {std::pair{cudnn::KnobChoice{CUDNN_KNOB_TYPE_KERNEL_CFG, 35}, "_k24=35"},
                                      {cudnn::KnobChoice{CUDNN_KNOB_TYPE_TILE_SIZE, 7}, "_k2=7"}}) {
-        auto const choose = [&, choice = knob](cudnn::StoredPlan& plan) {
+        auto const choose = [&, choice = knob](cudnn::CudnnStoredPlan& plan) {
             plan.choice = {.engine = 1, .knobs = {choice}};
         };
         CHECK(answer_to_changed(bytes, choose) == std::string("the engine of the stored plan, eng1") + text +

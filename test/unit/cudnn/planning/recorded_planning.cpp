@@ -15,11 +15,11 @@ namespace {
 // Before anything asks for the library.
 bool const is_chosen = setenv("SDPA_GRAPH_CUDNN_PATH", SDPA_TEST_FORWARDING_CUDNN, 1) == 0;
 
-using Table = cudnn_frontend::cudnn::Api const*;
+using ConstantTable = cudnn_frontend::cudnn::Api const*;
 
 // The place of the forwarding library's table. As in the library itself, no other driver may come first.
-Table& table() {
-    static Table* const found = [] {
+ConstantTable& table() {
+    static ConstantTable* const found = [] {
         static_cast<void>(cudnn_frontend::offline::load_null_driver());
         void* const library = dlopen(SDPA_TEST_FORWARDING_CUDNN, RTLD_NOW);
         void* const place = library == nullptr ? nullptr : dlsym(library, "sdpa_test_cudnn");
@@ -27,7 +27,7 @@ Table& table() {
             std::fprintf(stderr, "no recording cuDNN: %s\n", dlerror());
             std::exit(1);
         }
-        return static_cast<Table*>(place);
+        return static_cast<ConstantTable*>(place);
     }();
     return *found;
 }

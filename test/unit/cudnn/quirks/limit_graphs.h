@@ -8,7 +8,7 @@ namespace test {
 
 // The limits that a graph violates: "cudnn.s14 cudnn.s86".
 inline std::string limit_ids(AttentionGraph const& graph, cudnn_frontend::quirks::Capabilities const& here,
-                             cudnn_frontend::quirks::Settings const& settings = {}) {
+                             cudnn_frontend::quirks::QuirkSettings const& settings = {}) {
     std::string text;
     auto const report = cudnn_frontend::quirks::check(validated(graph.spec), here, settings);
     for (auto const& finding : report.findings()) text += (text.empty() ? "" : " ") + finding.where.rule;

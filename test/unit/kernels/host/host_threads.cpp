@@ -55,7 +55,7 @@ struct Warp {
     std::array<std::array<std::byte, 32 * kLargestExchange>, 2> sets;
 };
 
-struct Block {
+struct MatrixBlock {
     std::vector<HostThread> threads;
     std::vector<Warp> warps;
     Meeting meeting;
@@ -71,7 +71,7 @@ struct Block {
 #endif
 };
 
-Block* block = nullptr;
+MatrixBlock* block = nullptr;
 
 // Around a switch of stacks, the first turn of a thread included.
 void leave_stack([[maybe_unused]] HostStack& left, [[maybe_unused]] HostStack const& entered) {
@@ -182,7 +182,7 @@ bool run_round() {
 
 void run_block(unsigned threads, unsigned seed, std::function<void()> const& work) {
     if (threads % 32 != 0) throw std::logic_error("blocks have whole warps");
-    Block made;
+    MatrixBlock made;
     made.threads.resize(threads);
     made.warps.resize(threads / 32);
     made.meeting.members = threads;

@@ -22,7 +22,7 @@ struct alignas(16) uint4 {
     }
 };
 
-struct Block {
+struct MatrixBlock {
     unsigned words[4];
 };
 
@@ -35,9 +35,9 @@ inline unsigned word(unsigned short low, unsigned short high) { return low | sta
 
 // Lane l passes row l % 8 of part l / 8, and gets of each part two elements: of row l / 4 those from column 2 * (l % 4)
 // on.
-inline Block load(void const* row, bool transposed) {
+inline MatrixBlock load(void const* row, bool transposed) {
     auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned short const*>(row));
-    Block block;
+    MatrixBlock block;
     unsigned const lane = threadIdx.x % 32;
     for (unsigned part = 0; part < 4; ++part) {
         unsigned const outer = lane / 4, inner = 2 * (lane % 4);
@@ -49,13 +49,13 @@ inline Block load(void const* row, bool transposed) {
 
 }  // namespace host_matrix
 
-inline Block load_block(void const* row) { return host_matrix::load(row, false); }
-inline Block load_transposed_block(void const* row) { return host_matrix::load(row, true); }
+inline MatrixBlock load_block(void const* row) { return host_matrix::load(row, false); }
+inline MatrixBlock load_transposed_block(void const* row) { return host_matrix::load(row, true); }
 
 template <class Element>
-void multiply_add(float (&sums)[4], Block const& a, unsigned b0, unsigned b1, Element) {
+void multiply_add(float (&sums)[4], MatrixBlock const& a, unsigned b0, unsigned b1, Element) {
     struct Factors {
-        Block a;
+        MatrixBlock a;
         unsigned b[2];
     };
     auto const all = sdpa_test::of_all_lanes(Factors{a, {b0, b1}});

@@ -93,7 +93,7 @@ TEST_CASE("operands of a sink's gradient that do not fit are refused by name") {
               p.gradient.strides.pop_back();
           }).starts_with("sink_gradient: the gradient has strides ["));
     CHECK(changed([](auto& p) {
-              p.o.offsets = SinkGradientProblem::Offsets{DataType_t::FLOAT, 1};
+              p.o.offsets = SinkGradientProblem::RaggedOffsets{DataType_t::FLOAT, 1};
           }) == "sink_gradient: a ragged offset has type FLOAT; expected INT32 or INT64");
     CHECK(kernels::compile_sink_gradient(good, {75, 40})
               .error()

@@ -109,7 +109,7 @@ Thread group_thread(NeighborhoodWork work, int columns) {
     return columns == 64 ? group_thread<Element, 64>(work) : group_thread<Element, 128>(work);
 }
 
-Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm form) {
+Thread thread_of(kernels::NeighborhoodKernelProblem const& problem, NeighborhoodForm form) {
     CodeName const name = kernels::neighborhood_code(problem, form, 90);
     int const columns = columns_of(name);
     bool const is_half = name.defines[0] == "X=half";
@@ -128,7 +128,7 @@ Thread thread_of(kernels::NeighborhoodProblem const& problem, NeighborhoodForm f
 
 }  // namespace
 
-void run_on_host(kernels::NeighborhoodProblem const& problem, NeighborhoodForm form,
+void run_on_host(kernels::NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
                  kernels::NeighborhoodLaunch const& launch) {
     Thread const thread = thread_of(problem, form);
     if (launch.shared_bytes > sizeof(shared_memory)) throw std::logic_error("too much shared memory");

@@ -6,7 +6,7 @@
 namespace sdpa_test {
 
 // Runs all blocks of a bound launch, one after the other, on host memory.
-void run_on_host(cudnn_frontend::kernels::NeighborhoodProblem const& problem,
+void run_on_host(cudnn_frontend::kernels::NeighborhoodKernelProblem const& problem,
                  cudnn_frontend::kernels::NeighborhoodForm form,
                  cudnn_frontend::kernels::NeighborhoodLaunch const& launch);
 

@@ -91,7 +91,7 @@ void check_cases(NeighborhoodForm form, std::uint64_t count, NeighborhoodLimits 
 KernelCase case_of_large_windows(NeighborhoodForm form) {
     for (std::uint64_t seed = 0;; ++seed) {
         KernelCase made = random_neighborhood_kernel_case(seed, kSmall, form);
-        kernels::NeighborhoodProblem const& problem = made.steps.front().neighborhood();
+        kernels::NeighborhoodKernelProblem const& problem = made.steps.front().neighborhood();
         bool const is_large = problem.axes.back().kernel >= 3 && !problem.operands[kernels::Bias];
         if (is_large && allows(made, form, kH200)) return made;
     }
@@ -177,7 +177,7 @@ TEST_CASE("gradients by warpgroups are what the formula says where tiles meet ma
     std::array<int, 2> wanted{2, 1};  // of up to 64 columns, and of more
     for (std::uint64_t seed = 0; wanted != std::array{0, 0}; ++seed) {
         KernelCase const made = random_neighborhood_kernel_case(seed, kManyStages, kForm);
-        kernels::NeighborhoodProblem const& problem = made.steps.front().neighborhood();
+        kernels::NeighborhoodKernelProblem const& problem = made.steps.front().neighborhood();
         int& count = wanted[problem.columns() > 64 ? 1 : 0];
         bool const is_wanted = count > 0 && is_fused_backward(made) && visible_tokens(made) >= 300;
         if (!is_wanted || !allows(made, kForm, kH200)) continue;
@@ -194,7 +194,7 @@ TEST_CASE("a window that is too small, a stray write and a changed input are fou
         INFO(kernels::to_string(form) << ": " << made.text());
         KernelCase smaller = made;
         for (KernelStep& step : smaller.steps)
-            std::get<kernels::NeighborhoodProblem>(step.problem).axes.back().kernel -= 1;
+            std::get<kernels::NeighborhoodKernelProblem>(step.problem).axes.back().kernel -= 1;
         CHECK(fault_of_neighborhood(made, run_case(smaller, form)).find("] is ") != std::string::npos);
         Memory after = run_case(made, form);
         REQUIRE(fault_of_neighborhood(made, after).empty());

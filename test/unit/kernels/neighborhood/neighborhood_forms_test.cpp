@@ -13,7 +13,7 @@
 
 using namespace cudnn_frontend;
 using kernels::NeighborhoodForm;
-using kernels::NeighborhoodProblem;
+using kernels::NeighborhoodKernelProblem;
 using kernels::NeighborhoodTensor;
 using kernels::NeighborhoodWork;
 using kernels::Operand;
@@ -36,9 +36,9 @@ struct Sizes {
     DataType_t type = DataType_t::BFLOAT16;
 };
 
-NeighborhoodProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTensor> const& tensors,
-                               Sizes const& sizes = {}) {
-    NeighborhoodProblem problem{.work = work, .axes = sizes.axes, .operands = {}};
+NeighborhoodKernelProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTensor> const& tensors,
+                                     Sizes const& sizes = {}) {
+    NeighborhoodKernelProblem problem{.work = work, .axes = sizes.axes, .operands = {}};
     core::Dims tokens{kBatches, kHeads};
     for (Axis const& axis : sizes.axes) tokens.push_back(axis.length);
     for (NeighborhoodTensor const tensor : tensors) {
@@ -52,59 +52,60 @@ NeighborhoodProblem problem_of(NeighborhoodWork work, std::vector<NeighborhoodTe
     return problem;
 }
 
-NeighborhoodProblem forward(Sizes const& sizes = {}) {
+NeighborhoodKernelProblem forward(Sizes const& sizes = {}) {
     return problem_of(NeighborhoodWork::Forward,
                       {kernels::Queries, kernels::Keys, kernels::Values, kernels::Output, kernels::Stats}, sizes);
 }
 
-NeighborhoodProblem gradient_start(Sizes const& sizes = {}) {
+NeighborhoodKernelProblem gradient_start(Sizes const& sizes = {}) {
     return problem_of(
         NeighborhoodWork::GradientStart,
         {kernels::Output, kernels::Stats, kernels::OutputGradient, kernels::QueryStatistics, kernels::QuerySums},
         sizes);
 }
 
-NeighborhoodProblem gradients(Sizes const& sizes = {}) {
+NeighborhoodKernelProblem gradients(Sizes const& sizes = {}) {
     return problem_of(NeighborhoodWork::Gradients,
                       {kernels::Queries, kernels::Keys, kernels::Values, kernels::OutputGradient,
                        kernels::QueryStatistics, kernels::QuerySums, kernels::KeyGradient, kernels::ValueGradient},
                       sizes);
 }
 
-NeighborhoodProblem gradient_end(Sizes const& sizes = {}) {
+NeighborhoodKernelProblem gradient_end(Sizes const& sizes = {}) {
     return problem_of(NeighborhoodWork::GradientEnd, {kernels::QuerySums, kernels::QueryGradient}, sizes);
 }
 
-NeighborhoodProblem query_gradients() {
+NeighborhoodKernelProblem query_gradients() {
     return problem_of(NeighborhoodWork::QueryGradients,
                       {kernels::Queries, kernels::Keys, kernels::Values, kernels::Output, kernels::Stats,
                        kernels::OutputGradient, kernels::Delta, kernels::QueryGradient});
 }
 
-NeighborhoodProblem with_bias(NeighborhoodProblem problem) {
+NeighborhoodKernelProblem with_bias(NeighborhoodKernelProblem problem) {
     problem.operands[kernels::Bias] = packed(problem.example().type, {kHeads, 13, 13});
     return problem;
 }
 
-std::string reason(NeighborhoodProblem const& problem, NeighborhoodForm form, kernels::DeviceFacts device = kH200) {
+std::string reason(NeighborhoodKernelProblem const& problem, NeighborhoodForm form,
+                   kernels::DeviceFacts device = kH200) {
     REQUIRE(kernels::check(problem).err_msg == "");
     return kernels::reason_against(problem, form, device);
 }
 
-kernels::NeighborhoodLaunch launch_of(NeighborhoodProblem const& problem) {
+kernels::NeighborhoodLaunch launch_of(NeighborhoodKernelProblem const& problem) {
     REQUIRE(reason(problem, NeighborhoodForm::WarpGroups) == "");
     return kernels::neighborhood_launch(problem, NeighborhoodForm::WarpGroups);
 }
 
 using Bits = std::array<int, kernels::kMostAxes>;
 
-Bits bits_of(NeighborhoodProblem const& problem, NeighborhoodForm form = NeighborhoodForm::WarpGroups) {
+Bits bits_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form = NeighborhoodForm::WarpGroups) {
     Bits bits{};
     std::ranges::copy(kernels::neighborhood_launch(problem, form).arguments.tiles.bits, bits.begin());
     return bits;
 }
 
-std::string code_of(NeighborhoodProblem const& problem) {
+std::string code_of(NeighborhoodKernelProblem const& problem) {
     std::string const text = kernels::neighborhood_code(problem, NeighborhoodForm::WarpGroups, 90).text();
     return text.substr(0, text.rfind(' '));  // without the digest
 }
@@ -117,7 +118,7 @@ TEST_CASE("warpgroups compute fused attention on 9.0 alone") {
     CHECK(reason(forward({.columns = 64, .type = DataType_t::HALF}), kForm) == "");
     CHECK(reason(forward({.columns = 128}), kForm) == "");
     CHECK(reason(gradients({.columns = 128}), kForm) == "");
-    for (NeighborhoodProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
+    for (NeighborhoodKernelProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
         CHECK(reason(problem, kForm) == "");
         for (NeighborhoodForm const other : {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles}) {
             CHECK(reason(problem, other) == "gradients in one pass are computed by warpgroups");
@@ -139,11 +140,11 @@ TEST_CASE("what warpgroups do not compute is told") {
         "warpgroups need rows of a multiple of 8 columns, at most 128, which begin at multiples of 16 bytes";
     CHECK(reason(forward({.columns = 136}), kForm) == rows);
     CHECK(reason(gradient_end({.columns = 12}), kForm) == rows);
-    NeighborhoodProblem scattered = gradients();
+    NeighborhoodKernelProblem scattered = gradients();
     scattered.operands[kernels::KeyGradient]->strides[1] += 4;
     scattered.operands[kernels::KeyGradient]->strides[0] += 12;
     CHECK(reason(scattered, kForm) == rows);
-    NeighborhoodProblem product = problem_of(NeighborhoodWork::WindowQueries, {kernels::Queries, kernels::Keys});
+    NeighborhoodKernelProblem product = problem_of(NeighborhoodWork::WindowQueries, {kernels::Queries, kernels::Keys});
     core::Dims slots = product.operand(kernels::Queries).dims;
     slots.back() = 49;
     product.operands[kernels::Slots] = packed(DataType_t::BFLOAT16, slots);
@@ -154,7 +155,7 @@ TEST_CASE("what warpgroups do not compute is told") {
     CHECK(reason(forward({.axes = wide}), NeighborhoodForm::Tiles) ==
           "tiles need axes, windows and a bias that are counted in 32 bits");
     // check() allows one head that many.
-    NeighborhoodProblem line = forward({.axes = {{.length = 8, .kernel = 3}}});
+    NeighborhoodKernelProblem line = forward({.axes = {{.length = 8, .kernel = 3}}});
     for (long long const length : {1ll << 30, (1ll << 30) + 1}) {
         line.axes.front().length = length;
         std::string const expected = length > 1 << 30 ? "warpgroups need axes and windows of at most 2^30 tokens" : "";
@@ -163,7 +164,7 @@ TEST_CASE("what warpgroups do not compute is told") {
 }
 
 TEST_CASE("sums for the queries are FLOAT, with the dims of the queries and the order of their statistics") {
-    NeighborhoodProblem problem = gradients();
+    NeighborhoodKernelProblem problem = gradients();
     problem.operands[kernels::QuerySums]->type = DataType_t::BFLOAT16;
     CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; expected FLOAT");
     problem = gradient_end();
@@ -173,7 +174,7 @@ TEST_CASE("sums for the queries are FLOAT, with the dims of the queries and the 
     problem = gradient_start();
     problem.operands[kernels::QuerySums].reset();
     CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; expected one");
-    for (NeighborhoodProblem moved : {gradient_start(), gradients()}) {
+    for (NeighborhoodKernelProblem moved : {gradient_start(), gradients()}) {
         moved.operands[kernels::QuerySums]->strides[0] += 64;
         CHECK(kernels::check(moved).err_msg ==
               "neighborhood: query sums has strides [786496, 262144, 4096, 64, 1]; expected 64 / 2 times those of "
@@ -209,7 +210,7 @@ TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight
     for (bool const is_wide : {false, true}) {
         Sizes const sizes{.columns = is_wide ? 72 : 40};
         int const columns = is_wide ? 128 : 64;
-        for (NeighborhoodProblem const& problem : {forward(sizes), gradients(sizes)}) {
+        for (NeighborhoodKernelProblem const& problem : {forward(sizes), gradients(sizes)}) {
             auto const launch = launch_of(problem);
             bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
             CHECK(launch.blocks == kTiles);
@@ -217,7 +218,7 @@ TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight
             CHECK(launch.threads == static_cast<unsigned>(threads));
             CHECK(launch.shared_bytes == static_cast<unsigned>(kernels::group_shared_bytes(columns, of_gradients)));
         }
-        for (NeighborhoodProblem const& problem : {gradient_start(sizes), gradient_end(sizes)}) {
+        for (NeighborhoodKernelProblem const& problem : {gradient_start(sizes), gradient_end(sizes)}) {
             auto const launch = launch_of(problem);
             CHECK(launch.blocks == kRows * static_cast<unsigned>(columns) / 8 / kernels::kGroupTileThreads);
             CHECK(launch.threads == kernels::kGroupTileThreads);
@@ -235,7 +236,7 @@ TEST_CASE("code of warpgroups is compiled for 9.0's own features, by type and 64
           "neighborhood_backward_warpgroups X=half GROUP_COLUMNS=128 sm_90a");
     std::string const backward = "neighborhood_backward_warpgroups X=bfloat16 GROUP_COLUMNS=64 sm_90a";
     std::vector<std::string> functions;
-    for (NeighborhoodProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
+    for (NeighborhoodKernelProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
         CHECK(code_of(problem) == backward);
         auto const code = kernels::neighborhood_code(problem, NeighborhoodForm::WarpGroups, 90);
         functions.push_back(code.functions.at(kernels::neighborhood_function(problem.work)));

@@ -71,13 +71,13 @@ rewrite::Program program() {
 std::optional<double> cost_of_program(Backends const& backends) {
     Settings const settings;
     Target const target = Target::cpu();
-    return rewrite::cost_of(program(), Costs(target, settings, backends));
+    return rewrite::cost_of(program(), BackendCosts(target, settings, backends));
 }
 
 std::optional<double> cost_of_graph(Backends const& backends) {
     Settings const settings;
     Target const target = Target::cpu();
-    return Costs(target, settings, backends).of(given());
+    return BackendCosts(target, settings, backends).of(given());
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ TEST_CASE("a backend is asked for figures once, and only where it runs something
     Settings const settings;
     Target const target = Target::cpu();
     Backends const backends{&without, &attends, &joins};
-    Costs const costs(target, settings, backends);
+    BackendCosts const costs(target, settings, backends);
     CHECK(attends.asked == 0);
     for (int time = 0; time < 2; ++time) CHECK(costs.of(given()) == 10.0);
     CHECK(without.asked == 1);

@@ -47,20 +47,20 @@ class SinkGradientStep final : public StepBeside {
 };
 
 // Makes the problem of a graph, and finds the slots of its operands.
-class Collector {
+class ProblemCollector {
    public:
-    Collector(ir::OpGraph const& graph, plan::PackLayout const& layout) : graph_(graph), layout_(layout) {}
+    ProblemCollector(ir::OpGraph const& graph, plan::PackLayout const& layout) : graph_(graph), layout_(layout) {}
 
     kernels::Operand operand(ir::ValueId id) {
         ir::Value const& value = graph_.value(id);
         slots_.push_back(slot_of(id));
         return {value.type, value.dim, value.stride};
     }
-    SinkGradientProblem::Rows rows(ir::ValueId id) {
-        SinkGradientProblem::Rows rows{operand(id)};
+    SinkGradientProblem::RowsWithOffsets rows(ir::ValueId id) {
+        SinkGradientProblem::RowsWithOffsets rows{operand(id)};
         ir::Ragged const& ragged = graph_.value(id).ragged;
         if (!ragged) return rows;
-        rows.offsets = SinkGradientProblem::Offsets{graph_.value(ragged.offset).type, ragged.multiplier};
+        rows.offsets = SinkGradientProblem::RaggedOffsets{graph_.value(ragged.offset).type, ragged.multiplier};
         offset_slots_.push_back(slot_of(ragged.offset));
         return rows;
     }
@@ -89,7 +89,7 @@ Result<std::shared_ptr<StepBeside const>> sink_gradient_step(LegalGraph const& g
                                                              kernels::DeviceFacts const& device,
                                                              std::optional<std::string_view> stored) {
     SinkGradient const& parts = *graph.sink_gradient;
-    Collector collector(graph.graph, layout);
+    ProblemCollector collector(graph.graph, layout);
     SinkGradientProblem problem;
     problem.o = collector.rows(parts.o);
     problem.d_o = collector.rows(parts.d_o);

@@ -55,7 +55,7 @@ constexpr Quirk kRows[] = {
      .mend = "convert the tensors to HALF or BFLOAT16, or use Target::cpu()",
      .seen = "a mask: 8 of 8 runs wrong; a drawn one and a mask of one column: no engine in 8 of 8. 9.14.0 the same",
      .check = dropout_of_floats,
-     .of = Of::Wider},
+     .of = QuirkScope::Wider},
     {.id = "cudnn.s77",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
@@ -63,7 +63,7 @@ constexpr Quirk kRows[] = {
      .mend = "convert the tensors to HALF or BFLOAT16, use smaller heads, or Target::cpu()",
      .seen = "8 of 8 runs wrong, 9.14.0 the same: V's columns from 128 on are NaN, those of Q and K are right",
      .check = v_dim_of_floats,
-     .of = Of::Wider},
+     .of = QuirkScope::Wider},
     {.id = "cudnn.s77",
      .on = kAmpere | kConsumerBlackwell,
      .evidence = Evidence::NoEngine,
@@ -72,7 +72,7 @@ constexpr Quirk kRows[] = {
      .mend = "convert the tensors to HALF or BFLOAT16, use smaller heads, or Target::cpu()",
      .seen = "asked for 8.9 and 12.0; 8.6 by its size",
      .check = qk_dim_of_floats,
-     .of = Of::Wider},
+     .of = QuirkScope::Wider},
     {.id = "cudnn.s78",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
@@ -82,7 +82,7 @@ constexpr Quirk kRows[] = {
          "6 of 6 runs wrong, 9.14.0 the same: NaN from the second head on; with fewer heads in V alone it is right. "
          "Causality, windows, padding, bias, ALiBi, softcap, Max, ragged tensors and pages of FLOAT are right",
      .check = one_query_of_floats,
-     .of = Of::Wider},
+     .of = QuirkScope::Wider},
     {.id = "cudnn.s79",
      .cudnn = {0, 91900},
      .evidence = Evidence::NoEngine,
@@ -91,7 +91,7 @@ constexpr Quirk kRows[] = {
      .mend = "install 9.19 or newer, convert the tensors to HALF or BFLOAT16, or use Target::cpu()",
      .seen = "9.14.0: 8 of 8 runs past the limit had no engine",
      .check = sink_of_floats,
-     .of = Of::Wider},
+     .of = QuirkScope::Wider},
     {.id = "cudnn.s83",
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
@@ -103,7 +103,7 @@ constexpr Quirk kRows[] = {
          "to 16 heads of 32 to 128 and 256 to 4,096 rows, and 8 cases. The same graphs of single operations are "
          "right",
      .check = unified_floats,
-     .of = Of::Wider},
+     .of = QuirkScope::Wider},
 };
 
 }  // namespace

@@ -12,13 +12,15 @@
 namespace cudnn_frontend::quirks {
 namespace {
 
-enum class Direction { Forward, Backward };
+enum class Fp8Direction { Forward, Backward };
 
-bool is_of(Direction direction, Facts const& facts) { return facts.is_backward == (direction == Direction::Backward); }
+bool is_of(Fp8Direction direction, Facts const& facts) {
+    return facts.is_backward == (direction == Fp8Direction::Backward);
+}
 
 Found any_fp8(Facts const& facts) { return Violation{-1, facts.is_backward ? "FP8 backward" : "FP8 attention"}; }
 
-template <Direction direction>
+template <Fp8Direction direction>
 Found fp8_of(Facts const& facts) {
     return is_of(direction, facts) ? any_fp8(facts) : std::nullopt;
 }
@@ -28,7 +30,7 @@ Found fp8_pages(Facts const& facts) {
     return Violation{-1, "pages in FP8 attention"};
 }
 
-template <Direction direction, std::int64_t smallest, std::int64_t largest>
+template <Fp8Direction direction, std::int64_t smallest, std::int64_t largest>
 Found fp8_head_dims(Facts const& facts) {
     if (!is_of(direction, facts)) return {};
     return bad_head_dim(facts, [](std::int64_t dim) { return dim % 16 != 0 || dim < smallest || dim > largest; });
@@ -148,15 +150,15 @@ constexpr Quirk kRows[] = {
      .statement = "compute capability 9.0, 10.x or 12.x for FP8 attention",
      .mend = "use HALF or BFLOAT16 here, or Target::cpu()",
      .check = any_fp8,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s40",
      .on = kConsumerBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
      .statement = "forward alone for FP8 attention",
      .mend = "use HALF or BFLOAT16 here, or Target::cpu()",
-     .check = fp8_of<Direction::Backward>,
-     .of = Of::Fp8},
+     .check = fp8_of<Fp8Direction::Backward>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s40",
      .cudnn = {0, 91900},
      .on = kConsumerBlackwell,
@@ -164,48 +166,48 @@ constexpr Quirk kRows[] = {
      .verified = {91400, kOffline},
      .statement = "cuDNN 9.19 or newer for FP8 attention",
      .mend = "install 9.19 or newer, use HALF or BFLOAT16 here, or Target::cpu()",
-     .check = fp8_of<Direction::Forward>,
-     .of = Of::Fp8},
+     .check = fp8_of<Fp8Direction::Forward>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s41",
      .on = kHopper,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
      .statement = "head dims in multiples of 16 up to 256 for FP8 attention",
      .mend = kPadHeads,
-     .check = fp8_head_dims<Direction::Forward, 16, 256>,
-     .of = Of::Fp8},
+     .check = fp8_head_dims<Fp8Direction::Forward, 16, 256>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s41",
      .on = kHopper,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
      .statement = "head dims of 128 for FP8 backward",
      .mend = kPadHeads,
-     .check = fp8_head_dims<Direction::Backward, 128, 128>,
-     .of = Of::Fp8},
+     .check = fp8_head_dims<Fp8Direction::Backward, 128, 128>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s41",
      .on = kOlder | kAmpere | kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {92800, kOffline},
      .statement = "head dims in multiples of 16 for FP8 attention",
      .mend = kPadHeads,
-     .check = fp8_head_dims<Direction::Forward, 16, kNoBound>,
-     .of = Of::Fp8},
+     .check = fp8_head_dims<Fp8Direction::Forward, 16, kNoBound>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s41",
      .on = kConsumerBlackwell,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
      .statement = "head dims in multiples of 16 up to 128 for FP8 attention",
      .mend = kPadHeads,
-     .check = fp8_head_dims<Direction::Forward, 16, 128>,
-     .of = Of::Fp8},
+     .check = fp8_head_dims<Fp8Direction::Forward, 16, 128>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s41",
      .on = kEvery - kHopper,
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
      .statement = "head dims in multiples of 16 up to 128 for FP8 backward",
      .mend = kPadHeads,
-     .check = fp8_head_dims<Direction::Backward, 16, 128>,
-     .of = Of::Fp8},
+     .check = fp8_head_dims<Fp8Direction::Backward, 16, 128>,
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s42",
      .on = kEvery - kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
@@ -213,7 +215,7 @@ constexpr Quirk kRows[] = {
      .statement = "results of an FP8 type in FP8 attention",
      .mend = "set_data_type(DataType_t::FP8_E4M3), and multiply by the descale after",
      .check = fp8_results,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s43",
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
@@ -223,7 +225,7 @@ constexpr Quirk kRows[] = {
      .seen = "9.19.0 has no engine for forward (4 cases), 9.14.0 gives wrong Stats; backward ends in an illegal memory "
              "access (6 cases)",
      .check = fp8_sink,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s44",
      .on = kEvery - kDatacenterBlackwell,
      .evidence = Evidence::NoEngine,
@@ -231,7 +233,7 @@ constexpr Quirk kRows[] = {
      .statement = "more than one query in FP8 attention",
      .mend = "give Q a second row, or use HALF or BFLOAT16",
      .check = fp8_of_one_query,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s45",
      .on = kConsumerBlackwell,
      .evidence = Evidence::NoEngine,
@@ -239,7 +241,7 @@ constexpr Quirk kRows[] = {
      .statement = "no dropout probability in FP8 attention",
      .mend = "drop by a mask of yours, or use HALF or BFLOAT16",
      .check = fp8_dropout,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s46",
      .on = kEvery - kHopper,
      .evidence = Evidence::NoEngine,
@@ -247,7 +249,7 @@ constexpr Quirk kRows[] = {
      .statement = "no TANH_BWD and its like in a modifier's gradient in FP8 attention",
      .mend = kWiderTypes,
      .check = fp8_modifier_gradient,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s47",
      .on = kHopper,
      .evidence = Evidence::Crash,
@@ -260,7 +262,7 @@ constexpr Quirk kRows[] = {
              "other forward cases were right. Backward: 6 had no engine, 5 were wrong, with writes outside the "
              "workspace",
      .check = fp8_ragged,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s48",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
@@ -268,7 +270,7 @@ constexpr Quirk kRows[] = {
      .mend = "leave out set_deterministic_algorithm(), or use HALF or BFLOAT16",
      .seen = "the numbers are right; nothing says that each run gives the same bits",
      .check = fp8_deterministic,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s49",
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
@@ -280,7 +282,7 @@ constexpr Quirk kRows[] = {
          "with s50 and s51 160 of 160 runs wrong. Forward ignores a bias, ALiBi, a modifier and a dropout mask, and "
          "generated dropout faults; backward ignores modifiers and masks, and applies bias and ALiBi",
      .check = fp8_ignored,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s50",
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
@@ -289,7 +291,7 @@ constexpr Quirk kRows[] = {
      .mend = "leave them out, or use HALF or BFLOAT16",
      .seen = "Max is wrong",
      .check = fp8_extremes,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s51",
      .on = kHopper,
      .evidence = Evidence::Crash,
@@ -298,7 +300,7 @@ constexpr Quirk kRows[] = {
      .mend = "make them tensors with pointers in the pack, neither numbers nor by value",
      .seen = "an illegal memory access where they are part of the graph or by value. Forward is right",
      .check = fp8_factors,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s52",
      .cudnn = {0, 91900},
      .on = kHopper,
@@ -308,7 +310,7 @@ constexpr Quirk kRows[] = {
      .mend = "install 9.19 or newer, or use HALF or BFLOAT16",
      .seen = "9.14.0: 10 of 10 runs past the limit had no engine",
      .check = fp8_pages,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s63",
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
@@ -319,7 +321,7 @@ constexpr Quirk kRows[] = {
              "many of the last rows as lie past a multiple of 16, or are missing to one. Lengths within a fitting Sq "
              "are right",
      .check = fp8_rows,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s64",
      .on = kHopper | kDatacenterBlackwell,
      .evidence = Evidence::WrongNumbers,
@@ -331,7 +333,7 @@ constexpr Quirk kRows[] = {
      .seen = "10 of 55 runs wrong: with as many heads in V as in Q and fewer in K dV is not written; the other 45, the "
              "other way round, had no plan, on 10.x neither",
      .check = fp8_heads,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s65",
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
@@ -342,7 +344,7 @@ constexpr Quirk kRows[] = {
      .seen = "9.14.0 and 9.19.0, with a right bound or without: Stats and O are of other keys in 3 of 12 runs, which "
              "were random; 4 had no engine. Full lengths are right, which no host sees, and so is backward",
      .check = fp8_band,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
     {.id = "cudnn.s67",
      .on = kHopper,
      .evidence = Evidence::WrongNumbers,
@@ -351,7 +353,7 @@ constexpr Quirk kRows[] = {
      .mend = "store O as FP8_E4M3 or FP8_E5M2, or use Target::cpu()",
      .seen = "3 of 8 runs wrong; right where descale_o is 1. amax_dP is that of O taken as it is",
      .check = fp8_wide_o,
-     .of = Of::Fp8},
+     .of = QuirkScope::Fp8},
 };
 
 }  // namespace

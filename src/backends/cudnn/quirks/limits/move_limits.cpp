@@ -20,7 +20,7 @@ constexpr Quirk kRows[] = {
          "and after a pointwise node, as either operand and as the result of a matmul, before and after attention; "
          "no engine, and a segmentation fault before attention's K",
      .check = moves,
-     .of = Of::Moves},
+     .of = QuirkScope::Moves},
 };
 
 }  // namespace

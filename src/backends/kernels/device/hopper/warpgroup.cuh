@@ -54,7 +54,7 @@ struct Factor {
               "n"(Factor::kPanels));                                                                              \
     }                                                                                                             \
     template <bool TRANSPOSED_B>                                                                                  \
-    inline void start_product(float(&sums)[8][4], Block const& a, Factor b, bool adds, Element) {                 \
+    inline void start_product(float(&sums)[8][4], MatrixBlock const& a, Factor b, bool adds, Element) {           \
         asm volatile(                                                                                             \
             "{ .reg .pred adds; .reg .b64 b; setp.ne.b32 adds, %37, 0; mov.b64 b, {%36, %39}; "                   \
             "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUM_PLACES_32                        \
@@ -87,12 +87,12 @@ inline void hold(float (&sums)[COUNT][4]) {
         for (float& sum : four) asm volatile("" : "+f"(sum)::"memory");
     }
 }
-inline void hold(Block& block) {
+inline void hold(MatrixBlock& block) {
     for (unsigned& word : block.words) asm volatile("" : "+r"(word)::"memory");
 }
 
 // The reverse of load_block().
-inline void store_block(void* row, Block const& block) {
+inline void store_block(void* row, MatrixBlock const& block) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
                  "r"(block.words[0]), "r"(block.words[1]), "r"(block.words[2]), "r"(block.words[3])
                  : "memory");

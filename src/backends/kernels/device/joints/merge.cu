@@ -9,11 +9,11 @@ constexpr float kLog2OfE = 1.4426950408889634f, kLnOf2 = 0.6931471805599453f;
 template <class From, int COUNT, int RUNS>
 class Merged {
    public:
-    using Part = Vector<From, COUNT, RUNS>;
+    using MergedPart = Vector<From, COUNT, RUNS>;
 
     // Adds two parts at a time, however many of them a thread loads at once, so that the bits of an element depend on
     // its parts alone.
-    void add_two(float const* stats, Part* parts, bool are_first, bool are_both) {
+    void add_two(float const* stats, MergedPart* parts, bool are_first, bool are_both) {
         float const larger = fmaxf(stats[0], stats[1]);
         if (are_first) largest_ = larger;
         else if (larger > largest_) relate_to(larger);
@@ -41,7 +41,7 @@ class Merged {
         weights_ *= factor;
         for (float& number : o_) number *= factor;
     }
-    void add(float stats, Part& part) {
+    void add(float stats, MergedPart& part) {
         float const part_weight = weight(stats);
         if (stats == -infinity()) part.clear();  // it may hold anything
         weights_ += part_weight;
@@ -54,7 +54,7 @@ class Merged {
 
 template <class From, class To, int COUNT, int RUNS, class Index>
 inline void merge(KernelArguments const& arguments) {
-    Place<Index, 5> const place(arguments);
+    StridedPlace<Index, 5> const place(arguments);
     if (!place.is_inside) return;
     auto const* o = place.template pointer<From>(arguments, 0);
     auto const* stats = place.template pointer<float>(arguments, 1);

@@ -4,7 +4,7 @@
 
 template <class Index>
 inline void split_lengths(KernelArguments const& arguments) {
-    Place<Index, 4> const place(arguments);
+    StridedPlace<Index, 4> const place(arguments);
     if (!place.is_inside) return;
     int const queries = *place.template pointer<int const>(arguments, 0);
     long long const group = arguments.numbers[0], chunk = arguments.numbers[1];

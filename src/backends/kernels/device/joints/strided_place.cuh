@@ -18,8 +18,8 @@ inline unsigned long long divided(unsigned long long number, long long size, Div
 // The place of the thread's step in each of the first OPERANDS operands, in elements of a part. Index is unsigned where
 // steps, parts and places are below 2^31, else unsigned long long.
 template <class Index, int OPERANDS>
-struct Place {
-    explicit Place(KernelArguments const& arguments) {
+struct StridedPlace {
+    explicit StridedPlace(KernelArguments const& arguments) {
         Index rest = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
         is_inside = rest < static_cast<Index>(arguments.steps);
 #pragma unroll 1

@@ -4,7 +4,7 @@
 
 template <class From, class To, int COUNT, int RUNS, class Index>
 inline void sum(KernelArguments const& arguments) {
-    Place<Index, 3> const place(arguments);
+    StridedPlace<Index, 3> const place(arguments);
     if (!place.is_inside) return;
     float total[COUNT] = {};
     if (arguments.operands[2].start != nullptr) {

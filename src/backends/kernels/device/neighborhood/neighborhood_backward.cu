@@ -7,12 +7,12 @@
 using namespace cudnn_frontend::kernels;
 
 // The weight that attention gave to a key for a query, and the gradient of their score.
-struct Pair {
+struct KeyWeight {
     float weight = 0, gradient = 0;
 };
 
 template <class Element, bool WITH_BIAS>
-inline Pair pair_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key, float delta) {
+inline KeyWeight pair_of(NeighborhoodArguments const& arguments, Token const& query, Token const& key, float delta) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
     float score = arguments.scale * dot<Element>(arguments, tensors[NeighborhoodTensor::Queries], query,
                                                  tensors[NeighborhoodTensor::Keys], key);
@@ -43,14 +43,15 @@ inline void query_gradients(NeighborhoodArguments const& arguments) {
     long long const index = token_index();
     if (index >= tokens_of(arguments)) return;
     Token const query = token_of(arguments, index);
-    Window const window(arguments, query);
+    KeyWindow const window(arguments, query);
     float const delta = delta_of<Element>(arguments, query);
     if (lane_index() == 0) *row_of<float>(arguments.tensors[NeighborhoodTensor::Delta], query) = delta;
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         Columns<COUNT> gradient;
         for (unsigned start = 0; start < window.count(); start += kLanes) {
             Met const key = window[start + lane_index()];
-            Pair const pair = key.is_there ? pair_of<Element, WITH_BIAS>(arguments, query, key.token, delta) : Pair{};
+            KeyWeight const pair =
+                key.is_there ? pair_of<Element, WITH_BIAS>(arguments, query, key.token, delta) : KeyWeight{};
             gradient.template add_rows<Element>(arguments, arguments.tensors[NeighborhoodTensor::Keys], first, key,
                                                 pair.gradient);
         }
@@ -70,7 +71,7 @@ inline void key_gradients(NeighborhoodArguments const& arguments) {
         Columns<COUNT> of_key, of_value;
         for (unsigned start = 0; start < window.count(); start += kLanes) {
             Met const query = window[start + lane_index()];
-            Pair pair;
+            KeyWeight pair;
             if (query.is_there) {
                 float const delta = *row_of<float const>(tensors[NeighborhoodTensor::Delta], query.token);
                 pair = pair_of<Element, WITH_BIAS>(arguments, query.token, key, delta);

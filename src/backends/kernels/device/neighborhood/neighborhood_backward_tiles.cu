@@ -19,7 +19,7 @@ inline void dot_rows(float (&sums)[2], RowsInRegisters<Element, COLUMNS> const& 
                      RowsInRegisters<Element, COLUMNS> const& b) {
     for (int k = 0; k < COLUMNS / 16; ++k) {
         for (int word = 0; word < 4; ++word) {
-            Run<Element, 2> x, y;
+            ElementRun<Element, 2> x, y;
             x.units[0].words[0] = a.blocks[k].words[word];
             y.units[0].words[0] = b.blocks[k].words[word];
             for (int i = 0; i < 2; ++i) sums[word % 2] += to_float(x.elements[i]) * to_float(y.elements[i]);
@@ -69,8 +69,8 @@ inline void query_gradient_tiles(NeighborhoodArguments const& arguments) {
     RowSums<Element, COLUMNS> gradient;
     for_each_key_stage<Element, COLUMNS, false>(
         arguments, tile,
-        [&](Row<Element, COLUMNS> const* keys, Row<Element, COLUMNS> const* values,
-            typename Stages::Table const& table) {
+        [&](TileRow<Element, COLUMNS> const* keys, TileRow<Element, COLUMNS> const* values,
+            typename Stages::KeyTable const& table) {
 #pragma unroll 1
             for (int first = 0; first < Stages::kRows; first += 32) {
                 Meeting const meeting = rows.template meeting<32>(table.places + first, guards);
@@ -101,18 +101,18 @@ template <class Element, int COLUMNS>
 struct QueryStages {
     static constexpr int kRows = staged_rows(COLUMNS, true);
 
-    struct Table {
+    struct QueryTable {
         Element const *queries[kRows], *output_gradients[kRows];  // null past the last row
         long long stats[kRows], delta[kRows];                     // their offsets
         unsigned first_keys[kRows], last_keys[kRows];
 
-        Range keys(int row) const { return {first_keys[row], last_keys[row]}; }
+        PlaceRange keys(int row) const { return {first_keys[row], last_keys[row]}; }
     };
 
-    Row<Element, COLUMNS> own_keys[kTileTokens], own_values[kTileTokens];
-    Row<Element, COLUMNS> queries[2][kRows], output_gradients[2][kRows];
+    TileRow<Element, COLUMNS> own_keys[kTileTokens], own_values[kTileTokens];
+    TileRow<Element, COLUMNS> queries[2][kRows], output_gradients[2][kRows];
     float stats[2][kRows], delta[2][kRows];
-    Table tables[3];
+    QueryTable tables[3];
 };
 
 // A lane's two keys, of whose rows it has a part, and the range of the warp's keys.
@@ -120,7 +120,7 @@ struct KeyRows {
     Coordinates places[2];
     bool is_there[2];
     unsigned packed_places[2];
-    Range of_warp;
+    PlaceRange of_warp;
 
     KeyRows(Tile const& tile, NeighborhoodTiles const& tiles) {
         for (int half = 0; half < 2; ++half) {
@@ -149,7 +149,7 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
                                  QueryStages<Element, COLUMNS>& shared, Use const& use) {
     using Stages = QueryStages<Element, COLUMNS>;
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    Box const box = tile.queries_of(tile.tokens());
+    TokenBox const box = tile.queries_of(tile.tokens());
     int const count = box.count();
     NeighborhoodAccess const& of_queries = tensors[NeighborhoodTensor::Queries];
     NeighborhoodAccess const& of_gradients = tensors[NeighborhoodTensor::OutputGradient];
@@ -159,7 +159,7 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
     auto const look_up = [&](int stage) {
         int const row = row_to_look_up<Stages::kRows>(stage);
         if (row < 0) return;
-        typename Stages::Table& table = shared.tables[stage % 3];
+        typename Stages::QueryTable& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
         Coordinates const place = is_there ? box[number] : box.first;
@@ -168,12 +168,12 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
             is_there ? first_gradient + Tile::offset_from_first(of_gradients, place) : nullptr;
         table.stats[row] = is_there ? tile.offset_of(tensors[NeighborhoodTensor::Stats], place) : -1;
         table.delta[row] = is_there ? tile.offset_of(tensors[NeighborhoodTensor::Delta], place) : -1;
-        Box const keys = tile.keys_of(place);
+        TokenBox const keys = tile.keys_of(place);
         table.first_keys[row] = is_there ? packed(arguments.tiles, keys.first) : arguments.tiles.nowhere;
         table.last_keys[row] = is_there ? packed(arguments.tiles, keys.last) : 0;
     };
     auto const start_copies = [&](int stage) {
-        typename Stages::Table const& table = shared.tables[stage % 3];
+        typename Stages::QueryTable const& table = shared.tables[stage % 3];
         stage_rows<Stages::kRows, COLUMNS>(shared.queries[stage % 2], table.queries, of_queries.start,
                                            arguments.columns);
         stage_rows<Stages::kRows, COLUMNS>(shared.output_gradients[stage % 2], table.output_gradients,
@@ -201,7 +201,7 @@ inline void start_own_copies(NeighborhoodArguments const& arguments, Tile const&
         bool is_there;
         Coordinates const place = tile.place_of(row, is_there);
         is_there = column < arguments.columns;
-        auto const copy = [&](Row<Element, COLUMNS>* to, NeighborhoodAccess const& tensor) {
+        auto const copy = [&](TileRow<Element, COLUMNS>* to, NeighborhoodAccess const& tensor) {
             Element const* const start = static_cast<Element const*>(tensor.start);
             start_copy_of_16_bytes(&to[row][column], is_there ? start + tile.offset_of(tensor, place) + column : start,
                                    is_there);
@@ -227,13 +227,13 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
     RowSums<Element, COLUMNS> key_gradient, value_gradient;
     start_own_copies<Element, COLUMNS>(arguments, tile, shared);
     for_each_query_stage<Element, COLUMNS>(
-        arguments, tile, shared, [&](int stage, typename Stages::Table const& table) {
+        arguments, tile, shared, [&](int stage, typename Stages::QueryTable const& table) {
 #pragma unroll 1
             for (int first = 0; first < Stages::kRows; first += 32) {
                 Meeting const meeting = rows.meeting(table.first_keys + first, table.last_keys + first, guards);
                 if (!meeting.any) continue;
-                Row<Element, COLUMNS> const* const queries = shared.queries[stage] + first;
-                Row<Element, COLUMNS> const* const output_gradients = shared.output_gradients[stage] + first;
+                TileRow<Element, COLUMNS> const* const queries = shared.queries[stage] + first;
+                TileRow<Element, COLUMNS> const* const output_gradients = shared.output_gradients[stage] + first;
                 float weights[4][4], gradients[4][4];
                 multiply_by_rows<COLUMNS, 4, Element>(weights, keys, queries);
                 multiply_by_rows<COLUMNS, 4, Element>(gradients, values, output_gradients);

@@ -50,7 +50,7 @@ inline void gradient_start(NeighborhoodArguments const& arguments) {
     RowPart<COLUMNS> const part(arguments);
     float delta = 0;
     if (part.is_there) {
-        Run<Element, 8> output, gradient;
+        ElementRun<Element, 8> output, gradient;
         output.load(static_cast<Element const*>(tensors[NeighborhoodTensor::Output].start) +
                     part.offset_of(tensors[NeighborhoodTensor::Output]));
         gradient.load(static_cast<Element const*>(tensors[NeighborhoodTensor::OutputGradient].start) +
@@ -74,7 +74,7 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
     RowPart<COLUMNS> const part(arguments);
     if (!part.is_there) return;
-    Run<float, 8> sums;
+    ElementRun<float, 8> sums;
     sums.load(static_cast<float const*>(tensors[NeighborhoodTensor::QuerySums].start) +
               part.offset_of(tensors[NeighborhoodTensor::QuerySums]));
     unsigned words[4];
@@ -293,14 +293,14 @@ inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile
 }
 
 template <class Element, int COLUMNS>
-inline void run_key_group(NeighborhoodArguments const& arguments, Tile const& tile, Box const& all,
+inline void run_key_group(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& all,
                           GradientMemory<Element, COLUMNS>& shared) {
     look_up_own(arguments, tile, shared);
     wait_for_warp();
     stage_own_rows(shared.keys, shared.own_rows[0], arguments.columns);
     stage_own_rows(shared.values, shared.own_rows[1], arguments.columns);
     GroupRows<MetPlacesInMemory> rows(
-        tile, all, [&](Box const& keys) { return tile.queries_of(keys); }, MetPlacesInMemory(shared.places));
+        tile, all, [&](TokenBox const& keys) { return tile.queries_of(keys); }, MetPlacesInMemory(shared.places));
     KeyGradients<Element, COLUMNS> made(arguments, shared);
     wait_for_rows();
     __syncthreads();
@@ -312,7 +312,7 @@ inline void run_key_group(NeighborhoodArguments const& arguments, Tile const& ti
 }
 
 template <class Element, int COLUMNS>
-inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& tile, Box const& all,
+inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& all,
                          GradientMemory<Element, COLUMNS>& shared) {
     QueryFetcher<Element, COLUMNS> fetcher(arguments, tile, all, shared);
     int const stages = (all.count() + kGroupRows - 1) / kGroupRows;
@@ -345,10 +345,10 @@ inline void run_adders(NeighborhoodArguments const& arguments, GradientMemory<El
 
 template <class Element, int COLUMNS>
 inline void gradients(NeighborhoodArguments const& arguments) {
-    using Memory = GradientMemory<Element, COLUMNS>;
-    static_assert(sizeof(Memory) == group_shared_bytes(COLUMNS, true));
+    using SharedMemory = GradientMemory<Element, COLUMNS>;
+    static_assert(sizeof(SharedMemory) == group_shared_bytes(COLUMNS, true));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
-    Memory& shared = *reinterpret_cast<Memory*>(shared_memory);
+    SharedMemory& shared = *reinterpret_cast<SharedMemory*>(shared_memory);
     int const group = group_index();
     if (has_adders(COLUMNS) && group > kGroups) {
         leave_registers<64>();
@@ -356,7 +356,7 @@ inline void gradients(NeighborhoodArguments const& arguments) {
         return;
     }
     Tile const tile(arguments);
-    Box const all = tile.queries_of(tile.tokens());
+    TokenBox const all = tile.queries_of(tile.tokens());
     if (threadIdx.x == 0) shared.prepare(tile.is_empty() ? 0 : all.count());
     if (tile.is_empty()) {
         __syncthreads();  // the warps that add wait here, too

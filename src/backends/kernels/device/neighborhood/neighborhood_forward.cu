@@ -6,7 +6,7 @@
 using namespace cudnn_frontend::kernels;
 
 // Weights of a query's keys, 32 at a time, relative to the largest score so far.
-struct Softmax {
+struct LaneSoftmax {
     float largest = -infinity(), sum = 0;
 
     // Returns the lane's weight, and sets the factor for the sums so far.
@@ -21,9 +21,9 @@ struct Softmax {
 };
 
 template <class Element, int COUNT>
-inline Softmax attend(NeighborhoodArguments const& arguments, Token const& query, int first_column) {
-    Window const window(arguments, query);
-    Softmax softmax;
+inline LaneSoftmax attend(NeighborhoodArguments const& arguments, Token const& query, int first_column) {
+    KeyWindow const window(arguments, query);
+    LaneSoftmax softmax;
     Columns<COUNT> output;
     for (unsigned start = 0; start < window.count(); start += kLanes) {
         Met const key = window[start + lane_index()];
@@ -49,7 +49,7 @@ inline void neighborhood_forward(NeighborhoodArguments const& arguments) {
     long long const index = token_index();
     if (index >= tokens_of(arguments)) return;
     Token const query = token_of(arguments, index);
-    Softmax softmax;
+    LaneSoftmax softmax;
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         softmax = attend<Element, COUNT>(arguments, query, first);
     }

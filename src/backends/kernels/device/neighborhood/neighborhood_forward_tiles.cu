@@ -5,7 +5,7 @@
 
 // Attention of the warp's queries over the keys so far. Scores count in powers of 2.
 template <class Element, int COLUMNS>
-struct Attention {
+struct TileAttention {
     static constexpr int kKeys = KeyStages<Element, COLUMNS>::kRows;
 
     float largest[2] = {-infinity(), -infinity()};  // for each of the lane's rows
@@ -52,7 +52,7 @@ template <class Element, int COLUMNS, bool WITH_BIAS>
 class Scores {
    public:
     static constexpr int kKeys = KeyStages<Element, COLUMNS>::kRows;
-    using Table = typename KeyStages<Element, COLUMNS>::Table;
+    using Table = typename KeyStages<Element, COLUMNS>::KeyTable;
 
     Scores(NeighborhoodArguments const& arguments, Tile const& tile, QueryRows const& rows)
         : arguments_(arguments), rows_(rows), scale_(arguments.scale * kLog2OfE) {
@@ -110,11 +110,11 @@ inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
                  {tile.offset_of(tensors[NeighborhoodTensor::Queries], rows.places[0]),
                   tile.offset_of(tensors[NeighborhoodTensor::Queries], rows.places[1])},
                  arguments.columns);
-    Attention<Element, COLUMNS> attention;
+    TileAttention<Element, COLUMNS> attention;
     for_each_key_stage<Element, COLUMNS, WITH_BIAS>(
         arguments, tile,
-        [&](Row<Element, COLUMNS> const* keys, Row<Element, COLUMNS> const* values,
-            typename Stages::Table const& table) {
+        [&](TileRow<Element, COLUMNS> const* keys, TileRow<Element, COLUMNS> const* values,
+            typename Stages::KeyTable const& table) {
             Meeting const meeting = rows.template meeting<kKeys>(table.places, arguments.tiles.guards);
             if (!meeting.any) return;
             float weights[kKeys / 8][4];

@@ -70,7 +70,7 @@ struct GroupAttention {
 };
 
 // The offset from the first place of a box to the one of that number, or to the last one.
-inline long long offset_in(Box const& box, NeighborhoodAccess const& tensor, int number) {
+inline long long offset_in(TokenBox const& box, NeighborhoodAccess const& tensor, int number) {
     if (number >= box.count()) number = box.count() - 1;
     if (box.is_line()) return number * tensor.steps[kMostAxes - 1];
     return Tile::offset_from_first(tensor, place_in(box, number));
@@ -111,7 +111,7 @@ inline void turn_queries(Panels<Element, kGroupTileTokens, COLUMNS>& queries, fl
 // Calls use(stage, first) for all keys that are visible to the tile's queries: 64 of a stage, which is in shared
 // memory, from the row `first` on.
 template <class Element, int COLUMNS, class Use>
-inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
+inline void for_each_group_key_stage(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& box,
                                      GroupKeyStages<Element, COLUMNS>& shared, Use const& use) {
     int const thread = threadIdx.x, row = thread % kStagedKeys, which = thread / kStagedKeys;
     static_assert(kGroupTileThreads == 2 * kStagedKeys);
@@ -146,8 +146,8 @@ inline void neighborhood_forward_warpgroups(NeighborhoodArguments const& argumen
     Tile const tile(arguments);
     if (tile.is_empty()) return;
     NeighborhoodAccess const* const tensors = arguments.tensors;
-    auto const met_by = [&](Box const& queries) { return tile.keys_of(queries); };
-    Box const all = met_by(tile.tokens());
+    auto const met_by = [&](TokenBox const& queries) { return tile.keys_of(queries); };
+    TokenBox const all = met_by(tile.tokens());
     GroupRows<MetPlaces> rows(tile, all, met_by, {});
     GroupAttention<Element, COLUMNS> attention{arguments.scale == 0 ? 1.0f : fabsf(arguments.scale) * kLog2OfE};
     for_each_group_key_stage<Element, COLUMNS>(arguments, tile, all, shared, [&](int stage, int first) {

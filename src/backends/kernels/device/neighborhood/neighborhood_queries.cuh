@@ -76,7 +76,7 @@ struct GradientMemory {
 template <class Element, int COLUMNS>
 class QueryFetcher {
    public:
-    QueryFetcher(NeighborhoodArguments const& arguments, Tile const& tile, Box const& box,
+    QueryFetcher(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& box,
                  GradientMemory<Element, COLUMNS>& shared)
         : tensors_(arguments.tensors),
           box_(box),
@@ -182,7 +182,7 @@ class QueryFetcher {
     }
 
     NeighborhoodAccess const* tensors_;
-    Box const& box_;
+    TokenBox const& box_;
     GradientMemory<Element, COLUMNS>& shared_;
     int columns_;
     long long first_query_, first_output_gradient_, first_statistics_;  // of the box's first place

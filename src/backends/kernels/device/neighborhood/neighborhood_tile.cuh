@@ -18,7 +18,7 @@ struct Coordinates {
 };
 
 // Places along each axis, both ends included.
-struct Box {
+struct TokenBox {
     Coordinates first, last;
 
     int extent(int axis) const { return last.at[axis] - first.at[axis] + 1; }
@@ -97,12 +97,12 @@ class Tile {
         return offset;
     }
 
-    Box const& tokens() const { return tokens_; }
+    TokenBox const& tokens() const { return tokens_; }
 
     // The keys that a query sees, and the box of the keys that any of a box of queries sees.
-    Box keys_of(Coordinates const& query) const { return keys_of(Box{query, query}); }
-    Box keys_of(Box const& queries) const {
-        Box box;
+    TokenBox keys_of(Coordinates const& query) const { return keys_of(TokenBox{query, query}); }
+    TokenBox keys_of(TokenBox const& queries) const {
+        TokenBox box;
         for (int axis = 0; axis < kMostAxes; ++axis) {
             auto const of_last = neighborhood::keys_of(axes_[axis], queries.last.at[axis]);
             box.first.at[axis] = neighborhood::keys_of(axes_[axis], queries.first.at[axis]).first;
@@ -111,8 +111,8 @@ class Tile {
         return box;
     }
     // The queries that see any of a box of keys.
-    Box queries_of(Box const& keys) const {
-        Box box;
+    TokenBox queries_of(TokenBox const& keys) const {
+        TokenBox box;
         for (int axis = 0; axis < kMostAxes; ++axis) {
             auto const of_last = neighborhood::queries_of(axes_[axis], keys.last.at[axis]);
             box.first.at[axis] = neighborhood::queries_of(axes_[axis], keys.first.at[axis]).first;
@@ -142,14 +142,14 @@ class Tile {
     NeighborhoodArguments const& arguments_;
     neighborhood::AxisOf<int> axes_[kMostAxes];
     unsigned groups_[kMostAxes];
-    Box tokens_;
+    TokenBox tokens_;
     unsigned batch_, head_;
 };
 
 // Rows of a warp as left factors, in registers: those of two tokens for each lane.
 template <class Element, int COLUMNS>
 struct RowsInRegisters {
-    Block blocks[COLUMNS / 16];
+    MatrixBlock blocks[COLUMNS / 16];
 
     void load(NeighborhoodAccess const& tensor, long long const (&offsets)[2], int columns) {
         int const first = 2 * (lane_index() % 4);
@@ -161,12 +161,12 @@ struct RowsInRegisters {
             }
         }
     }
-    Block const& block(int k) const { return blocks[k]; }
+    MatrixBlock const& block(int k) const { return blocks[k]; }
 };
 
 // The warp's weights of 16 rows of a staged matrix, as a left factor.
 template <class Element>
-inline Block weights_of(float const (&first)[4], float const (&second)[4]) {
+inline MatrixBlock weights_of(float const (&first)[4], float const (&second)[4]) {
     return {{pack(first[0], first[1], Element()), pack(first[2], first[3], Element()),
              pack(second[0], second[1], Element()), pack(second[2], second[3], Element())}};
 }

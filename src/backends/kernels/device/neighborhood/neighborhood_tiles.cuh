@@ -19,11 +19,11 @@ inline unsigned packed(NeighborhoodTiles const& tiles, Coordinates const& place)
 }
 
 // Packed places, both ends included.
-struct Range {
+struct PlaceRange {
     unsigned first, last;
 };
 // Whether the place is in the range along every axis: a subtraction that ends below zero borrows its axis' guard.
-inline bool has(Range const& range, unsigned place, unsigned guards) {
+inline bool has(PlaceRange const& range, unsigned place, unsigned guards) {
     return (((place | guards) - range.first) & ((range.last | guards) - place) & guards) == guards;
 }
 
@@ -52,29 +52,29 @@ inline unsigned extreme_of_lanes(unsigned place, unsigned guards) {
 
 // A staged matrix, or the tile's own.
 template <class Element, int COLUMNS>
-using Row = Element[COLUMNS + kRowGap];
+using TileRow = Element[COLUMNS + kRowGap];
 
 // The same, as a left factor in shared memory.
 template <class Element, int COLUMNS>
 struct RowsInSharedMemory {
-    Row<Element, COLUMNS> const* rows;
+    TileRow<Element, COLUMNS> const* rows;
 
-    Block block(int k) const { return load_block(&rows[lane_index() % 16][16 * k + 8 * (lane_index() / 16)]); }
+    MatrixBlock block(int k) const { return load_block(&rows[lane_index() % 16][16 * k + 8 * (lane_index() / 16)]); }
 };
 
 // products[i] has the products of the warp's rows with 8 rows of a staged matrix, from 8 * i on.
 template <int COLUMNS, int COUNT, class Element, class Rows>
-inline void multiply_by_rows(float (&products)[COUNT][4], Rows const& rows, Row<Element, COLUMNS> const* staged) {
+inline void multiply_by_rows(float (&products)[COUNT][4], Rows const& rows, TileRow<Element, COLUMNS> const* staged) {
     int const row = lane_index() % 8 + lane_index() / 16 * 8, column = lane_index() / 8 % 2 * 8;
     for (auto& product : products) {
         for (float& sum : product) sum = 0;
     }
 #pragma unroll
     for (int k = 0; k < COLUMNS / 16; ++k) {
-        Block const block = rows.block(k);
+        MatrixBlock const block = rows.block(k);
 #pragma unroll
         for (int i = 0; i < COUNT; i += 2) {
-            Block const b = load_block(&staged[8 * i + row][16 * k + column]);
+            MatrixBlock const b = load_block(&staged[8 * i + row][16 * k + column]);
             multiply_add(products[i], block, b.words[0], b.words[1], Element());
             multiply_add(products[i + 1], block, b.words[2], b.words[3], Element());
         }
@@ -86,10 +86,10 @@ template <class Element, int COLUMNS>
 struct RowSums {
     float sums[COLUMNS / 8][4] = {};
 
-    void add(Block const& weights, Row<Element, COLUMNS> const* staged) {
+    void add(MatrixBlock const& weights, TileRow<Element, COLUMNS> const* staged) {
 #pragma unroll
         for (int n = 0; n < COLUMNS / 16; ++n) {
-            Block const b = load_transposed_block(&staged[lane_index() % 16][16 * n + 8 * (lane_index() / 16)]);
+            MatrixBlock const b = load_transposed_block(&staged[lane_index() % 16][16 * n + 8 * (lane_index() / 16)]);
             multiply_add(sums[2 * n], weights, b.words[0], b.words[1], Element());
             multiply_add(sums[2 * n + 1], weights, b.words[2], b.words[3], Element());
         }
@@ -102,7 +102,7 @@ struct RowSums {
 
 // Starts copying rows into a staged matrix; null stands for a row of zeros, for which `any` is passed in its place.
 template <int ROWS, int COLUMNS, class Element>
-inline void stage_rows(Row<Element, COLUMNS>* to, Element const* const* rows, void const* any, int columns) {
+inline void stage_rows(TileRow<Element, COLUMNS>* to, Element const* const* rows, void const* any, int columns) {
     constexpr int kPieces = COLUMNS / 8, kRowsAtOnce = kTileThreads / kPieces;
     int const first = static_cast<int>(threadIdx.x) / kPieces, column = static_cast<int>(threadIdx.x) % kPieces * 8;
     if (first >= kRowsAtOnce) return;
@@ -121,14 +121,14 @@ template <class Element, int COLUMNS>
 struct KeyStages {
     static constexpr int kRows = staged_rows(COLUMNS, false);
 
-    struct Table {
+    struct KeyTable {
         Element const *keys[kRows], *values[kRows];  // null past the last row
         unsigned places[kRows];
         int biases[kRows];
     };
 
-    Row<Element, COLUMNS> keys[2][kRows], values[2][kRows];
-    Table tables[3];
+    TileRow<Element, COLUMNS> keys[2][kRows], values[2][kRows];
+    KeyTable tables[3];
 };
 
 // Whether any of the warp's tokens is visible to any of some staged rows, or sees any, and whether that holds for all
@@ -141,19 +141,19 @@ struct Meeting {
 struct QueryRows {
     Coordinates places[2];
     bool is_there[2];
-    Range keys[2], of_any, of_all;
+    PlaceRange keys[2], of_any, of_all;
 
     QueryRows(Tile const& tile, NeighborhoodTiles const& tiles) {
         for (int half = 0; half < 2; ++half) {
             int const row = static_cast<int>(threadIdx.x) / 32 * kRowsOfWarp + lane_index() / 4 + 8 * half;
             places[half] = tile.place_of(row, is_there[half]);
-            Box const box = tile.keys_of(places[half]);
+            TokenBox const box = tile.keys_of(places[half]);
             keys[half] = {packed(tiles, box.first), packed(tiles, box.last)};
         }
-        Range const both_any{extreme<false>(keys[0].first, keys[1].first, tiles.guards),
-                             extreme<true>(keys[0].last, keys[1].last, tiles.guards)};
-        Range const both_all{extreme<true>(keys[0].first, keys[1].first, tiles.guards),
-                             extreme<false>(keys[0].last, keys[1].last, tiles.guards)};
+        PlaceRange const both_any{extreme<false>(keys[0].first, keys[1].first, tiles.guards),
+                                  extreme<true>(keys[0].last, keys[1].last, tiles.guards)};
+        PlaceRange const both_all{extreme<true>(keys[0].first, keys[1].first, tiles.guards),
+                                  extreme<false>(keys[0].last, keys[1].last, tiles.guards)};
         of_any = {extreme_of_lanes<false>(both_any.first, tiles.guards),
                   extreme_of_lanes<true>(both_any.last, tiles.guards)};
         of_all = {extreme_of_lanes<true>(both_all.first, tiles.guards),
@@ -187,7 +187,7 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     static_assert(sizeof(Stages) == shared_bytes(COLUMNS, false));
     extern __shared__ __align__(16) unsigned char shared_memory[];
     Stages& shared = *reinterpret_cast<Stages*>(shared_memory);
-    Box const box = tile.keys_of(tile.tokens());
+    TokenBox const box = tile.keys_of(tile.tokens());
     int const count = box.count();
     NeighborhoodAccess const& of_keys = arguments.tensors[NeighborhoodTensor::Keys];
     NeighborhoodAccess const& of_values = arguments.tensors[NeighborhoodTensor::Values];
@@ -196,7 +196,7 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     auto const look_up = [&](int stage) {
         int const row = row_to_look_up<Stages::kRows>(stage);
         if (row < 0) return;
-        typename Stages::Table& table = shared.tables[stage % 3];
+        typename Stages::KeyTable& table = shared.tables[stage % 3];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
         Coordinates const place = box[number];
@@ -206,7 +206,7 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
         if (WITH_BIAS) table.biases[row] = is_there ? static_cast<int>(tile.bias_of(place)) : 0;
     };
     auto const start_copies = [&](int stage) {
-        typename Stages::Table const& table = shared.tables[stage % 3];
+        typename Stages::KeyTable const& table = shared.tables[stage % 3];
         stage_rows<Stages::kRows, COLUMNS>(shared.keys[stage % 2], table.keys, of_keys.start, arguments.columns);
         stage_rows<Stages::kRows, COLUMNS>(shared.values[stage % 2], table.values, of_values.start, arguments.columns);
     };

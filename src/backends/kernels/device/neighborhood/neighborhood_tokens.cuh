@@ -55,9 +55,9 @@ struct Met {
 
 // The keys that are visible to a query, by slots, of which some are empty if an axis is causal. Slots are fewer than
 // 2^31.
-class Window {
+class KeyWindow {
    public:
-    Window(NeighborhoodArguments const& arguments, Token const& query) : axes_(arguments.axes), query_(query) {
+    KeyWindow(NeighborhoodArguments const& arguments, Token const& query) : axes_(arguments.axes), query_(query) {
         for (int axis = 0; axis < kMostAxes; ++axis) {
             keys_[axis] = keys_of(axes_[axis], query.at[axis]);
             count_ *= static_cast<unsigned>(axes_[axis].kernel);
@@ -136,7 +136,7 @@ inline float dot(NeighborhoodArguments const& arguments, NeighborhoodAccess cons
     }
     constexpr int kCount = 16 / sizeof(Element);
     for (int i = 0; i < arguments.columns; i += kCount) {
-        Run<Element, kCount> of_x, of_y;
+        ElementRun<Element, kCount> of_x, of_y;
         of_x.load(x + i);
         of_y.load(y + i);
         for (int j = 0; j < kCount; ++j) sum += to_float(of_x.elements[j]) * to_float(of_y.elements[j]);

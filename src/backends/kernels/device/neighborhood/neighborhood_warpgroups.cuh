@@ -18,7 +18,8 @@ inline int first_row_of_warp() { return static_cast<int>(threadIdx.x) / 32 * 16;
 class MetPlaces {
    public:
     MetPlaces() = default;
-    MetPlaces(Box const& all, Box const& met, bool is_there) : line_length_(all.extent(2)), lines_(all.extent(1)) {
+    MetPlaces(TokenBox const& all, TokenBox const& met, bool is_there)
+        : line_length_(all.extent(2)), lines_(all.extent(1)) {
         for (int axis = 0; axis < kMostAxes; ++axis) {
             first_.at[axis] = met.first.at[axis] - all.first.at[axis];
             last_.at[axis] = is_there ? met.last.at[axis] - all.first.at[axis] : -1;
@@ -79,25 +80,25 @@ struct StageRange {
         : first(numbers.first / kGroupRows), end((numbers.last + kGroupRows) / kGroupRows) {}
 };
 
-inline int number_in(Box const& box, Coordinates const& place) {
+inline int number_in(TokenBox const& box, Coordinates const& place) {
     int number = 0;
     for (int axis = 0; axis < kMostAxes; ++axis) {
         number = number * box.extent(axis) + place.at[axis] - box.first.at[axis];
     }
     return number;
 }
-inline Numbers numbers_in(Box const& box, Box const& part) {
+inline Numbers numbers_in(TokenBox const& box, TokenBox const& part) {
     return {number_in(box, part.first), number_in(box, part.last)};
 }
 
 // The numbers of the places in a box that are visible to any row of a warpgroup, or see any; met_by(box of tokens)
 // returns them as a box.
 template <class MetBy>
-inline Numbers numbers_met(Tile const& tile, Box const& all, MetBy const& met_by, int group) {
+inline Numbers numbers_met(Tile const& tile, TokenBox const& all, MetBy const& met_by, int group) {
     bool is_there, has_last;
     Coordinates const first = tile.place_of(group * kGroupRows, is_there);
     Coordinates const last = tile.place_of((group + 1) * kGroupRows - 1, has_last);
-    return is_there ? numbers_in(all, met_by(Box{first, last})) : Numbers{};
+    return is_there ? numbers_in(all, met_by(TokenBox{first, last})) : Numbers{};
 }
 
 // The warpgroup's rows of a tile, and the keys in a box that are visible to them or the queries that see them. Places
@@ -106,15 +107,15 @@ template <class Places>
 class GroupRows {
    public:
     template <class MetBy>
-    GroupRows(Tile const& tile, Box const& all, MetBy const& met_by, Places places)
+    GroupRows(Tile const& tile, TokenBox const& all, MetBy const& met_by, Places places)
         : met_(numbers_met(tile, all, met_by, group_index())), places_(places) {
         places_ = places_of_lane(tile, all, met_by);
         bool has_first, has_last;
         Coordinates const first = tile.place_of(group_index() * kGroupRows, has_first);
         Coordinates const last = tile.place_of((group_index() + 1) * kGroupRows - 1, has_last);
         if (!has_last || !all.is_line()) return;
-        Box const of_first = met_by(Box{first, first}), of_last = met_by(Box{last, last});
-        met_by_all_ = numbers_in(all, Box{of_last.first, of_first.last});
+        TokenBox const of_first = met_by(TokenBox{first, first}), of_last = met_by(TokenBox{last, last});
+        met_by_all_ = numbers_in(all, TokenBox{of_last.first, of_first.last});
     }
 
     // Whether any of the stage's tokens is visible to any row, or sees any.
@@ -139,10 +140,10 @@ class GroupRows {
    private:
     // Each lane looks up one half of the stages for one of the warp's rows.
     template <class MetBy>
-    static MetPlaces places_of_lane(Tile const& tile, Box const& all, MetBy const& met_by) {
+    static MetPlaces places_of_lane(Tile const& tile, TokenBox const& all, MetBy const& met_by) {
         bool is_there;
         Coordinates const place = tile.place_of(first_row_of_warp() + lane_index() / 2, is_there);
-        return {all, met_by(Box{place, place}), is_there};
+        return {all, met_by(TokenBox{place, place}), is_there};
     }
 
     Numbers met_;
@@ -162,7 +163,7 @@ struct Panels {
 };
 
 // The place of that number in a box, relative to its first one.
-inline Coordinates place_in(Box const& box, int number) {
+inline Coordinates place_in(TokenBox const& box, int number) {
     int const lines = static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(box.extent(2)));
     int const planes = static_cast<int>(static_cast<unsigned>(lines) / static_cast<unsigned>(box.extent(1)));
     return {{planes, lines - planes * box.extent(1), number - lines * box.extent(2)}};
@@ -217,7 +218,7 @@ inline void start_products_of_rows(float (&products)[8][4], Panels<Element, kGro
 
 // A warpgroup's weights of 64 staged rows.
 struct Weights {
-    Block blocks[kGroupRows / 16] = {};
+    MatrixBlock blocks[kGroupRows / 16] = {};
 
     Weights() = default;
     template <class Element>
@@ -226,7 +227,7 @@ struct Weights {
     }
 
     void hold_all() {
-        for (Block& block : blocks) hold(block);
+        for (MatrixBlock& block : blocks) hold(block);
     }
 };
 
@@ -257,7 +258,7 @@ struct GroupSums {
         int const lane = computed_here(lane_index()), first = computed_here(first_row_of_warp());
         for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
             for (int i = 0; i < kPanelColumns / 16; ++i) {
-                Block const block = block_of(panels[panel][2 * i], panels[panel][2 * i + 1], factors);
+                MatrixBlock const block = block_of(panels[panel][2 * i], panels[panel][2 * i + 1], factors);
                 store_block(memory.piece(first + lane % 16, panel * kPanelColumns + 16 * i + lane / 16 * 8), block);
             }
         }
@@ -273,7 +274,7 @@ struct GroupSums {
     }
 
    private:
-    static Block block_of(float const (&left)[4], float const (&right)[4], float const (&factors)[2]) {
+    static MatrixBlock block_of(float const (&left)[4], float const (&right)[4], float const (&factors)[2]) {
         float products[2][4];
         for (int j = 0; j < 4; ++j) {
             products[0][j] = left[j] * factors[j / 2];

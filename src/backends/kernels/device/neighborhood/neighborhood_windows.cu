@@ -32,7 +32,7 @@ inline void window_slots(NeighborhoodArguments const& arguments) {
     long long const index = token_index();
     if (index >= tokens_of(arguments)) return;
     Token const query = token_of(arguments, index);
-    Window const window(arguments, query);
+    KeyWindow const window(arguments, query);
     Token const first_bias = first_bias_of(arguments, query);
     NeighborhoodAccess const* const tensors = arguments.tensors;
     Element* const row = row_of<Element>(tensors[NeighborhoodTensor::Slots], query);
@@ -70,7 +70,7 @@ inline void window_queries(NeighborhoodArguments const& arguments) {
     Token const query = token_of(arguments, index);
     NeighborhoodAccess const& slots = arguments.tensors[NeighborhoodTensor::Slots];
     Element const* const row = row_of<Element const>(slots, query);
-    sum_rows<Element, COUNT>(arguments, query, Window(arguments, query), arguments.tensors[NeighborhoodTensor::Keys],
+    sum_rows<Element, COUNT>(arguments, query, KeyWindow(arguments, query), arguments.tensors[NeighborhoodTensor::Keys],
                              arguments.tensors[NeighborhoodTensor::Queries],
                              [&](unsigned slot, Token const&) { return to_float(row[slot * slots.column]); });
 }

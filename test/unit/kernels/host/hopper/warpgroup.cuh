@@ -88,7 +88,7 @@ void start_product(float (&sums)[8][4], Factor a, Factor b, bool adds, Element) 
         {sums, adds, host_matrix::load_factors<Element, TRANSPOSED_A, TRANSPOSED_B>, a.start, b.start});
 }
 template <bool TRANSPOSED_B, class Element>
-void start_product(float (&sums)[8][4], Block const& a, Factor b, bool adds, Element) {
+void start_product(float (&sums)[8][4], MatrixBlock const& a, Factor b, bool adds, Element) {
     sdpa_test::AsyncProduct product{sums,    adds,    host_matrix::load_factors<Element, false, TRANSPOSED_B>, nullptr,
                                     b.start, a.words, {a.words[0], a.words[1], a.words[2], a.words[3]}};
     auto const all = sdpa_test::of_all_lanes(a);
@@ -114,10 +114,10 @@ void wait_for_products(std::source_location const where = std::source_location::
 }
 template <int COUNT>
 void hold(float (&)[COUNT][4]) {}
-inline void hold(Block&) {}
+inline void hold(MatrixBlock&) {}
 
 // As load_block() has them.
-inline void store_block(void* row, Block const& block) {
+inline void store_block(void* row, MatrixBlock const& block) {
     auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned char*>(row));
     unsigned const lane = threadIdx.x % 32;
     for (unsigned part = 0; part < 4; ++part) {
