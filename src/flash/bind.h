@@ -1,7 +1,7 @@
 // The tensors of a call bound to the plan of its class.
 #pragma once
 
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "flash/describe.h"
 #include "flash/works.h"
 

@@ -1,5 +1,5 @@
 // Checks of sizes and options.
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "flash/checks.h"
 #include "flash/lengths.h"
 

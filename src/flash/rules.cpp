@@ -1,6 +1,6 @@
 #include "flash/rules.h"
 
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "flash/checks.h"
 
 namespace sdpa_graph::flash {

@@ -1,7 +1,7 @@
 // The checks of every call before anything runs. docs/flash.md lists the rules; tests assert their ids.
 #pragma once
 
-#include "calls/checks.h"
+#include "calls/argument_checks.h"
 #include "flash/call.h"
 
 #include <span>

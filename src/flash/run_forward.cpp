@@ -1,5 +1,5 @@
 #include "flash/bind.h"
-#include "flash/memory.h"
+#include "flash/results.h"
 #include "flash/runs.h"
 
 #include <limits>

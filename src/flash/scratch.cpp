@@ -1,7 +1,7 @@
 #include "flash/scratch.h"
 
 #include "calls/pieces.h"
-#include "flash/memory.h"
+#include "flash/results.h"
 
 namespace sdpa_graph::flash {
 

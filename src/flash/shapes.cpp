@@ -1,7 +1,7 @@
 #include "flash/shapes.h"
 
+#include "calls/class_plan.h"
 #include "calls/classes.h"
-#include "calls/plan.h"
 #include "core/dims.h"
 #include "flash/lengths.h"
 

@@ -1,6 +1,6 @@
 #include "neighborhood/call.h"
 
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "core/text.h"
 
 #include <array>

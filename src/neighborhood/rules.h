@@ -2,7 +2,7 @@
 // ids.
 #pragma once
 
-#include "calls/checks.h"
+#include "calls/argument_checks.h"
 #include "neighborhood/call.h"
 
 #include <span>

@@ -1,6 +1,6 @@
 #include "neighborhood/shapes.h"
 
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "core/data_type.h"
 
 #include <cstdint>

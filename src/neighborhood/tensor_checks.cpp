@@ -1,5 +1,5 @@
 // Checks of the tensors: memory, dims, strides, types and devices.
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "neighborhood/checks.h"
 
 #include <vector>

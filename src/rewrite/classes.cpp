@@ -3,7 +3,7 @@
 #include "attention/shape_classes.h"
 #include "core/data_type.h"
 #include "rewrite/program_builder.h"
-#include "rewrite/views.h"
+#include "rewrite/view_moves.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // sizes that are rounded up and tables that say where each sequence is. So that one plan serves all shapes of a class.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
 

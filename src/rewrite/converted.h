@@ -1,7 +1,7 @@
 // A program converts lengths and Stats of types that engines do not take.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
 

@@ -2,7 +2,7 @@
 // faster, though they keep all scores in memory.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
 

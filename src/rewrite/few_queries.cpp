@@ -1,7 +1,7 @@
 #include "rewrite/few_queries.h"
 
 #include "rewrite/program_builder.h"
-#include "rewrite/views.h"
+#include "rewrite/view_moves.h"
 
 #include <array>
 

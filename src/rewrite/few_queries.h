@@ -2,7 +2,7 @@
 // the keys are split, so that engines that work by tiles of rows and heads fill the GPU. Partial results are merged.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
 

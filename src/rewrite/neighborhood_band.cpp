@@ -1,9 +1,9 @@
 #include "rewrite/neighborhood_band.h"
 
 #include "nodes/schema/schema.h"
-#include "rewrite/neighborhood.h"
+#include "rewrite/neighborhood_node.h"
 #include "rewrite/program_builder.h"
-#include "rewrite/views.h"
+#include "rewrite/view_moves.h"
 
 #include <algorithm>
 #include <array>

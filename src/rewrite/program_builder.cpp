@@ -2,7 +2,7 @@
 
 #include "core/data_type.h"
 #include "rewrite/known_parts.h"
-#include "rewrite/views.h"
+#include "rewrite/view_moves.h"
 
 #include <algorithm>
 

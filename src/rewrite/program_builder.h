@@ -1,7 +1,7 @@
 // Writes programs, step by step.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
 

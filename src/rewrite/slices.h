@@ -2,7 +2,7 @@
 // number of heads is that of a slice.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
 

@@ -3,8 +3,8 @@
 
 #include "core/result.h"
 #include "rows/padding.h"
-#include "rows/passes.h"
 #include "rows/probabilities.h"
+#include "rows/row_passes.h"
 
 #include <variant>
 

@@ -1,7 +1,7 @@
 #include "cpu/cpu_backend.h"
 
 #include "core/immortal.h"
-#include "cpu/program.h"
+#include "cpu/cpu_program.h"
 #include "expand/expand.h"
 
 #include <algorithm>

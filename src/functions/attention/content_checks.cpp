@@ -1,5 +1,5 @@
 // Checks of ends and lengths in host memory.
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "functions/attention/checks.h"
 
 namespace sdpa_graph::attention::checks {

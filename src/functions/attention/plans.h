@@ -1,7 +1,7 @@
 // The plan of a call.
 #pragma once
 
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "functions/attention/shapes.h"
 
 namespace sdpa_graph::attention {

@@ -1,6 +1,6 @@
 #include "functions/attention/rules.h"
 
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "core/result.h"
 #include "functions/attention/checks.h"
 

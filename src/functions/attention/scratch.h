@@ -1,7 +1,7 @@
 // The memory that a run needs in addition to the caller's tensors, in one piece.
 #pragma once
 
-#include "calls/memory.h"
+#include "calls/result_memory.h"
 #include "functions/attention/shapes.h"
 
 namespace sdpa_graph::attention {

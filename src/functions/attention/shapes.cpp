@@ -1,7 +1,7 @@
 #include "functions/attention/shapes.h"
 
 #include "attention/shape_classes.h"
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "core/dims.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "support/catch.h"
 #include "unit/ir/values.h"
 
-#include "cpu/program.h"
+#include "cpu/cpu_program.h"
 
 #include <algorithm>
 #include <cmath>

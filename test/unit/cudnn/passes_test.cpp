@@ -2,7 +2,7 @@
 #include "cudnn/passes/passes.h"
 #include "api/graph/graph_impl.h"
 #include "core/data_type.h"
-#include "cpu/program.h"
+#include "cpu/cpu_program.h"
 #include "cudnn/planning/lowering.h"
 #include "cudnn/quirks/quirk_rows.h"
 #include "expand/expand.h"

@@ -1,7 +1,7 @@
 // Rows of which every score is masked, run by the interpreter: the guards of the expansion at work.
 #include "attention_graphs.h"
 #include "core/data_type.h"
-#include "cpu/program.h"
+#include "cpu/cpu_program.h"
 #include "support/catch.h"
 
 #include <algorithm>

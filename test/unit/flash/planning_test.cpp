@@ -1,5 +1,5 @@
 // Real cuDNN plans classes of calls for a GPU, without one.
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "flash/describe.h"
 #include "gpu_call.h"
 #include "lowering/has_cudnn.h"

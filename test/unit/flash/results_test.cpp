@@ -1,5 +1,5 @@
 // Where results are written, results of queries and keys without visible partners, and the objects that calls share.
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "example.h"
 #include "flash/describe.h"
 #include "flash/lengths.h"

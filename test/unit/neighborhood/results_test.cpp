@@ -3,7 +3,7 @@
 #include "support/catch.h"
 #include "support/neighborhood_formula.h"
 
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "neighborhood/shapes.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Attention to rewrite, and programs as text.
 #pragma once
 
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 #include "unit/nodes/graphs.h"
 
 namespace test {

@@ -4,7 +4,7 @@
 #include "rewrite/bands.h"
 #include "rewrite/few_queries.h"
 #include "rewrite/neighborhood_band.h"
-#include "rewrite/print.h"
+#include "rewrite/print_program.h"
 #include "unit/rewrite/attention_graphs.h"
 
 #include <map>

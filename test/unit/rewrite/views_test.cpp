@@ -1,5 +1,5 @@
 // Views of views: where their elements are.
-#include "rewrite/views.h"
+#include "rewrite/view_moves.h"
 #include "support/catch.h"
 
 using namespace cudnn_frontend;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cudnn/planning/engine.h"
-#include "cudnn/quirks/place.h"
+#include "cudnn/quirks/versions.h"
 #include "expand/expand.h"
 #include "plan/seam/backend.h"
 

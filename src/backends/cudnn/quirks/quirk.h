@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/findings.h"
-#include "cudnn/quirks/place.h"
+#include "cudnn/quirks/versions.h"
 #include "nodes/validation/validate.h"
 
 #include <cudnn_frontend/report.h>

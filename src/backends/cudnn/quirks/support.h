@@ -1,8 +1,8 @@
 // The answers of the table of quirks for a graph. The rules of the graph itself are in src/nodes.
 #pragma once
 
-#include "cudnn/quirks/place.h"
 #include "cudnn/quirks/quirk.h"
+#include "cudnn/quirks/versions.h"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "core/immortal.h"
-#include "cudnn/quirks/place.h"
 #include "cudnn/quirks/quirk_rows.h"
+#include "cudnn/quirks/versions.h"
 
 #include <algorithm>
 #include <vector>

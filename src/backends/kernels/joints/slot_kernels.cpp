@@ -4,7 +4,7 @@
 #include "kernels/launch/code_kernel.h"
 #include "kernels/rows/row_worker.h"
 #include "rewrite/slot_works.h"
-#include "rows/passes.h"
+#include "rows/row_passes.h"
 
 namespace cudnn_frontend::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // Real cuDNN plans classes of calls for a GPU, without one.
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 #include "functions/attention/shapes.h"
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"

@@ -2,7 +2,7 @@
 #include "example.h"
 #include "support/catch.h"
 
-#include "calls/memory.h"
+#include "calls/result_memory.h"
 #include "functions/attention/rules.h"
 
 #include <climits>

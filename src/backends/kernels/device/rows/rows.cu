@@ -1,8 +1,8 @@
 // Work on rows (src/rows), a thread for each of its steps. Options define X, the type of the elements.
 #include <conversions.cuh>
 #include "rows/padding.h"
-#include "rows/passes.h"
 #include "rows/probabilities.h"
+#include "rows/row_passes.h"
 
 namespace rows = cudnn_frontend::rows;
 

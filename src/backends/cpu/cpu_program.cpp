@@ -1,4 +1,4 @@
-#include "cpu/program.h"
+#include "cpu/cpu_program.h"
 
 #include "core/data_type.h"
 #include "core/names.h"

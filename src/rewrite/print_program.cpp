@@ -1,4 +1,4 @@
-#include "rewrite/print.h"
+#include "rewrite/print_program.h"
 
 #include "core/names.h"
 #include "nodes/schema/field.h"

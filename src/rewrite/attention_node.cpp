@@ -1,4 +1,4 @@
-#include "rewrite/attention.h"
+#include "rewrite/attention_node.h"
 
 #include <algorithm>
 

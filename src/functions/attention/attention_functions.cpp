@@ -1,7 +1,7 @@
 #include <sdpa_graph/attention.h>
 
 #include "calls/row_work.h"
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "core/dims.h"
 #include "core/guard.h"
 #include "functions/attention/plans.h"

@@ -1,4 +1,4 @@
-#include "rewrite/neighborhood.h"
+#include "rewrite/neighborhood_node.h"
 
 #include <cmath>
 

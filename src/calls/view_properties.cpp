@@ -1,4 +1,4 @@
-#include "calls/views.h"
+#include "calls/view_properties.h"
 
 #include "core/dims.h"
 #include "core/text.h"

@@ -1,6 +1,6 @@
-#include "calls/checks.h"
+#include "calls/argument_checks.h"
 
-#include "calls/views.h"
+#include "calls/view_properties.h"
 
 namespace sdpa_graph::calls {
 

@@ -1,9 +1,9 @@
 #include <sdpa_graph/neighborhood.h>
 
-#include "calls/memory.h"
-#include "calls/plan.h"
+#include "calls/class_plan.h"
+#include "calls/result_memory.h"
 #include "calls/row_work.h"
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "core/guard.h"
 #include "neighborhood/rules.h"
 #include "neighborhood/shapes.h"

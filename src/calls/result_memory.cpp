@@ -1,6 +1,6 @@
-#include "calls/memory.h"
+#include "calls/result_memory.h"
 
-#include "calls/views.h"
+#include "calls/view_properties.h"
 #include "core/dims.h"
 #include "core/text.h"
 

@@ -1,4 +1,4 @@
-#include "rewrite/views.h"
+#include "rewrite/view_moves.h"
 
 #include "core/data_type.h"
 

@@ -1,7 +1,7 @@
 // Memory of results.
 #pragma once
 
-#include "calls/memory.h"
+#include "calls/result_memory.h"
 #include "flash/call.h"
 
 namespace sdpa_graph::flash {

@@ -1,4 +1,4 @@
-#include "flash/memory.h"
+#include "flash/results.h"
 
 #include "flash/rules.h"
 

@@ -1,4 +1,4 @@
-#include "calls/plan.h"
+#include "calls/class_plan.h"
 
 #include <sdpa_graph/place.h>
 
