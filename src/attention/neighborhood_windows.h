@@ -37,14 +37,14 @@ using Positions = PositionsOf<long long>;
 
 // The number of positions in a group.
 template <class Number>
-SDPA_GRAPH_EVERYWHERE constexpr Number group_length(Number length, Number dilation, Number group) {
+SDPA_GRAPH_EVERYWHERE constexpr Number dilation_group_length(Number length, Number dilation, Number group) {
     return (length - group + dilation - 1) / dilation;
 }
 // The number of positions in the group of this one.
 template <class Number>
-SDPA_GRAPH_EVERYWHERE constexpr Number group_length(AxisOf<Number> const& axis,
-                                                    typename AxisOf<Number>::Number position) {
-    return group_length(axis.length, axis.dilation, position % axis.dilation);
+SDPA_GRAPH_EVERYWHERE constexpr Number dilation_group_length(AxisOf<Number> const& axis,
+                                                             typename AxisOf<Number>::Number position) {
+    return dilation_group_length(axis.length, axis.dilation, position % axis.dilation);
 }
 
 // The keys that are visible to a query, in the order of their slots.
@@ -56,7 +56,7 @@ SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> keys_of(AxisOf<Number> const
     Number first = place - (axis.is_causal ? axis.kernel - 1 : axis.kernel / 2);
     if (first < 0) first = 0;
     if (axis.is_causal) return {first * axis.dilation + group, place + 1 - first};
-    Number const last_first = group_length(axis, query) - axis.kernel;
+    Number const last_first = dilation_group_length(axis, query) - axis.kernel;
     if (first > last_first) first = last_first;
     return {first * axis.dilation + group, axis.kernel};
 }
@@ -67,7 +67,7 @@ SDPA_GRAPH_EVERYWHERE constexpr PositionsOf<Number> queries_of(AxisOf<Number> co
                                                                typename AxisOf<Number>::Number key) {
     Number const group = key % axis.dilation;
     Number const place = key / axis.dilation;
-    Number const length = group_length(axis, key);
+    Number const length = dilation_group_length(axis, key);
     Number first = place, end = place + axis.kernel;
     if (!axis.is_causal) {
         Number const after = axis.kernel - 1 - axis.kernel / 2;

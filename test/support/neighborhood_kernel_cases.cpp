@@ -314,7 +314,7 @@ BackwardPlaces add_backward_places(Random& random, Maker& maker, KernelCase& mad
     BackwardPlaces places{rows("o"), rows("d_o"), numbers("stats"), rows("d_q"), rows("d_k"), rows("d_v"), {}, {}, {},
                           {},        {}};
     bool const has_bias = random.flip();
-    bool const is_one_pass = !has_bias && form == NeighborhoodForm::WarpGroups;
+    bool const is_one_pass = !has_bias && form == NeighborhoodForm::Warpgroups;
     if (!is_one_pass) places.delta = numbers("delta");
     if (is_one_pass) {
         places.q_statistics = maker.add_packed("q_statistics", DataType_t::FLOAT, shape.rows(2));

@@ -34,9 +34,9 @@ constexpr double kByTokens = 13.0;
 double cost_of_tiles(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, PassRates const& rates,
                      int multiprocessors) {
     double const rounds = std::ceil(static_cast<double>(tile_count(problem, form)) / multiprocessors);
-    std::int64_t const columns = form == NeighborhoodForm::WarpGroups ? group_columns(problem) : problem.columns();
+    std::int64_t const columns = form == NeighborhoodForm::Warpgroups ? warpgroup_columns(problem) : problem.columns();
     double const stage = rates.stage + rates.width * static_cast<double>(columns);
-    return rounds * (rates.extra + std::ceil(seen_by_tile(problem, form) / kGroupRows)) * stage;
+    return rounds * (rates.extra + std::ceil(seen_by_tile(problem, form) / kWarpgroupRows)) * stage;
 }
 
 // The bytes that passes over rows read and write, in addition to the tiles.
@@ -57,17 +57,17 @@ std::optional<KernelRates> read_rates(std::string_view text) {
     auto const start = cuda::read_rate(text, "start"), bandwidth = cuda::read_rate(text, "bandwidth");
     if (!start || !bandwidth) return {};
     return KernelRates{*start, *bandwidth, read_form(text, NeighborhoodForm::Tiles),
-                       read_form(text, NeighborhoodForm::WarpGroups)};
+                       read_form(text, NeighborhoodForm::Warpgroups)};
 }
 
 std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, KernelRates const& rates, int multiprocessors) {
     NeighborhoodKernelProblem const& problem = steps.steps.front().problem;
     if (!is_fused(problem.work) || !core::is_half(problem.example().type)) return {};
-    bool const is_by_groups = steps.form == NeighborhoodForm::WarpGroups;
-    auto const& measured = is_by_groups ? rates.warpgroups : rates.tiles;
+    bool const is_by_warpgroups = steps.form == NeighborhoodForm::Warpgroups;
+    auto const& measured = is_by_warpgroups ? rates.warpgroups : rates.tiles;
     if (!measured) return {};
     PassRates const& pass = problem.work == NeighborhoodWork::Forward ? measured->forward : measured->backward;
-    auto const tiles = is_by_groups ? NeighborhoodForm::WarpGroups : NeighborhoodForm::Tiles;
+    auto const tiles = is_by_warpgroups ? NeighborhoodForm::Warpgroups : NeighborhoodForm::Tiles;
     double const times = steps.form == NeighborhoodForm::Tokens ? kByTokens : 1.0;
     return static_cast<double>(steps.steps.size()) * rates.start +
            times * cost_of_tiles(problem, tiles, pass, multiprocessors) + bytes_of_passes(steps) / rates.bandwidth;

@@ -58,14 +58,14 @@ std::string fault_on_gpu(KernelCase const& made, NeighborhoodForm form, kernels:
 }
 
 bool is_among(KernelCase const& made, NeighborhoodForm form, NeighborhoodKernels which) {
-    bool const are_gradients = form == NeighborhoodForm::WarpGroups && is_fused_backward(made);
+    bool const are_gradients = form == NeighborhoodForm::Warpgroups && is_fused_backward(made);
     return which == NeighborhoodKernels::All || !are_gradients;
 }
 
 // Checks this many cases that the form allows; none on a GPU without it.
 int check_form(NeighborhoodKernels which, NeighborhoodForm form, int cases, kernels::DeviceFacts const& device) {
     int run = 0, wrong = 0;
-    bool const is_here = form != NeighborhoodForm::WarpGroups || device.compute_capability == 90;
+    bool const is_here = form != NeighborhoodForm::Warpgroups || device.compute_capability == 90;
     for (std::uint64_t seed = 0; is_here && run < cases; ++seed) {
         KernelCase const made = random_neighborhood_kernel_case(seed, kSizes, form);
         if (!allows(made, form, device) || !is_among(made, form, which)) continue;
@@ -85,7 +85,7 @@ int check_form(NeighborhoodKernels which, NeighborhoodForm form, int cases, kern
 int check_neighborhood_kernels(NeighborhoodKernels which, int cases, cudnn_frontend::cuda::DeviceFacts const& device) {
     int failures = 0;
     for (NeighborhoodForm const form :
-         {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::WarpGroups}) {
+         {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::Warpgroups}) {
         failures += check_form(which, form, cases, device);
     }
     return failures;

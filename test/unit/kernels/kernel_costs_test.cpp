@@ -129,15 +129,15 @@ TEST_CASE("blocks by tiles go through the rows that 64 tokens see, in rounds ove
 
 TEST_CASE("blocks by warpgroups go through the rows that 128 tokens see") {
     // 4,096 tiles in 32 rounds; 128 - 1 + 257 rows are 6 stages.
-    CHECK(known_cost(forward(), NeighborhoodForm::WarpGroups) == Approx(5 + 32 * (3 + 6) * (0.25 + 0.005 * 64)));
+    CHECK(known_cost(forward(), NeighborhoodForm::Warpgroups) == Approx(5 + 32 * (3 + 6) * (0.25 + 0.005 * 64)));
 }
 
 TEST_CASE("forms that pack no places have a cost where those of tiles do not fit a word") {
     Sizes const large{.batches = 1, .heads = 1, .space = {65536, 4096}, .kernel = {7, 7}, .dilation = {1, 1}};
-    auto const steps = kernels::neighborhood_steps(forward(large), NeighborhoodForm::WarpGroups);
+    auto const steps = kernels::neighborhood_steps(forward(large), NeighborhoodForm::Warpgroups);
     REQUIRE(steps.error().get_message() == "");
     CHECK(kernels::tiles_of(steps.value().steps.front().problem, NeighborhoodForm::Tiles).guards == 0);
-    for (NeighborhoodForm const form : {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tokens}) {
+    for (NeighborhoodForm const form : {NeighborhoodForm::Warpgroups, NeighborhoodForm::Tokens}) {
         CHECK(known_cost(forward(large), form) > 0.0);
     }
 }
@@ -146,7 +146,7 @@ TEST_CASE("backward by warpgroups has two passes over rows, too, which take what
     double const tokens = 2 * 16 * 16384, columns = 64;
     double const stats = 4, statistics = 2 * 4, start = 2 + 2 + 4, end = 4 + 2;  // bytes: O, dO, the sums; these, dQ
     double const moved = tokens * (stats + statistics + columns * (start + end));
-    CHECK(known_cost(backward(), NeighborhoodForm::WarpGroups) ==
+    CHECK(known_cost(backward(), NeighborhoodForm::Warpgroups) ==
           Approx(3 * 5 + 32 * (1 + 6) * (0.75 + 0.01 * 64) + moved / 1e6));
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("tokens of other groups of a dilation are in other tiles, and see no m
     dilated.dilation = {8};
     // 8 groups of 300 tokens, each in 5 tiles and in 5 stages: 1,280 tiles in 10 rounds. With 128 tokens: 768, in 6.
     CHECK(known_cost(forward(dilated), NeighborhoodForm::Tiles) == Approx(5 + 10 * (4 + 5) * (0.5 + 0.01 * 64)));
-    CHECK(known_cost(forward(dilated), NeighborhoodForm::WarpGroups) == Approx(5 + 6 * (3 + 5) * (0.25 + 0.005 * 64)));
+    CHECK(known_cost(forward(dilated), NeighborhoodForm::Warpgroups) == Approx(5 + 6 * (3 + 5) * (0.25 + 0.005 * 64)));
 }
 
 TEST_CASE("tiles of an image see rows around them on both axes") {
@@ -178,11 +178,11 @@ TEST_CASE("nothing is known of FLOAT, nor of a form that was not measured") {
     auto const only_tiles = kernels::read_rates(text_without("neighborhood_warpgroups_backward_extra"));
     REQUIRE(only_tiles);
     CHECK(cost(backward(), NeighborhoodForm::Tiles, *only_tiles) == known_cost(backward(), NeighborhoodForm::Tiles));
-    CHECK_FALSE(cost(backward(), NeighborhoodForm::WarpGroups, *only_tiles));
+    CHECK_FALSE(cost(backward(), NeighborhoodForm::Warpgroups, *only_tiles));
     auto const only_groups = kernels::read_rates(text_without("neighborhood_tiles_forward_stage"));
     REQUIRE(only_groups);
     CHECK_FALSE(cost(forward(), NeighborhoodForm::Tiles, *only_groups));
-    CHECK(cost(forward(), NeighborhoodForm::WarpGroups, *only_groups));
+    CHECK(cost(forward(), NeighborhoodForm::Warpgroups, *only_groups));
 }
 
 TEST_CASE("kernels have no rates without the time of a start or without the bandwidth") {
@@ -195,7 +195,7 @@ TEST_CASE("a graph costs what the best form takes that has no reason against it"
     kernels::KernelCosts const hopper(rates(), kHopper, kMultiprocessors),
         blackwell(rates(), kBlackwell, kMultiprocessors);
     for (auto const& graph : {forward(), backward()}) {
-        CHECK(hopper.of(graph) == known_cost(graph, NeighborhoodForm::WarpGroups));
+        CHECK(hopper.of(graph) == known_cost(graph, NeighborhoodForm::Warpgroups));
         CHECK(blackwell.of(graph) == known_cost(graph, NeighborhoodForm::Tiles));
     }
     Sizes odd;

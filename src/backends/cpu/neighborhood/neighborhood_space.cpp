@@ -12,11 +12,11 @@ std::array<std::int64_t, 2> places_of(neighborhood::Positions const& positions, 
 
 std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
-std::int64_t longest_group(neighborhood::Axis const& axis) { return divide_up(axis.length, axis.dilation); }
+std::int64_t longest_dilation_group(neighborhood::Axis const& axis) { return divide_up(axis.length, axis.dilation); }
 
 // The number of keys, along one axis, that are visible to any of several adjacent queries.
 std::int64_t keys_together(neighborhood::Axis const& axis, std::int64_t queries) {
-    return std::min<std::int64_t>(queries + axis.kernel - 1, longest_group(axis));
+    return std::min<std::int64_t>(queries + axis.kernel - 1, longest_dilation_group(axis));
 }
 
 }  // namespace
@@ -63,14 +63,14 @@ Division::Division(NeighborhoodProblem const& problem, std::int64_t most_tokens)
         // Among equal axes the last one is chosen, along which tokens are adjacent in memory.
         std::size_t best = 3;
         for (std::size_t axis = 3; axis-- > 0;) {
-            if (shape_[axis] >= longest_group(problem.axes[axis])) continue;
+            if (shape_[axis] >= longest_dilation_group(problem.axes[axis])) continue;
             if (best == 3 || growth(axis) < growth(best)) best = axis;
         }
         if (best == 3) break;
         shape_[best] *= 2;
     }
     for (std::size_t axis = 0; axis < 3; ++axis)
-        counts_[axis] = divide_up(longest_group(problem.axes[axis]), shape_[axis]);
+        counts_[axis] = divide_up(longest_dilation_group(problem.axes[axis]), shape_[axis]);
 }
 
 std::int64_t Division::blocks_of_head() const {

@@ -29,7 +29,7 @@ struct DilationGroup {
     std::int64_t position(std::size_t axis, std::int64_t place) const {
         return phase[axis] + place * axes[axis].dilation;
     }
-    std::int64_t length(std::size_t axis) const { return neighborhood::group_length(axes[axis], phase[axis]); }
+    std::int64_t length(std::size_t axis) const { return neighborhood::dilation_group_length(axes[axis], phase[axis]); }
     // The places, along an axis, of the keys that are visible to a query, and of the queries to which a key is visible.
     std::array<std::int64_t, 2> keys_of(std::size_t axis, std::int64_t query) const;
     std::array<std::int64_t, 2> queries_of(std::size_t axis, std::int64_t key) const;

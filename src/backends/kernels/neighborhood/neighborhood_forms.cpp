@@ -15,11 +15,11 @@ constexpr int kHopper = 90;  // the one compute capability whose matrix units mu
 bool is_of_one_pass(NeighborhoodWork work) { return is_fused(work) && work >= NeighborhoodWork::GradientStart; }
 
 std::string reason_against_work(NeighborhoodWork work, NeighborhoodForm form) {
-    bool const is_by_groups = form == NeighborhoodForm::WarpGroups;
-    if (is_of_one_pass(work)) return is_by_groups ? "" : "gradients in one pass are computed by warpgroups";
+    bool const is_by_warpgroups = form == NeighborhoodForm::Warpgroups;
+    if (is_of_one_pass(work)) return is_by_warpgroups ? "" : "gradients in one pass are computed by warpgroups";
     if (form == NeighborhoodForm::Tokens) return "";
     if (!is_fused(work)) return "functions that are not fused have no matrix products";
-    return work != NeighborhoodWork::Forward && is_by_groups ? "warpgroups compute all gradients in one pass" : "";
+    return work != NeighborhoodWork::Forward && is_by_warpgroups ? "warpgroups compute all gradients in one pass" : "";
 }
 
 // Checks what the matrix products by tiles and by warpgroups need.
@@ -36,13 +36,13 @@ std::string reason_against_count(NeighborhoodKernelProblem const& problem, Neigh
 }
 
 // The most rows that are visible to a tile.
-double most_met(NeighborhoodKernelProblem const& problem) {
-    double met = 1;
+double most_visible(NeighborhoodKernelProblem const& problem) {
+    double visible = 1;
     for (neighborhood::Axis const& axis : axes_of(problem)) {
-        met *= static_cast<double>(
-            std::min<std::int64_t>(axis.kernel + std::int64_t{2} * kGroupTileTokens, longest_group(axis)));
+        visible *= static_cast<double>(
+            std::min<std::int64_t>(axis.kernel + std::int64_t{2} * kWarpgroupTileTokens, longest_dilation_group(axis)));
     }
-    return met;
+    return visible;
 }
 
 std::string reason_against_tiles(NeighborhoodKernelProblem const& problem) {
@@ -55,18 +55,18 @@ std::string reason_against_tiles(NeighborhoodKernelProblem const& problem) {
         problem.operands[Bias]
             ? static_cast<double>(*core::span_of(problem.operand(Bias).dims, problem.operand(Bias).strides))
             : 0;
-    if (packed_bits(axes_of(problem)) > kPackedBits || most_met(problem) > kMost || bias_span > kMost)
+    if (packed_bits(axes_of(problem)) > kPackedBits || most_visible(problem) > kMost || bias_span > kMost)
         return "tiles need axes, windows and a bias that are counted in 32 bits";
     return reason_against_count(problem, kForm);
 }
 
 std::string reason_against_warpgroups(NeighborhoodKernelProblem const& problem) {
-    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    constexpr auto kForm = NeighborhoodForm::Warpgroups;
     if (std::string reason = reason_against_operands(problem, kForm); !reason.empty()) return reason;
     constexpr std::int64_t kMost = 1 << 30;  // so that sums of two fit 32 bits, too
-    bool const are_short =
-        std::ranges::all_of(problem.axes, [](neighborhood::Axis const& axis) { return longest_group(axis) <= kMost; });
-    if (!are_short || most_met(problem) > static_cast<double>(kMost))
+    bool const are_short = std::ranges::all_of(
+        problem.axes, [](neighborhood::Axis const& axis) { return longest_dilation_group(axis) <= kMost; });
+    if (!are_short || most_visible(problem) > static_cast<double>(kMost))
         return "warpgroups need axes and windows of at most 2^30 tokens";
     return reason_against_count(problem, kForm);
 }
@@ -79,12 +79,12 @@ char const* to_string(NeighborhoodForm form) {
 }
 
 std::string reason_against(NeighborhoodKernelProblem const& problem, NeighborhoodForm form, DeviceFacts const& device) {
-    bool const is_by_groups = form == NeighborhoodForm::WarpGroups;
-    if (is_by_groups && device.compute_capability != kHopper) return "warpgroups need compute capability 9.0";
-    if (is_by_groups && problem.operands[Bias]) return "warpgroups support no bias";
+    bool const is_by_warpgroups = form == NeighborhoodForm::Warpgroups;
+    if (is_by_warpgroups && device.compute_capability != kHopper) return "warpgroups need compute capability 9.0";
+    if (is_by_warpgroups && problem.operands[Bias]) return "warpgroups support no bias";
     std::string reason = reason_against_work(problem.work, form);
     if (!reason.empty() || form == NeighborhoodForm::Tokens) return reason;
-    return is_by_groups ? reason_against_warpgroups(problem) : reason_against_tiles(problem);
+    return is_by_warpgroups ? reason_against_warpgroups(problem) : reason_against_tiles(problem);
 }
 
 bool is_fused(NeighborhoodWork work) { return work < NeighborhoodWork::WindowSlots; }

@@ -14,7 +14,7 @@ namespace cudnn_frontend::kernels {
 char const* to_string(NeighborhoodForm form);  // such as tiles
 
 // The forms in which a graph gets engines, best first.
-inline constexpr std::array kNeighborhoodForms = {NeighborhoodForm::WarpGroups, NeighborhoodForm::Tiles,
+inline constexpr std::array kNeighborhoodForms = {NeighborhoodForm::Warpgroups, NeighborhoodForm::Tiles,
                                                   NeighborhoodForm::Tokens};
 
 // The reason why the problem, which passes check(), cannot be computed in the form; empty where it can.

@@ -163,7 +163,7 @@ error_t add_backward_in_one_pass(StepBuilder& builder) {
 
 error_t add_backward(StepBuilder& builder) {
     // The form with one pass has no bias: where there is one, reason_against() refuses the steps below to warpgroups.
-    if (builder.form() == NeighborhoodForm::WarpGroups && !builder.has_bias()) return add_backward_in_one_pass(builder);
+    if (builder.form() == NeighborhoodForm::Warpgroups && !builder.has_bias()) return add_backward_in_one_pass(builder);
     Links const shared{{Queries, port::Q},         {Keys, port::K},      {Values, port::V},  {Bias, port::RelPosBias},
                        {OutputGradient, port::DO}, {Stats, port::Stats}, {Delta, kWorkspace}};
     Links of_queries = shared, of_keys = shared;

@@ -37,7 +37,7 @@ enum class NeighborhoodWork {
 
 // A warp for each token, whatever the tensors are; blocks for tiles of tokens, on matrix units; or blocks of warpgroups
 // for larger tiles, on those of compute capability 9.0.
-enum class NeighborhoodForm { Tokens, Tiles, WarpGroups };
+enum class NeighborhoodForm { Tokens, Tiles, Warpgroups };
 
 struct NeighborhoodKernelProblem {
     NeighborhoodWork work;

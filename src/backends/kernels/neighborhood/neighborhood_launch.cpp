@@ -66,25 +66,25 @@ unsigned blocks_of_rows(NeighborhoodKernelProblem const& problem) {
     constexpr int kColumns = 8;
     core::Dims const& dims = problem.example().dims;
     std::int64_t const rows = *core::volume(core::Dims(dims.begin(), dims.end() - 1));
-    std::int64_t const threads = rows * (group_columns(problem) / kColumns);
-    return static_cast<unsigned>((threads + kGroupTileThreads - 1) / kGroupTileThreads);
+    std::int64_t const threads = rows * (warpgroup_columns(problem) / kColumns);
+    return static_cast<unsigned>((threads + kWarpgroupTileThreads - 1) / kWarpgroupTileThreads);
 }
 
 NeighborhoodLaunch launch_by_warpgroups(NeighborhoodKernelProblem const& problem) {
-    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    constexpr auto kForm = NeighborhoodForm::Warpgroups;
     NeighborhoodLaunch launch;
     launch.arguments = arguments_of(problem);
-    launch.threads = kGroupTileThreads;
+    launch.threads = kWarpgroupTileThreads;
     if (is_of_rows(problem.work)) {
         launch.blocks = blocks_of_rows(problem);
         return launch;
     }
-    int const columns = group_columns(problem);
+    int const columns = warpgroup_columns(problem);
     bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
     if (of_gradients) launch.threads = gradient_threads(columns);
     launch.arguments.tiles = tiles_of(problem, kForm);
     launch.blocks = static_cast<unsigned>(tile_count(problem, kForm));
-    launch.shared_bytes = static_cast<unsigned>(group_shared_bytes(columns, of_gradients));
+    launch.shared_bytes = static_cast<unsigned>(warpgroup_shared_bytes(columns, of_gradients));
     return launch;
 }
 
@@ -161,7 +161,7 @@ std::string define_of_columns(NeighborhoodKernelProblem const& problem, Neighbor
     switch (form) {
         case NeighborhoodForm::Tokens: return "LANE_COLUMNS=" + std::to_string(lane_columns(problem));
         case NeighborhoodForm::Tiles: return "TILE_COLUMNS=" + std::to_string(tile_columns(problem));
-        default: return "GROUP_COLUMNS=" + std::to_string(group_columns(problem));
+        default: return "WARPGROUP_COLUMNS=" + std::to_string(warpgroup_columns(problem));
     }
 }
 
@@ -200,7 +200,7 @@ CodeName neighborhood_code(NeighborhoodKernelProblem const& problem, Neighborhoo
     if (is_compiled_for_bias(problem.work, form)) {
         defines.push_back(std::string("HAS_BIAS=") + (problem.operands[Bias] ? "true" : "false"));
     }
-    bool const is_of_one_architecture = form == NeighborhoodForm::WarpGroups;
+    bool const is_of_one_architecture = form == NeighborhoodForm::Warpgroups;
     return {source.file, std::move(source.functions), std::move(defines), {compute_capability, is_of_one_architecture}};
 }
 

@@ -10,18 +10,20 @@ using neighborhood::Axis;
 using Bits = std::array<int, kMostAxes>;
 
 std::int64_t tiles_along(Axis const& axis, int bits) {
-    return (longest_group(axis) + (std::int64_t{1} << bits) - 1) >> bits;
+    return (longest_dilation_group(axis) + (std::int64_t{1} << bits) - 1) >> bits;
 }
 
 // The number of keys that are visible to a tile's queries, on average: fewer for tiles at the ends than for those in
 // between, to which equally many are visible.
 double seen_along(Axis const& axis, int bits) {
-    Axis const group{.length = longest_group(axis), .kernel = axis.kernel, .is_causal = axis.is_causal};
+    Axis const dilation_group{
+        .length = longest_dilation_group(axis), .kernel = axis.kernel, .is_causal = axis.is_causal};
     std::int64_t const tiles = tiles_along(axis, bits);
     auto const seen_by = [&](std::int64_t tile) {
-        std::int64_t const first = tile << bits, end = std::min((tile + 1) << bits, std::int64_t{group.length});
-        auto const of_last = neighborhood::keys_of(group, end - 1);
-        return static_cast<double>(of_last.first + of_last.count - neighborhood::keys_of(group, first).first);
+        std::int64_t const first = tile << bits,
+                           end = std::min((tile + 1) << bits, std::int64_t{dilation_group.length});
+        auto const of_last = neighborhood::keys_of(dilation_group, end - 1);
+        return static_cast<double>(of_last.first + of_last.count - neighborhood::keys_of(dilation_group, first).first);
     };
     if (tiles == 1) return seen_by(0);
     double const count = static_cast<double>(tiles);
@@ -44,7 +46,7 @@ double cost_of_tiles(SpaceAxes const& axes, Bits const& bits) {
 }
 
 int tokens_of_tile(NeighborhoodForm form) {
-    return form == NeighborhoodForm::WarpGroups ? kGroupTileTokens : kTileTokens;
+    return form == NeighborhoodForm::Warpgroups ? kWarpgroupTileTokens : kTileTokens;
 }
 
 // The cheapest ones.
@@ -60,9 +62,9 @@ Bits bits_of(SpaceAxes const& axes, int tokens) {
     return best;
 }
 
-// The bits of a place in a group, and of one past its end.
+// The bits of a place in a dilation group, and of one past its end.
 int place_bits(Axis const& axis) {
-    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_group(axis))));
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest_dilation_group(axis))));
 }
 
 void pack_places(NeighborhoodTiles& tiles, SpaceAxes const& axes) {
@@ -84,9 +86,9 @@ SpaceAxes axes_of(NeighborhoodKernelProblem const& problem) {
     return axes;
 }
 
-std::int64_t longest_group(Axis const& axis) { return (axis.length + axis.dilation - 1) / axis.dilation; }
+std::int64_t longest_dilation_group(Axis const& axis) { return (axis.length + axis.dilation - 1) / axis.dilation; }
 
-int group_columns(NeighborhoodKernelProblem const& problem) {
+int warpgroup_columns(NeighborhoodKernelProblem const& problem) {
     constexpr int kOfPanel = 64;
     return (static_cast<int>(problem.columns()) + kOfPanel - 1) / kOfPanel * kOfPanel;
 }

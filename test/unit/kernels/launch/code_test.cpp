@@ -103,7 +103,7 @@ TEST_CASE("kernels by warpgroups compile for 9.0's own features, without a spill
     if (!has_compiler()) return;
     for (std::string const source : {"neighborhood_forward_warpgroups", "neighborhood_backward_warpgroups"}) {
         for (std::string const type : {"X=bfloat16", "X=half"}) {
-            for (std::string const columns : {"GROUP_COLUMNS=64", "GROUP_COLUMNS=128"}) {
+            for (std::string const columns : {"WARPGROUP_COLUMNS=64", "WARPGROUP_COLUMNS=128"}) {
                 std::string const log = log_of({source, {}, {type, columns}, {90, true}});
                 check_no_spills(log);
                 INFO(log);

@@ -8,7 +8,7 @@
 #define X half
 #define LANE_COLUMNS 1
 #define TILE_COLUMNS 16
-#define GROUP_COLUMNS 64
+#define WARPGROUP_COLUMNS 64
 #define HAS_BIAS false
 #include "kernels/device/neighborhood/neighborhood_backward.cu"
 #include "kernels/device/neighborhood/neighborhood_bias.cu"
@@ -22,7 +22,7 @@
 #undef X
 #undef LANE_COLUMNS
 #undef TILE_COLUMNS
-#undef GROUP_COLUMNS
+#undef WARPGROUP_COLUMNS
 #undef HAS_BIAS
 
 #include <stdexcept>
@@ -118,7 +118,7 @@ Thread thread_of(kernels::NeighborhoodKernelProblem const& problem, Neighborhood
         return is_half ? tile_thread<half>(problem.work, has_bias, columns)
                        : tile_thread<bfloat16>(problem.work, has_bias, columns);
     }
-    if (form == NeighborhoodForm::WarpGroups) {
+    if (form == NeighborhoodForm::Warpgroups) {
         return is_half ? group_thread<half>(problem.work, columns) : group_thread<bfloat16>(problem.work, columns);
     }
     if (name.defines[0] == "X=float") return token_thread<float>(problem.work, has_bias, columns);

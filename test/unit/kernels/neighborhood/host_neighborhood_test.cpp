@@ -16,7 +16,7 @@ using kernels::NeighborhoodForm;
 
 namespace {
 
-constexpr std::uint64_t kTokenCases = 72, kTileCases = 36, kGroupCases = 36, kLargeCases = 12;
+constexpr std::uint64_t kTokenCases = 72, kTileCases = 36, kWarpgroupCases = 36, kLargeCases = 12;
 constexpr NeighborhoodLimits kSmall{90, 136, 2}, kLarge{600, 136, 1}, kTwoStages{220, 136, 1}, kFewStages{280, 136, 1},
     kManyStages{700, 136, 1};
 constexpr kernels::DeviceFacts kH200{90, 132};
@@ -142,8 +142,8 @@ void add_wait_cases(std::vector<ReachedWaits>& cases, NeighborhoodForm form, Nei
 std::vector<ReachedWaits> wait_cases() {
     std::vector<ReachedWaits> cases;
     add_wait_cases(cases, NeighborhoodForm::Tiles, kTwoStages, 100, 3);
-    add_wait_cases(cases, NeighborhoodForm::WarpGroups, kTwoStages, 100, 8);
-    add_wait_cases(cases, NeighborhoodForm::WarpGroups, kFewStages, 200, 2);
+    add_wait_cases(cases, NeighborhoodForm::Warpgroups, kTwoStages, 100, 8);
+    add_wait_cases(cases, NeighborhoodForm::Warpgroups, kFewStages, 200, 2);
     return cases;
 }
 
@@ -163,17 +163,17 @@ TEST_CASE("neighborhood attention by tiles computes what the formula says") {
 }
 
 TEST_CASE("neighborhood attention by warpgroups computes what the formula says") {
-    check_cases(NeighborhoodForm::WarpGroups, kGroupCases, kSmall);
+    check_cases(NeighborhoodForm::Warpgroups, kWarpgroupCases, kSmall);
 }
 
 // Their tokens are several tiles of 128, and their tiles need several stages.
 TEST_CASE("neighborhood attention by warpgroups computes what the formula says of more tokens") {
-    check_cases(NeighborhoodForm::WarpGroups, kLargeCases, kLarge);
+    check_cases(NeighborhoodForm::Warpgroups, kLargeCases, kLarge);
 }
 
 // So many that shared memory is used again and again, while some warps fall behind others.
-TEST_CASE("gradients by warpgroups are what the formula says where tiles meet many stages") {
-    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+TEST_CASE("gradients by warpgroups are what the formula says where tiles have many stages") {
+    constexpr auto kForm = NeighborhoodForm::Warpgroups;
     std::array<int, 2> wanted{2, 1};  // of up to 64 columns, and of more
     for (std::uint64_t seed = 0; wanted != std::array{0, 0}; ++seed) {
         KernelCase const made = random_neighborhood_kernel_case(seed, kManyStages, kForm);
@@ -189,7 +189,7 @@ TEST_CASE("gradients by warpgroups are what the formula says where tiles meet ma
 
 TEST_CASE("a window that is too small, a stray write and a changed input are found") {
     for (NeighborhoodForm const form :
-         {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::WarpGroups}) {
+         {NeighborhoodForm::Tokens, NeighborhoodForm::Tiles, NeighborhoodForm::Warpgroups}) {
         KernelCase const made = case_of_large_windows(form);
         INFO(kernels::to_string(form) << ": " << made.text());
         KernelCase smaller = made;

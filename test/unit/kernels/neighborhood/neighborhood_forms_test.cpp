@@ -93,27 +93,27 @@ std::string reason(NeighborhoodKernelProblem const& problem, NeighborhoodForm fo
 }
 
 kernels::NeighborhoodLaunch launch_of(NeighborhoodKernelProblem const& problem) {
-    REQUIRE(reason(problem, NeighborhoodForm::WarpGroups) == "");
-    return kernels::neighborhood_launch(problem, NeighborhoodForm::WarpGroups);
+    REQUIRE(reason(problem, NeighborhoodForm::Warpgroups) == "");
+    return kernels::neighborhood_launch(problem, NeighborhoodForm::Warpgroups);
 }
 
 using Bits = std::array<int, kernels::kMostAxes>;
 
-Bits bits_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form = NeighborhoodForm::WarpGroups) {
+Bits bits_of(NeighborhoodKernelProblem const& problem, NeighborhoodForm form = NeighborhoodForm::Warpgroups) {
     Bits bits{};
     std::ranges::copy(kernels::neighborhood_launch(problem, form).arguments.tiles.bits, bits.begin());
     return bits;
 }
 
 std::string code_of(NeighborhoodKernelProblem const& problem) {
-    std::string const text = kernels::neighborhood_code(problem, NeighborhoodForm::WarpGroups, 90).text();
+    std::string const text = kernels::neighborhood_code(problem, NeighborhoodForm::Warpgroups, 90).text();
     return text.substr(0, text.rfind(' '));  // without the digest
 }
 
 }  // namespace
 
 TEST_CASE("warpgroups compute fused attention on 9.0 alone") {
-    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    constexpr auto kForm = NeighborhoodForm::Warpgroups;
     CHECK(reason(forward(), kForm) == "");
     CHECK(reason(forward({.columns = 64, .type = DataType_t::HALF}), kForm) == "");
     CHECK(reason(forward({.columns = 128}), kForm) == "");
@@ -131,7 +131,7 @@ TEST_CASE("warpgroups compute fused attention on 9.0 alone") {
 }
 
 TEST_CASE("what warpgroups do not compute is told") {
-    constexpr auto kForm = NeighborhoodForm::WarpGroups;
+    constexpr auto kForm = NeighborhoodForm::Warpgroups;
     CHECK(reason(with_bias(forward()), kForm) == "warpgroups support no bias");
     CHECK(reason(with_bias(query_gradients()), kForm) == "warpgroups support no bias");
     CHECK(reason(query_gradients(), kForm) == "warpgroups compute all gradients in one pass");
@@ -214,14 +214,14 @@ TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight
             auto const launch = launch_of(problem);
             bool const of_gradients = problem.work == NeighborhoodWork::Gradients;
             CHECK(launch.blocks == kTiles);
-            int const threads = of_gradients ? kernels::gradient_threads(columns) : kernels::kGroupTileThreads;
+            int const threads = of_gradients ? kernels::gradient_threads(columns) : kernels::kWarpgroupTileThreads;
             CHECK(launch.threads == static_cast<unsigned>(threads));
-            CHECK(launch.shared_bytes == static_cast<unsigned>(kernels::group_shared_bytes(columns, of_gradients)));
+            CHECK(launch.shared_bytes == static_cast<unsigned>(kernels::warpgroup_shared_bytes(columns, of_gradients)));
         }
         for (NeighborhoodKernelProblem const& problem : {gradient_start(sizes), gradient_end(sizes)}) {
             auto const launch = launch_of(problem);
-            CHECK(launch.blocks == kRows * static_cast<unsigned>(columns) / 8 / kernels::kGroupTileThreads);
-            CHECK(launch.threads == kernels::kGroupTileThreads);
+            CHECK(launch.blocks == kRows * static_cast<unsigned>(columns) / 8 / kernels::kWarpgroupTileThreads);
+            CHECK(launch.threads == kernels::kWarpgroupTileThreads);
             CHECK(launch.shared_bytes == 0);
             CHECK(launch.arguments.columns == sizes.columns);
         }
@@ -231,14 +231,14 @@ TEST_CASE("warpgroups are launched a block for each tile, and a thread for eight
 }
 
 TEST_CASE("code of warpgroups is compiled for 9.0's own features, by type and 64 or 128 columns") {
-    CHECK(code_of(forward({.columns = 8})) == "neighborhood_forward_warpgroups X=bfloat16 GROUP_COLUMNS=64 sm_90a");
+    CHECK(code_of(forward({.columns = 8})) == "neighborhood_forward_warpgroups X=bfloat16 WARPGROUP_COLUMNS=64 sm_90a");
     CHECK(code_of(gradients({.columns = 72, .type = DataType_t::HALF})) ==
-          "neighborhood_backward_warpgroups X=half GROUP_COLUMNS=128 sm_90a");
-    std::string const backward = "neighborhood_backward_warpgroups X=bfloat16 GROUP_COLUMNS=64 sm_90a";
+          "neighborhood_backward_warpgroups X=half WARPGROUP_COLUMNS=128 sm_90a");
+    std::string const backward = "neighborhood_backward_warpgroups X=bfloat16 WARPGROUP_COLUMNS=64 sm_90a";
     std::vector<std::string> functions;
     for (NeighborhoodKernelProblem const& problem : {gradient_start(), gradients(), gradient_end()}) {
         CHECK(code_of(problem) == backward);
-        auto const code = kernels::neighborhood_code(problem, NeighborhoodForm::WarpGroups, 90);
+        auto const code = kernels::neighborhood_code(problem, NeighborhoodForm::Warpgroups, 90);
         functions.push_back(code.functions.at(kernels::neighborhood_function(problem.work)));
     }
     CHECK(functions == std::vector<std::string>{"neighborhood_gradient_start", "neighborhood_gradients",
@@ -247,8 +247,8 @@ TEST_CASE("code of warpgroups is compiled for 9.0's own features, by type and 64
 
 TEST_CASE("rows of warpgroups begin at multiples of 16 bytes, and only sums in any order may differ between runs") {
     using Alignments = std::vector<std::size_t>;
-    CHECK(kernels::alignments_of(gradient_start(), NeighborhoodForm::WarpGroups) == Alignments{16, 4, 16, 16, 16});
-    CHECK(kernels::alignments_of(gradient_end(), NeighborhoodForm::WarpGroups) == Alignments{16, 16});
+    CHECK(kernels::alignments_of(gradient_start(), NeighborhoodForm::Warpgroups) == Alignments{16, 4, 16, 16, 16});
+    CHECK(kernels::alignments_of(gradient_end(), NeighborhoodForm::Warpgroups) == Alignments{16, 16});
     CHECK_FALSE(kernels::is_deterministic(NeighborhoodWork::Gradients));
     for (NeighborhoodWork const work : {NeighborhoodWork::Forward, NeighborhoodWork::QueryGradients,
                                         NeighborhoodWork::GradientStart, NeighborhoodWork::GradientEnd}) {

@@ -26,7 +26,7 @@ struct Factor {
     Factor(Panel<Element, ROWS> const& panel, int row, int column)
         : place((shared_address(&panel) & 0x3ffff) / 16 + (row * kPanelRowBytes + 2 * column) / 16) {}
 
-    // Pieces are permuted within their rows, and groups of 8 rows follow each other.
+    // Pieces are permuted within their rows, and each 8 rows follow the ones before.
     static constexpr unsigned kPanels = 1u << 30 | kPanelAlignment / 16;
 };
 
@@ -72,9 +72,9 @@ DEFINE_START_PRODUCT(half, "f16")
 
 // Needed before the first product, and when registers of products were written since.
 inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-// Products that were started since the last call become a group.
+// Products that were started since the last call become a commit group.
 inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// Waits for all groups except the last ones.
+// Waits for all commit groups except the last ones.
 template <int ALL_BUT>
 inline void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(ALL_BUT) : "memory");

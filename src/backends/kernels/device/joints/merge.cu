@@ -62,24 +62,24 @@ inline void merge(KernelArguments const& arguments) {
     bool const has_lengths = arguments.operands[4].start != nullptr;
     auto const parts = static_cast<Index>(arguments.parts);
     Merged<From, COUNT, RUNS> merged;
-    constexpr int kGroup = kLoadsAtOnce / RUNS;
+    constexpr int kPartsAtOnce = kLoadsAtOnce / RUNS;
 #pragma unroll 1
-    for (Index start = 0; start < parts; start += kGroup) {
-        Vector<From, COUNT, RUNS> group[kGroup];
-        float group_stats[kGroup];
+    for (Index start = 0; start < parts; start += kPartsAtOnce) {
+        Vector<From, COUNT, RUNS> loaded[kPartsAtOnce];
+        float loaded_stats[kPartsAtOnce];
 #pragma unroll
-        for (int i = 0; i < kGroup; ++i) {
-            group_stats[i] = -infinity();
+        for (int i = 0; i < kPartsAtOnce; ++i) {
+            loaded_stats[i] = -infinity();
             if (start + i >= parts) continue;
-            group_stats[i] = has_lengths && *lengths == 0 ? -infinity() : *stats;
-            group[i].load(o, arguments.pair_distance);
+            loaded_stats[i] = has_lengths && *lengths == 0 ? -infinity() : *stats;
+            loaded[i].load(o, arguments.pair_distance);
             lengths += arguments.operands[4].part_stride;
             stats += arguments.operands[1].part_stride;
             o += arguments.operands[0].part_stride;
         }
 #pragma unroll
-        for (int i = 0; i < kGroup; i += 2) {
-            if (start + i < parts) merged.add_two(group_stats + i, group + i, start + i == 0, start + i + 1 < parts);
+        for (int i = 0; i < kPartsAtOnce; i += 2) {
+            if (start + i < parts) merged.add_two(loaded_stats + i, loaded + i, start + i == 0, start + i + 1 < parts);
         }
     }
     merged.divide();

@@ -14,20 +14,20 @@ inline void sum(KernelArguments const& arguments) {
     }
     auto const* x = place.template pointer<From>(arguments, 0);
     auto const parts = static_cast<Index>(arguments.parts);
-    constexpr int kGroup = kLoadsAtOnce / RUNS;
+    constexpr int kPartsAtOnce = kLoadsAtOnce / RUNS;
 #pragma unroll 1
-    for (Index start = 0; start < parts; start += kGroup) {
-        Vector<From, COUNT, RUNS> group[kGroup];
+    for (Index start = 0; start < parts; start += kPartsAtOnce) {
+        Vector<From, COUNT, RUNS> loaded[kPartsAtOnce];
 #pragma unroll
-        for (int i = 0; i < kGroup; ++i) {
+        for (int i = 0; i < kPartsAtOnce; ++i) {
             if (start + i >= parts) continue;
-            group[i].load(x, arguments.pair_distance);
+            loaded[i].load(x, arguments.pair_distance);
             x += arguments.operands[0].part_stride;
         }
 #pragma unroll
-        for (int i = 0; i < kGroup; ++i) {
+        for (int i = 0; i < kPartsAtOnce; ++i) {
             if (start + i >= parts) continue;
-            for (int k = 0; k < COUNT; ++k) total[k] += group[i][k];
+            for (int k = 0; k < COUNT; ++k) total[k] += loaded[i][k];
         }
     }
     Vector<To, COUNT, RUNS> result;

@@ -49,7 +49,7 @@ inline void query_gradients(NeighborhoodArguments const& arguments) {
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         Columns<COUNT> gradient;
         for (unsigned start = 0; start < window.count(); start += kLanes) {
-            Met const key = window[start + lane_index()];
+            VisibleToken const key = window[start + lane_index()];
             KeyWeight const pair =
                 key.is_there ? pair_of<Element, WITH_BIAS>(arguments, query, key.token, delta) : KeyWeight{};
             gradient.template add_rows<Element>(arguments, arguments.tensors[NeighborhoodTensor::Keys], first, key,
@@ -70,7 +70,7 @@ inline void key_gradients(NeighborhoodArguments const& arguments) {
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         Columns<COUNT> of_key, of_value;
         for (unsigned start = 0; start < window.count(); start += kLanes) {
-            Met const query = window[start + lane_index()];
+            VisibleToken const query = window[start + lane_index()];
             KeyWeight pair;
             if (query.is_there) {
                 float const delta = *row_of<float const>(tensors[NeighborhoodTensor::Delta], query.token);

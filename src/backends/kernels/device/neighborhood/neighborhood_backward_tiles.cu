@@ -73,14 +73,14 @@ inline void query_gradient_tiles(NeighborhoodArguments const& arguments) {
             typename Stages::KeyTable const& table) {
 #pragma unroll 1
             for (int first = 0; first < Stages::kRows; first += 32) {
-                Meeting const meeting = rows.template meeting<32>(table.places + first, guards);
-                if (!meeting.any) continue;
+                StageVisibility const visibility = rows.template visibility<32>(table.places + first, guards);
+                if (!visibility.any) continue;
                 float weights[4][4], gradients[4][4];
                 multiply_by_rows<COLUMNS, 4, Element>(weights, matrices.queries, keys + first);
                 multiply_by_rows<COLUMNS, 4, Element>(gradients, matrices.output_gradients, values + first);
                 for (int i = 0; i < 16; ++i) {
                     int const key = first + 8 * (i / 4) + 2 * (lane_index() % 4) + i % 2, half = i % 4 / 2;
-                    bool const is_seen = meeting.all | has(rows.keys[half], table.places[key], guards);
+                    bool const is_seen = visibility.all | has(rows.keys[half], table.places[key], guards);
                     weigh(weights[i / 4][i % 4], gradients[i / 4][i % 4], is_seen, scale, matrices.stats[half],
                           matrices.delta[half]);
                 }
@@ -110,9 +110,9 @@ struct QueryStages {
     };
 
     TileRow<Element, COLUMNS> own_keys[kTileTokens], own_values[kTileTokens];
-    TileRow<Element, COLUMNS> queries[2][kRows], output_gradients[2][kRows];
-    float stats[2][kRows], delta[2][kRows];
-    QueryTable tables[3];
+    TileRow<Element, COLUMNS> queries[kRowBuffers][kRows], output_gradients[kRowBuffers][kRows];
+    float stats[kRowBuffers][kRows], delta[kRowBuffers][kRows];
+    QueryTable tables[kTableBuffers];
 };
 
 // A lane's two keys, of whose rows it has a part, and the range of the warp's keys.
@@ -134,7 +134,7 @@ struct KeyRows {
     }
 
     // A query sees any of the keys only if its window ends not before the first and begins not after the last.
-    Meeting meeting(unsigned const* first_keys, unsigned const* last_keys, unsigned guards) const {
+    StageVisibility visibility(unsigned const* first_keys, unsigned const* last_keys, unsigned guards) const {
         unsigned const first = first_keys[lane_index()], last = last_keys[lane_index()];
         bool const any = (((last | guards) - of_warp.first) & ((of_warp.last | guards) - first) & guards) == guards;
         bool const all = (((of_warp.first | guards) - first) & ((last | guards) - of_warp.last) & guards) == guards;
@@ -159,7 +159,7 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
     auto const look_up = [&](int stage) {
         int const row = row_to_look_up<Stages::kRows>(stage);
         if (row < 0) return;
-        typename Stages::QueryTable& table = shared.tables[stage % 3];
+        typename Stages::QueryTable& table = shared.tables[stage % kTableBuffers];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
         Coordinates const place = is_there ? box[number] : box.first;
@@ -173,10 +173,10 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         table.last_keys[row] = is_there ? packed(arguments.tiles, keys.last) : 0;
     };
     auto const start_copies = [&](int stage) {
-        typename Stages::QueryTable const& table = shared.tables[stage % 3];
-        stage_rows<Stages::kRows, COLUMNS>(shared.queries[stage % 2], table.queries, of_queries.start,
+        typename Stages::QueryTable const& table = shared.tables[stage % kTableBuffers];
+        stage_rows<Stages::kRows, COLUMNS>(shared.queries[stage % kRowBuffers], table.queries, of_queries.start,
                                            arguments.columns);
-        stage_rows<Stages::kRows, COLUMNS>(shared.output_gradients[stage % 2], table.output_gradients,
+        stage_rows<Stages::kRows, COLUMNS>(shared.output_gradients[stage % kRowBuffers], table.output_gradients,
                                            of_gradients.start, arguments.columns);
         int const row = threadIdx.x % Stages::kRows;
         if (static_cast<int>(threadIdx.x) >= 2 * Stages::kRows) return;
@@ -184,11 +184,11 @@ inline void for_each_query_stage(NeighborhoodArguments const& arguments, Tile co
         long long const offset = (is_stats ? table.stats : table.delta)[row];
         float const* const start =
             static_cast<float const*>(tensors[is_stats ? NeighborhoodTensor::Stats : NeighborhoodTensor::Delta].start);
-        float* const to = is_stats ? shared.stats[stage % 2] : shared.delta[stage % 2];
+        float* const to = is_stats ? shared.stats[stage % kRowBuffers] : shared.delta[stage % kRowBuffers];
         start_copy_of_4_bytes(to + row, offset >= 0 ? start + offset : start, offset >= 0);
     };
     for_each_stage<Stages::kRows>(count, look_up, start_copies, wait_for_copies,
-                                  [&](int stage) { use(stage % 2, shared.tables[stage % 3]); });
+                                  [&](int stage) { use(stage % kRowBuffers, shared.tables[stage % kTableBuffers]); });
 }
 
 // Starts copying the tile's own rows, whose places are not in the stages' tables.
@@ -230,8 +230,9 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
         arguments, tile, shared, [&](int stage, typename Stages::QueryTable const& table) {
 #pragma unroll 1
             for (int first = 0; first < Stages::kRows; first += 32) {
-                Meeting const meeting = rows.meeting(table.first_keys + first, table.last_keys + first, guards);
-                if (!meeting.any) continue;
+                StageVisibility const visibility =
+                    rows.visibility(table.first_keys + first, table.last_keys + first, guards);
+                if (!visibility.any) continue;
                 TileRow<Element, COLUMNS> const* const queries = shared.queries[stage] + first;
                 TileRow<Element, COLUMNS> const* const output_gradients = shared.output_gradients[stage] + first;
                 float weights[4][4], gradients[4][4];
@@ -239,15 +240,15 @@ inline void key_gradient_tiles(NeighborhoodArguments const& arguments) {
                 multiply_by_rows<COLUMNS, 4, Element>(gradients, values, output_gradients);
                 for (int i = 0; i < 16; ++i) {
                     int const query = first + 8 * (i / 4) + 2 * (lane_index() % 4) + i % 2;
-                    bool const is_seen = meeting.all | has(table.keys(query), rows.packed_places[i % 4 / 2], guards);
+                    bool const is_seen = visibility.all | has(table.keys(query), rows.packed_places[i % 4 / 2], guards);
                     weigh(weights[i / 4][i % 4], gradients[i / 4][i % 4], is_seen, scale,
                           kLog2OfE * shared.stats[stage][query], shared.delta[stage][query]);
                 }
-                for (int group = 0; group < 2; ++group) {
-                    value_gradient.add(weights_of<Element>(weights[2 * group], weights[2 * group + 1]),
-                                       output_gradients + 16 * group);
-                    key_gradient.add(weights_of<Element>(gradients[2 * group], gradients[2 * group + 1]),
-                                     queries + 16 * group);
+                for (int strip = 0; strip < 2; ++strip) {
+                    value_gradient.add(weights_of<Element>(weights[2 * strip], weights[2 * strip + 1]),
+                                       output_gradients + 16 * strip);
+                    key_gradient.add(weights_of<Element>(gradients[2 * strip], gradients[2 * strip + 1]),
+                                     queries + 16 * strip);
                 }
             }
         });

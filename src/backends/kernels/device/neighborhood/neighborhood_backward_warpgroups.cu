@@ -1,7 +1,7 @@
 // The gradients of neighborhood attention in one pass. A block for each tile of keys adds the gradients of its queries
 // to sums in memory; passes over rows come before and after it. Tensors: Queries, Keys, Values, Output, Stats,
 // OutputGradient; QueryStatistics and QuerySums, which are intermediate; QueryGradient, KeyGradient, ValueGradient.
-// Options define X, the type of the elements, and GROUP_COLUMNS, their number rounded up.
+// Options define X, the type of the elements, and WARPGROUP_COLUMNS, their number rounded up.
 #include <neighborhood/neighborhood_queries.cuh>
 
 // --- Rows
@@ -91,7 +91,7 @@ inline void gradient_end(NeighborhoodArguments const& arguments) {
 // The statistics of the queries whose columns of a product the lane has.
 class LaneStatistics {
    public:
-    explicit LaneStatistics(float const (&of_stage)[kGroupRows]) {
+    explicit LaneStatistics(float const (&of_stage)[kWarpgroupRows]) {
         auto const* const twos = reinterpret_cast<Two const*>(of_stage);
         for (int i = 0; i < 8; ++i) twos_[i] = twos[4 * i + lane_index() % 4];
     }
@@ -128,34 +128,34 @@ class KeyGradients {
    public:
     KeyGradients(NeighborhoodArguments const& arguments, GradientMemory<Element, COLUMNS>& shared)
         : shared_(shared),
-          group_(group_index()),
+          warpgroup_(warpgroup_index()),
           scale_(arguments.scale * kLog2OfE),
-          query_sums_(arguments, shared, group_) {}
+          query_sums_(arguments, shared, warpgroup_) {}
 
     // Adds up the stages in which a query sees any of the keys; in others gradients of scores are 0.
-    void add_all(GroupRows<MetPlacesInMemory>& rows) {
-        StageRange const met = rows.met_stages();
-        for (int stage = 0; stage < met.first; ++stage) write_no_gradients(stage);
-        if (met.first < met.end) add(met, rows);
+    void add_all(WarpgroupRows<VisiblePlacesInMemory>& rows) {
+        StageRange const visible = rows.visible_stages();
+        for (int stage = 0; stage < visible.first; ++stage) write_no_gradients(stage);
+        if (visible.first < visible.end) add(visible, rows);
         int const stages = shared_.stages();
-        for (int stage = met.end; stage < stages; ++stage) write_no_gradients(stage);
+        for (int stage = visible.end; stage < stages; ++stage) write_no_gradients(stage);
         wait_until_used(stages - 1);
     }
 
-    GroupSums<Element, COLUMNS> keys, values;
+    WarpgroupSums<Element, COLUMNS> keys, values;
 
    private:
     static constexpr bool kAddsToQueries = !has_adders(COLUMNS);
 
-    StagedQueries<Element, COLUMNS>& staged(int stage) { return shared_.staged[stage % 3]; }
+    StagedQueries<Element, COLUMNS>& staged(int stage) { return shared_.staged[stage % kQueryBuffers]; }
 
     // Where there are enough registers, products of a stage go on while the next one's weights are computed.
-    void add(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
-        if constexpr (kAddsToQueries) add_one_by_one(met, rows);
-        else add_with_overlap(met, rows);
+    void add(StageRange const& visible, WarpgroupRows<VisiblePlacesInMemory>& rows) {
+        if constexpr (kAddsToQueries) add_one_by_one(visible, rows);
+        else add_with_overlap(visible, rows);
     }
-    void add_one_by_one(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
-        for (int stage = met.first; stage < met.end; ++stage) {
+    void add_one_by_one(StageRange const& visible, WarpgroupRows<VisiblePlacesInMemory>& rows) {
+        for (int stage = visible.first; stage < visible.end; ++stage) {
             wait_until_staged(stage);
             start_scores(stage);
             finish_scores<0>(rows, stage, stats_of(stage));
@@ -164,12 +164,12 @@ class KeyGradients {
             finish_sums(stage);
         }
     }
-    void add_with_overlap(StageRange const& met, GroupRows<MetPlacesInMemory>& rows) {
-        int const last = met.end - 1;
-        wait_until_staged(met.first);
-        start_scores(met.first);
-        finish_scores<0>(rows, met.first, stats_of(met.first));
-        for (int stage = met.first; stage < last; ++stage) {
+    void add_with_overlap(StageRange const& visible, WarpgroupRows<VisiblePlacesInMemory>& rows) {
+        int const last = visible.end - 1;
+        wait_until_staged(visible.first);
+        start_scores(visible.first);
+        finish_scores<0>(rows, visible.first, stats_of(visible.first));
+        for (int stage = visible.first; stage < last; ++stage) {
             bool const are_staged = have_been_staged(stage + 1);  // asked early, since the answer takes a while
             write_gradients(stage);
             if (!are_staged) wait_until_staged(stage + 1);
@@ -186,25 +186,28 @@ class KeyGradients {
 
     // --- Products
 
-    bool have_been_staged(int stage) { return shared_.are_staged[stage % 3].have_ended(stage / 3); }
-    void wait_until_staged(int stage) { shared_.are_staged[stage % 3].wait_for(stage / 3); }
+    bool have_been_staged(int stage) {
+        return shared_.are_staged[stage % kQueryBuffers].have_ended(stage / kQueryBuffers);
+    }
+    void wait_until_staged(int stage) { shared_.are_staged[stage % kQueryBuffers].wait_for(stage / kQueryBuffers); }
 
     void start_scores(int stage) {
         begin_products();
-        start_products_of_rows(scores_, shared_.keys, group_ * kGroupRows, staged(stage).queries, 0);
-        start_products_of_rows(products_, shared_.values, group_ * kGroupRows, staged(stage).output_gradients, 0);
+        start_products_of_rows(scores_, shared_.keys, warpgroup_ * kWarpgroupRows, staged(stage).queries, 0);
+        start_products_of_rows(products_, shared_.values, warpgroup_ * kWarpgroupRows, staged(stage).output_gradients,
+                               0);
         end_products();
     }
 
-    LaneStatistics stats_of(int stage) const { return LaneStatistics(shared_.statistics[stage % 3].stats); }
+    LaneStatistics stats_of(int stage) const { return LaneStatistics(shared_.statistics[stage % kQueryBuffers].stats); }
 
-    // OTHERS groups of products may still go on.
+    // OTHERS commit groups may still go on.
     template <int OTHERS>
-    void finish_scores(GroupRows<MetPlacesInMemory>& rows, int stage, LaneStatistics const& stats) {
+    void finish_scores(WarpgroupRows<VisiblePlacesInMemory>& rows, int stage, LaneStatistics const& stats) {
         wait_for_products<OTHERS>();
         hold(scores_);
         hold(products_);
-        weigh(scores_, products_, rows.seen(stage), scale_, stats, shared_.statistics[stage % 3]);
+        weigh(scores_, products_, rows.seen(stage), scale_, stats, shared_.statistics[stage % kQueryBuffers]);
         hold(scores_);
         hold(products_);
     }
@@ -247,21 +250,21 @@ class KeyGradients {
     }
 
     void write(int stage, Weights const& gradients) {
-        wait_until_used(stage - 2);
+        wait_until_used(stage - kScoreGradientBuffers);
         int const lane = computed_here(lane_index());
-        auto& panel = shared_.score_gradients[stage % 2];
-        for (int i = 0; i < kGroupRows / 16; ++i) {
+        auto& panel = shared_.score_gradients[stage % kScoreGradientBuffers];
+        for (int i = 0; i < kWarpgroupRows / 16; ++i) {
             store_block(panel.piece(first_row_of_warp() + lane % 16, 16 * i + lane / 16 * 8), gradients.blocks[i]);
         }
-        shared_.are_written[stage % 2].arrive();
+        shared_.are_written[stage % kScoreGradientBuffers].arrive();
     }
 
     void wait_until_used(int stage) {
-        if (stage >= 0) shared_.are_used[stage % 2].wait_for(stage / 2);
+        if (stage >= 0) shared_.are_used[stage % kScoreGradientBuffers].wait_for(stage / kScoreGradientBuffers);
     }
 
     GradientMemory<Element, COLUMNS>& shared_;
-    int group_;
+    int warpgroup_;
     float scale_;
     QueryGradientSums<Element, COLUMNS> query_sums_;
     float scores_[8][4], products_[8][4];  // of keys with queries; of values with output gradients
@@ -293,14 +296,14 @@ inline void look_up_own(NeighborhoodArguments const& arguments, Tile const& tile
 }
 
 template <class Element, int COLUMNS>
-inline void run_key_group(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& all,
-                          GradientMemory<Element, COLUMNS>& shared) {
+inline void run_key_warpgroup(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& all,
+                              GradientMemory<Element, COLUMNS>& shared) {
     look_up_own(arguments, tile, shared);
     wait_for_warp();
     stage_own_rows(shared.keys, shared.own_rows[0], arguments.columns);
     stage_own_rows(shared.values, shared.own_rows[1], arguments.columns);
-    GroupRows<MetPlacesInMemory> rows(
-        tile, all, [&](TokenBox const& keys) { return tile.queries_of(keys); }, MetPlacesInMemory(shared.places));
+    WarpgroupRows<VisiblePlacesInMemory> rows(
+        tile, all, [&](TokenBox const& keys) { return tile.queries_of(keys); }, VisiblePlacesInMemory(shared.places));
     KeyGradients<Element, COLUMNS> made(arguments, shared);
     wait_for_rows();
     __syncthreads();
@@ -315,7 +318,7 @@ template <class Element, int COLUMNS>
 inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& tile, TokenBox const& all,
                          GradientMemory<Element, COLUMNS>& shared) {
     QueryFetcher<Element, COLUMNS> fetcher(arguments, tile, all, shared);
-    int const stages = (all.count() + kGroupRows - 1) / kGroupRows;
+    int const stages = (all.count() + kWarpgroupRows - 1) / kWarpgroupRows;
     fetcher.look_up(0);
     fetcher.start_copies(0);
     if (stages > 1) fetcher.look_up(1);
@@ -324,7 +327,10 @@ inline void run_fetchers(NeighborhoodArguments const& arguments, Tile const& til
     for (int stage = 1; stage < stages; ++stage) {
         // Then stage - 2 is written, and no product needs the rows of stage - 3. Warps write stages in order, so that
         // the round before this one has ended, too.
-        if (stage >= 3) shared.are_written[stage % 2].wait_for((stage - 2) / 2);
+        if (stage >= kQueryBuffers) {
+            shared.are_written[stage % kScoreGradientBuffers].wait_for((stage - kScoreGradientBuffers) /
+                                                                       kScoreGradientBuffers);
+        }
         fetcher.start_copies(stage);
         if (stage + 1 < stages) fetcher.look_up(stage + 1);
         fetcher.finish_copies(stage);
@@ -346,12 +352,12 @@ inline void run_adders(NeighborhoodArguments const& arguments, GradientMemory<El
 template <class Element, int COLUMNS>
 inline void gradients(NeighborhoodArguments const& arguments) {
     using SharedMemory = GradientMemory<Element, COLUMNS>;
-    static_assert(sizeof(SharedMemory) == group_shared_bytes(COLUMNS, true));
+    static_assert(sizeof(SharedMemory) == warpgroup_shared_bytes(COLUMNS, true));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     SharedMemory& shared = *reinterpret_cast<SharedMemory*>(shared_memory);
-    int const group = group_index();
-    if (has_adders(COLUMNS) && group > kGroups) {
-        leave_registers<64>();
+    int const warpgroup = warpgroup_index();
+    if (has_adders(COLUMNS) && warpgroup > kWarpgroups) {
+        leave_registers<kAdderRegisters>();
         run_adders<Element, COLUMNS>(arguments, shared);
         return;
     }
@@ -360,24 +366,24 @@ inline void gradients(NeighborhoodArguments const& arguments) {
     if (threadIdx.x == 0) shared.prepare(tile.is_empty() ? 0 : all.count());
     if (tile.is_empty()) {
         __syncthreads();  // the warps that add wait here, too
-    } else if (group < kGroups) {
-        take_registers<has_adders(COLUMNS) ? 208 : 232>();
-        run_key_group<Element, COLUMNS>(arguments, tile, all, shared);
+    } else if (warpgroup < kWarpgroups) {
+        take_registers<key_registers(COLUMNS)>();
+        run_key_warpgroup<Element, COLUMNS>(arguments, tile, all, shared);
     } else {
-        leave_registers<has_adders(COLUMNS) ? 32 : 40>();
+        leave_registers<fetcher_registers(COLUMNS)>();
         run_fetchers<Element, COLUMNS>(arguments, tile, all, shared);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kGroupTileThreads)
+extern "C" __global__ void __launch_bounds__(kWarpgroupTileThreads)
     neighborhood_gradient_start(__grid_constant__ NeighborhoodArguments const arguments) {
-    gradient_start<X, GROUP_COLUMNS>(arguments);
+    gradient_start<X, WARPGROUP_COLUMNS>(arguments);
 }
-extern "C" __global__ void __launch_bounds__(gradient_threads(GROUP_COLUMNS), 1)
+extern "C" __global__ void __launch_bounds__(gradient_threads(WARPGROUP_COLUMNS), 1)
     neighborhood_gradients(__grid_constant__ NeighborhoodArguments const arguments) {
-    gradients<X, GROUP_COLUMNS>(arguments);
+    gradients<X, WARPGROUP_COLUMNS>(arguments);
 }
-extern "C" __global__ void __launch_bounds__(kGroupTileThreads)
+extern "C" __global__ void __launch_bounds__(kWarpgroupTileThreads)
     neighborhood_gradient_end(__grid_constant__ NeighborhoodArguments const arguments) {
-    gradient_end<X, GROUP_COLUMNS>(arguments);
+    gradient_end<X, WARPGROUP_COLUMNS>(arguments);
 }

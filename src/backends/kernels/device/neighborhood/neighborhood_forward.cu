@@ -26,7 +26,7 @@ inline LaneSoftmax attend(NeighborhoodArguments const& arguments, Token const& q
     LaneSoftmax softmax;
     Columns<COUNT> output;
     for (unsigned start = 0; start < window.count(); start += kLanes) {
-        Met const key = window[start + lane_index()];
+        VisibleToken const key = window[start + lane_index()];
         float score = -infinity();
         if (key.is_there) {
             score = arguments.scale * dot<Element>(arguments, arguments.tensors[NeighborhoodTensor::Queries], query,

@@ -115,16 +115,16 @@ inline void neighborhood_forward_tiles(NeighborhoodArguments const& arguments) {
         arguments, tile,
         [&](TileRow<Element, COLUMNS> const* keys, TileRow<Element, COLUMNS> const* values,
             typename Stages::KeyTable const& table) {
-            Meeting const meeting = rows.template meeting<kKeys>(table.places, arguments.tiles.guards);
-            if (!meeting.any) return;
+            StageVisibility const visibility = rows.template visibility<kKeys>(table.places, arguments.tiles.guards);
+            if (!visibility.any) return;
             float weights[kKeys / 8][4];
             multiply_by_rows<COLUMNS, kKeys / 8, Element>(weights, queries, keys);
-            scores.make(weights, meeting.all, table);
+            scores.make(weights, visibility.all, table);
             attention.weigh(weights);
 #pragma unroll
-            for (int group = 0; group < kKeys / 16; ++group) {
-                attention.output.add(weights_of<Element>(weights[2 * group], weights[2 * group + 1]),
-                                     values + 16 * group);
+            for (int strip = 0; strip < kKeys / 16; ++strip) {
+                attention.output.add(weights_of<Element>(weights[2 * strip], weights[2 * strip + 1]),
+                                     values + 16 * strip);
             }
         });
     attention.finish();

@@ -6,35 +6,35 @@
 #include <neighborhood/neighborhood_warpgroups.cuh>
 
 // The first of the 16 rows of a stage that a warp of a warpgroup has.
-inline int first_row_in_stage() { return first_row_of_warp() % kGroupRows; }
+inline int first_row_in_stage() { return first_row_of_warp() % kWarpgroupRows; }
 
 // For kernels with few registers: the places of each thread that has keys are in shared memory and read when asked for.
-class MetPlacesInMemory {
+class VisiblePlacesInMemory {
    public:
-    explicit MetPlacesInMemory(MetPlaces* of_threads) : of_threads_(of_threads) {}
-    void operator=(MetPlaces const& places) { own() = places; }
+    explicit VisiblePlacesInMemory(VisiblePlaces* of_threads) : of_threads_(of_threads) {}
+    void operator=(VisiblePlaces const& places) { own() = places; }
 
     unsigned from(int number) {
-        MetPlaces places = own();
+        VisiblePlaces places = own();
         unsigned const bits = places.from(number);
         own() = places;
         return bits;
     }
 
    private:
-    MetPlaces& own() { return of_threads_[computed_here(static_cast<int>(threadIdx.x))]; }
+    VisiblePlaces& own() { return of_threads_[computed_here(static_cast<int>(threadIdx.x))]; }
 
-    MetPlaces* of_threads_;
+    VisiblePlaces* of_threads_;
 };
 
 template <class Element, int COLUMNS>
 struct StagedQueries {
-    Panels<Element, kGroupRows, COLUMNS> queries, output_gradients;
+    Panels<Element, kWarpgroupRows, COLUMNS> queries, output_gradients;
 };
 
 struct alignas(16) StagedStatistics {
-    float stats[kGroupRows];  // counting in powers of 2
-    float deltas[kGroupRows];
+    float stats[kWarpgroupRows];  // counting in powers of 2
+    float deltas[kWarpgroupRows];
 };
 
 template <class Element>
@@ -45,30 +45,31 @@ struct alignas(16) QueryPointers {
 // Shared memory of a block. An array of n buffers has stage s at s % n; an array of n Arrivals has it as round s / n.
 template <class Element, int COLUMNS>
 struct GradientMemory {
-    Panels<Element, kGroupTileTokens, COLUMNS> keys, values;
-    StagedQueries<Element, COLUMNS> staged[3];
-    Panel<Element, kGroupTileTokens> score_gradients[2];  // a row for each key
-    StagedStatistics statistics[3];
+    Panels<Element, kWarpgroupTileTokens, COLUMNS> keys, values;
+    StagedQueries<Element, COLUMNS> staged[kQueryBuffers];
+    Panel<Element, kWarpgroupTileTokens> score_gradients[kScoreGradientBuffers];  // a row for each key
+    StagedStatistics statistics[kQueryBuffers];
     // Sums of queries are added later than other rows are read; their places are half of these. When a stage is looked
     // up, the gradients of scores of the fifth stage before it have been used, those of the fourth not yet.
-    long long statistics_rows[5][kGroupRows];
-    QueryPointers<Element> rows[kGroupRows];       // of the stage that is fetched
-    Element const* own_rows[2][kGroupTileTokens];  // of keys and values
-    long long result_rows[2][kGroupTileTokens];    // of their gradients; below 0 past the last one
-    MetPlaces places[kGroupTileThreads];
-    long long met;            // the number of queries that see the tile's keys
-    Arrivals are_staged[3];   // queries are in shared memory
-    Arrivals are_written[2];  // gradients of scores are written; their writers no longer read the stage before
-    Arrivals are_used[2];     // gradients of scores may be overwritten
+    long long statistics_rows[kStatisticsRowBuffers][kWarpgroupRows];
+    QueryPointers<Element> rows[kWarpgroupRows];       // of the stage that is fetched
+    Element const* own_rows[2][kWarpgroupTileTokens];  // of keys and values
+    long long result_rows[2][kWarpgroupTileTokens];    // of their gradients; below 0 past the last one
+    VisiblePlaces places[kWarpgroupTileThreads];
+    long long visible_queries;                    // the number of queries that see the tile's keys
+    Arrivals are_staged[kQueryBuffers];           // queries are in shared memory
+    Arrivals are_written[kScoreGradientBuffers];  // gradients of scores are written; their writers no longer read the
+                                                  // stage before
+    Arrivals are_used[kScoreGradientBuffers];     // gradients of scores may be overwritten
 
-    void prepare(int met_queries) {
-        met = met_queries;
-        constexpr int kWarps = kGroupThreads / 32;
+    void prepare(int queries) {
+        visible_queries = queries;
+        constexpr int kWarps = kWarpgroupThreads / 32;
         for (Arrivals& of_place : are_staged) of_place.make(kWarps);
-        for (Arrivals& of_place : are_written) of_place.make(kGroups * kWarps);
-        for (Arrivals& of_place : are_used) of_place.make(has_adders(COLUMNS) ? kWarps : kGroups * kWarps);
+        for (Arrivals& of_place : are_written) of_place.make(kWarpgroups * kWarps);
+        for (Arrivals& of_place : are_used) of_place.make(has_adders(COLUMNS) ? kWarps : kWarpgroups * kWarps);
     }
-    int stages() const { return static_cast<int>((met + kGroupRows - 1) / kGroupRows); }
+    int stages() const { return static_cast<int>((visible_queries + kWarpgroupRows - 1) / kWarpgroupRows); }
 };
 
 // Copies queries, output gradients and their statistics to shared memory. Each warp copies 16 rows of a stage, and
@@ -89,32 +90,32 @@ class QueryFetcher {
     void look_up(int stage) {
         wait_for_warp();
         int const row = first_row_in_stage() + lane_index() % 16;
-        int number = stage * kGroupRows + row;
+        int number = stage * kWarpgroupRows + row;
         if (number >= box_.count()) number = box_.count() - 1;
         bool const is_line = box_.is_line();
         long long const statistics =
             first_statistics_ + (is_line ? look_up_on_line(number) : look_up_in_box(row, number));
-        if (lane_index() < 16) shared_.statistics_rows[stage % 5][row] = statistics;
+        if (lane_index() < 16) shared_.statistics_rows[stage % kStatisticsRowBuffers][row] = statistics;
         wait_for_warp();
     }
 
     // Copies the stage that was looked up last.
     void start_copies(int stage) {
         int const lane = computed_here(lane_index());
-        auto& to = shared_.staged[stage % 3];
+        auto& to = shared_.staged[stage % kQueryBuffers];
         if (box_.is_line()) start_copies_of_line(to, stage, lane);
         else start_copies_of_rows(to, lane);
         if (lane >= 16) return;
         int const row = first_row_in_stage() + lane;
         float const* const from = static_cast<float const*>(tensors_[NeighborhoodTensor::QueryStatistics].start) +
-                                  shared_.statistics_rows[stage % 5][row];
-        start_copy_of_4_bytes(&shared_.statistics[stage % 3].stats[row], from, true);
-        start_copy_of_4_bytes(&shared_.statistics[stage % 3].deltas[row], from + 1, true);
+                                  shared_.statistics_rows[stage % kStatisticsRowBuffers][row];
+        start_copy_of_4_bytes(&shared_.statistics[stage % kQueryBuffers].stats[row], from, true);
+        start_copy_of_4_bytes(&shared_.statistics[stage % kQueryBuffers].deltas[row], from + 1, true);
     }
 
     void finish_copies(int stage) {
         wait_for_rows();
-        shared_.are_staged[stage % 3].arrive();
+        shared_.are_staged[stage % kQueryBuffers].arrive();
     }
 
    private:
@@ -140,7 +141,7 @@ class QueryFetcher {
     // Rows of a line are at equal distances.
     void start_copies_of_line(StagedQueries<Element, COLUMNS>& to, int stage, int lane) {
         int const first = first_row_in_stage() + lane / kPieces, column = lane % kPieces * 8;
-        long long const number = stage * kGroupRows + first;
+        long long const number = stage * kWarpgroupRows + first;
         auto const start_of = [&](NeighborhoodTensor tensor, long long offset) {
             offset += number * tensors_[tensor].steps[kMostAxes - 1] + column;
             return static_cast<Element const*>(tensors_[tensor].start) + offset;
@@ -198,30 +199,30 @@ class QueryGradientSums {
         : arguments_(arguments), shared_(shared), panel_(panel) {}
 
     void start(int stage) {
-        shared_.are_written[stage % 2].wait_for(stage / 2);
+        shared_.are_written[stage % kScoreGradientBuffers].wait_for(stage / kScoreGradientBuffers);
         show_to_products();
         begin_products();
 #pragma unroll
-        for (int key = 0; key < kGroupTileTokens; key += 16) {
-            start_product<true, true>(sums_, Factor(shared_.score_gradients[stage % 2], key, 0),
+        for (int key = 0; key < kWarpgroupTileTokens; key += 16) {
+            start_product<true, true>(sums_, Factor(shared_.score_gradients[stage % kScoreGradientBuffers], key, 0),
                                       Factor(shared_.keys.panels[panel_], key, 0), key > 0, Element());
         }
         end_products();
     }
 
     void finish(int stage) {
-        long long const query = shared_.statistics_rows[stage % 5][row()] / 2;
+        long long const query = shared_.statistics_rows[stage % kStatisticsRowBuffers][row()] / 2;
         sums_of_row_ =
             static_cast<float*>(arguments_.tensors[NeighborhoodTensor::QuerySums].start) + query * arguments_.columns;
         wait_for_products<0>();
         hold(sums_);
-        shared_.are_used[stage % 2].arrive();
+        shared_.are_used[stage % kScoreGradientBuffers].arrive();
     }
 
     void add(int stage) {
         for (auto& four : sums_) make_neighbours(four);
         int const column = panel_ * kPanelColumns + lane_index() % 4 / 2 * 4;
-        if (stage * kGroupRows + row() >= shared_.met) return;
+        if (stage * kWarpgroupRows + row() >= shared_.visible_queries) return;
         float* const to = sums_of_row_ + column;
 #pragma unroll
         for (int i = 0; i < kPanelColumns / 8; ++i) {

@@ -39,7 +39,7 @@ class Tile {
         unsigned index = blockIdx.x;
         for (int axis = kMostAxes; axis-- > 0;) {
             neighborhood::Axis const& whole = arguments.axes[axis];
-            groups_[axis] = 0;
+            dilation_groups_[axis] = 0;
             axes_[axis] = {};
             tokens_.first.at[axis] = tokens_.last.at[axis] = 0;
             if (whole.length == 1) continue;  // saves divisions
@@ -47,11 +47,12 @@ class Tile {
             auto const dilation = static_cast<unsigned>(whole.dilation);
             unsigned const rest = index / (tiles * dilation), at = index - rest * tiles * dilation;
             index = rest;
-            groups_[axis] = at / tiles;
-            unsigned const length =
-                neighborhood::group_length(static_cast<unsigned>(whole.length), dilation, groups_[axis]);
+            dilation_groups_[axis] = at / tiles;
+            unsigned const length = neighborhood::dilation_group_length(static_cast<unsigned>(whole.length), dilation,
+                                                                        dilation_groups_[axis]);
             axes_[axis] = {static_cast<int>(length), static_cast<int>(whole.kernel), 1, whole.is_causal};
-            tokens_.first.at[axis] = static_cast<int>(at - groups_[axis] * tiles) << arguments.tiles.bits[axis];
+            tokens_.first.at[axis] = static_cast<int>(at - dilation_groups_[axis] * tiles)
+                                     << arguments.tiles.bits[axis];
             int const end = tokens_.first.at[axis] + (1 << arguments.tiles.bits[axis]);
             tokens_.last.at[axis] = (end < static_cast<int>(length) ? end : static_cast<int>(length)) - 1;
         }
@@ -88,7 +89,7 @@ class Tile {
     // The offset of place 0 along every axis, and offsets from there on.
     long long first_offset_of(NeighborhoodAccess const& tensor) const {
         long long offset = batch_ * tensor.batch + head_ * tensor.head;
-        for (int axis = 0; axis < kMostAxes; ++axis) offset += groups_[axis] * tensor.space[axis];
+        for (int axis = 0; axis < kMostAxes; ++axis) offset += dilation_groups_[axis] * tensor.space[axis];
         return offset;
     }
     static long long offset_from_first(NeighborhoodAccess const& tensor, Coordinates const& place) {
@@ -141,7 +142,7 @@ class Tile {
    private:
     NeighborhoodArguments const& arguments_;
     neighborhood::AxisOf<int> axes_[kMostAxes];
-    unsigned groups_[kMostAxes];
+    unsigned dilation_groups_[kMostAxes];
     TokenBox tokens_;
     unsigned batch_, head_;
 };

@@ -127,13 +127,13 @@ struct KeyStages {
         int biases[kRows];
     };
 
-    TileRow<Element, COLUMNS> keys[2][kRows], values[2][kRows];
-    KeyTable tables[3];
+    TileRow<Element, COLUMNS> keys[kRowBuffers][kRows], values[kRowBuffers][kRows];
+    KeyTable tables[kTableBuffers];
 };
 
 // Whether any of the warp's tokens is visible to any of some staged rows, or sees any, and whether that holds for all
 // pairs.
-struct Meeting {
+struct StageVisibility {
     bool any = false, all = true;
 };
 
@@ -162,7 +162,7 @@ struct QueryRows {
 
     // COUNT is a multiple of 32.
     template <int COUNT>
-    Meeting meeting(unsigned const* places_of_keys, unsigned guards) const {
+    StageVisibility visibility(unsigned const* places_of_keys, unsigned guards) const {
         bool any = false, all = true;
         for (int first = 0; first < COUNT; first += 32) {
             unsigned const place = places_of_keys[first + lane_index()];
@@ -196,7 +196,7 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
     auto const look_up = [&](int stage) {
         int const row = row_to_look_up<Stages::kRows>(stage);
         if (row < 0) return;
-        typename Stages::KeyTable& table = shared.tables[stage % 3];
+        typename Stages::KeyTable& table = shared.tables[stage % kTableBuffers];
         int const number = stage * Stages::kRows + row;
         bool const is_there = number < count;
         Coordinates const place = box[number];
@@ -206,11 +206,13 @@ inline void for_each_key_stage(NeighborhoodArguments const& arguments, Tile cons
         if (WITH_BIAS) table.biases[row] = is_there ? static_cast<int>(tile.bias_of(place)) : 0;
     };
     auto const start_copies = [&](int stage) {
-        typename Stages::KeyTable const& table = shared.tables[stage % 3];
-        stage_rows<Stages::kRows, COLUMNS>(shared.keys[stage % 2], table.keys, of_keys.start, arguments.columns);
-        stage_rows<Stages::kRows, COLUMNS>(shared.values[stage % 2], table.values, of_values.start, arguments.columns);
+        typename Stages::KeyTable const& table = shared.tables[stage % kTableBuffers];
+        stage_rows<Stages::kRows, COLUMNS>(shared.keys[stage % kRowBuffers], table.keys, of_keys.start,
+                                           arguments.columns);
+        stage_rows<Stages::kRows, COLUMNS>(shared.values[stage % kRowBuffers], table.values, of_values.start,
+                                           arguments.columns);
     };
     for_each_stage<Stages::kRows>(count, look_up, start_copies, wait_for_copies, [&](int stage) {
-        use(shared.keys[stage % 2], shared.values[stage % 2], shared.tables[stage % 3]);
+        use(shared.keys[stage % kRowBuffers], shared.values[stage % kRowBuffers], shared.tables[stage % kTableBuffers]);
     });
 }

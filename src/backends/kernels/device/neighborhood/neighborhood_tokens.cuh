@@ -48,7 +48,7 @@ inline Element* row_of(NeighborhoodAccess const& tensor, Token const& token) {
 }
 
 // A key that is visible to a token, or a query that sees it.
-struct Met {
+struct VisibleToken {
     bool is_there;
     Token token;
 };
@@ -65,15 +65,15 @@ class KeyWindow {
     }
 
     unsigned count() const { return count_; }
-    Met operator[](unsigned slot) const {
-        Met met{slot < count_, query_};
+    VisibleToken operator[](unsigned slot) const {
+        VisibleToken visible{slot < count_, query_};
         for (int axis = kMostAxes; axis-- > 0;) {
             unsigned const kernel = static_cast<unsigned>(axes_[axis].kernel), at = slot % kernel;
             slot /= kernel;
-            met.is_there = met.is_there && at < keys_[axis].count;
-            met.token.at[axis] = keys_[axis].first + at * axes_[axis].dilation;
+            visible.is_there = visible.is_there && at < keys_[axis].count;
+            visible.token.at[axis] = keys_[axis].first + at * axes_[axis].dilation;
         }
-        return met;
+        return visible;
     }
 
    private:
@@ -96,13 +96,13 @@ class InverseWindow {
     }
 
     unsigned count() const { return count_; }
-    Met operator[](unsigned number) const {
-        Met met{number < count_, key_};
+    VisibleToken operator[](unsigned number) const {
+        VisibleToken visible{number < count_, key_};
         for (int axis = kMostAxes; axis-- > 0;) {
-            met.token.at[axis] = first_[axis] + number % counts_[axis] * axes_[axis].dilation;
+            visible.token.at[axis] = first_[axis] + number % counts_[axis] * axes_[axis].dilation;
             number /= counts_[axis];
         }
-        return met;
+        return visible;
     }
     // The slot of the key in the window of a query that sees it.
     long long slot_for(Token const& query) const {
@@ -165,10 +165,10 @@ struct Columns {
 
     // Adds the rows of the lanes' tokens, each times the lane's weight. A token that is not there has the weight 0.
     template <class Element>
-    void add_rows(NeighborhoodArguments const& arguments, NeighborhoodAccess const& tensor, int first, Met const& met,
-                  float weight) {
-        long long const row = row_of<Element const>(tensor, met.token) - static_cast<Element const*>(tensor.start);
-        for (unsigned there = ballot(met.is_there); there != 0; there &= there - 1) {
+    void add_rows(NeighborhoodArguments const& arguments, NeighborhoodAccess const& tensor, int first,
+                  VisibleToken const& visible, float weight) {
+        long long const row = row_of<Element const>(tensor, visible.token) - static_cast<Element const*>(tensor.start);
+        for (unsigned there = ballot(visible.is_there); there != 0; there &= there - 1) {
             int const lane = lowest_bit(there);
             float const weight_of_row = from_lane(weight, lane);
             Element const* const start = static_cast<Element const*>(tensor.start) + from_lane(row, lane);

@@ -8,21 +8,21 @@
 #include <neighborhood/neighborhood_tile.cuh>
 
 // The value of one lane, so that the compiler knows it to be the same for the warp, as factors need.
-inline int group_index() { return static_cast<int>(from_lane(threadIdx.x / kGroupThreads, 0)); }
+inline int warpgroup_index() { return static_cast<int>(from_lane(threadIdx.x / kWarpgroupThreads, 0)); }
 // A warp has 16 rows of the tile.
 inline int first_row_of_warp() { return static_cast<int>(threadIdx.x) / 32 * 16; }
 
 // --- Which keys are visible to which queries
 
 // The places in a box of the keys that are visible to a row, or of the queries that see it.
-class MetPlaces {
+class VisiblePlaces {
    public:
-    MetPlaces() = default;
-    MetPlaces(TokenBox const& all, TokenBox const& met, bool is_there)
+    VisiblePlaces() = default;
+    VisiblePlaces(TokenBox const& all, TokenBox const& visible, bool is_there)
         : line_length_(all.extent(2)), lines_(all.extent(1)) {
         for (int axis = 0; axis < kMostAxes; ++axis) {
-            first_.at[axis] = met.first.at[axis] - all.first.at[axis];
-            last_.at[axis] = is_there ? met.last.at[axis] - all.first.at[axis] : -1;
+            first_.at[axis] = visible.first.at[axis] - all.first.at[axis];
+            last_.at[axis] = is_there ? visible.last.at[axis] - all.first.at[axis] : -1;
         }
     }
 
@@ -68,8 +68,10 @@ struct Seen {
 struct Numbers {
     int first = 0, last = -1;
 
-    bool meet(int stage) const { return first < (stage + 1) * kGroupRows && last >= stage * kGroupRows; }
-    bool have_all(int stage) const { return first <= stage * kGroupRows && last >= (stage + 1) * kGroupRows - 1; }
+    bool have_some(int stage) const { return first < (stage + 1) * kWarpgroupRows && last >= stage * kWarpgroupRows; }
+    bool have_all(int stage) const {
+        return first <= stage * kWarpgroupRows && last >= (stage + 1) * kWarpgroupRows - 1;
+    }
 };
 
 // Stages that have some of these numbers.
@@ -77,7 +79,7 @@ struct StageRange {
     int first, end;
 
     explicit StageRange(Numbers const& numbers)
-        : first(numbers.first / kGroupRows), end((numbers.last + kGroupRows) / kGroupRows) {}
+        : first(numbers.first / kWarpgroupRows), end((numbers.last + kWarpgroupRows) / kWarpgroupRows) {}
 };
 
 inline int number_in(TokenBox const& box, Coordinates const& place) {
@@ -91,42 +93,42 @@ inline Numbers numbers_in(TokenBox const& box, TokenBox const& part) {
     return {number_in(box, part.first), number_in(box, part.last)};
 }
 
-// The numbers of the places in a box that are visible to any row of a warpgroup, or see any; met_by(box of tokens)
+// The numbers of the places in a box that are visible to any row of a warpgroup, or see any; visible_to(box of tokens)
 // returns them as a box.
-template <class MetBy>
-inline Numbers numbers_met(Tile const& tile, TokenBox const& all, MetBy const& met_by, int group) {
+template <class VisibleTo>
+inline Numbers visible_numbers(Tile const& tile, TokenBox const& all, VisibleTo const& visible_to, int warpgroup) {
     bool is_there, has_last;
-    Coordinates const first = tile.place_of(group * kGroupRows, is_there);
-    Coordinates const last = tile.place_of((group + 1) * kGroupRows - 1, has_last);
-    return is_there ? numbers_in(all, met_by(TokenBox{first, last})) : Numbers{};
+    Coordinates const first = tile.place_of(warpgroup * kWarpgroupRows, is_there);
+    Coordinates const last = tile.place_of((warpgroup + 1) * kWarpgroupRows - 1, has_last);
+    return is_there ? numbers_in(all, visible_to(TokenBox{first, last})) : Numbers{};
 }
 
 // The warpgroup's rows of a tile, and the keys in a box that are visible to them or the queries that see them. Places
 // are those of one of the lane's rows.
 template <class Places>
-class GroupRows {
+class WarpgroupRows {
    public:
-    template <class MetBy>
-    GroupRows(Tile const& tile, TokenBox const& all, MetBy const& met_by, Places places)
-        : met_(numbers_met(tile, all, met_by, group_index())), places_(places) {
-        places_ = places_of_lane(tile, all, met_by);
+    template <class VisibleTo>
+    WarpgroupRows(Tile const& tile, TokenBox const& all, VisibleTo const& visible_to, Places places)
+        : visible_(visible_numbers(tile, all, visible_to, warpgroup_index())), places_(places) {
+        places_ = places_of_lane(tile, all, visible_to);
         bool has_first, has_last;
-        Coordinates const first = tile.place_of(group_index() * kGroupRows, has_first);
-        Coordinates const last = tile.place_of((group_index() + 1) * kGroupRows - 1, has_last);
+        Coordinates const first = tile.place_of(warpgroup_index() * kWarpgroupRows, has_first);
+        Coordinates const last = tile.place_of((warpgroup_index() + 1) * kWarpgroupRows - 1, has_last);
         if (!has_last || !all.is_line()) return;
-        TokenBox const of_first = met_by(TokenBox{first, first}), of_last = met_by(TokenBox{last, last});
-        met_by_all_ = numbers_in(all, TokenBox{of_last.first, of_first.last});
+        TokenBox const of_first = visible_to(TokenBox{first, first}), of_last = visible_to(TokenBox{last, last});
+        visible_to_all_ = numbers_in(all, TokenBox{of_last.first, of_first.last});
     }
 
     // Whether any of the stage's tokens is visible to any row, or sees any.
-    bool meet(int stage) const { return met_.meet(stage); }
-    StageRange met_stages() const { return StageRange(met_); }
+    bool have_visible(int stage) const { return visible_.have_some(stage); }
+    StageRange visible_stages() const { return StageRange(visible_); }
 
     // Stages come in order; some may be left out.
     Seen seen(int stage) {
-        Seen seen{{}, met_by_all_.have_all(stage)};
+        Seen seen{{}, visible_to_all_.have_all(stage)};
         if (seen.all) return seen;
-        unsigned const mine = places_.from(stage * kGroupRows + lane_index() % 2 * 32);
+        unsigned const mine = places_.from(stage * kWarpgroupRows + lane_index() % 2 * 32);
         seen.all = ballot(mine == ~0u) == kAllLanes;
         for (int row = 0; row < 2; ++row) {
             for (int half = 0; half < 2; ++half) {
@@ -139,15 +141,15 @@ class GroupRows {
 
    private:
     // Each lane looks up one half of the stages for one of the warp's rows.
-    template <class MetBy>
-    static MetPlaces places_of_lane(Tile const& tile, TokenBox const& all, MetBy const& met_by) {
+    template <class VisibleTo>
+    static VisiblePlaces places_of_lane(Tile const& tile, TokenBox const& all, VisibleTo const& visible_to) {
         bool is_there;
         Coordinates const place = tile.place_of(first_row_of_warp() + lane_index() / 2, is_there);
-        return {all, met_by(TokenBox{place, place}), is_there};
+        return {all, visible_to(TokenBox{place, place}), is_there};
     }
 
-    Numbers met_;
-    Numbers met_by_all_;
+    Numbers visible_;
+    Numbers visible_to_all_;
     Places places_;
 };
 
@@ -206,7 +208,7 @@ inline void wait_for_rows() {
 
 // Starts the products of 64 of the tile's rows, from that one on, with 64 staged ones.
 template <class Element, int ROWS, int COLUMNS>
-inline void start_products_of_rows(float (&products)[8][4], Panels<Element, kGroupTileTokens, COLUMNS> const& rows,
+inline void start_products_of_rows(float (&products)[8][4], Panels<Element, kWarpgroupTileTokens, COLUMNS> const& rows,
                                    int first_row, Panels<Element, ROWS, COLUMNS> const& staged, int first) {
 #pragma unroll
     for (int k = 0; k < COLUMNS / 16; ++k) {
@@ -218,12 +220,13 @@ inline void start_products_of_rows(float (&products)[8][4], Panels<Element, kGro
 
 // A warpgroup's weights of 64 staged rows.
 struct Weights {
-    MatrixBlock blocks[kGroupRows / 16] = {};
+    MatrixBlock blocks[kWarpgroupRows / 16] = {};
 
     Weights() = default;
     template <class Element>
     Weights(float const (&weights)[8][4], Element) {
-        for (int i = 0; i < kGroupRows / 16; ++i) blocks[i] = weights_of<Element>(weights[2 * i], weights[2 * i + 1]);
+        for (int i = 0; i < kWarpgroupRows / 16; ++i)
+            blocks[i] = weights_of<Element>(weights[2 * i], weights[2 * i + 1]);
     }
 
     void hold_all() {
@@ -233,13 +236,13 @@ struct Weights {
 
 // Sums of staged rows, for each of the warpgroup's rows.
 template <class Element, int COLUMNS>
-struct GroupSums {
+struct WarpgroupSums {
     float panels[COLUMNS / kPanelColumns][kPanelColumns / 8][4] = {};
 
     template <int ROWS>
     void start_adding(Weights const& weights, Panels<Element, ROWS, COLUMNS> const& staged, int first) {
 #pragma unroll
-        for (int k = 0; k < kGroupRows / 16; ++k) {
+        for (int k = 0; k < kWarpgroupRows / 16; ++k) {
 #pragma unroll
             for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
                 start_product<true>(panels[panel], weights.blocks[k], Factor(staged.panels[panel], first + 16 * k, 0),
@@ -254,7 +257,7 @@ struct GroupSums {
 
     // Stores the warp's rows, by way of the tile's matrix, which no product reads any more.
     void store(NeighborhoodAccess const& tensor, long long const* rows, int columns, float const (&factors)[2],
-               Panels<Element, kGroupTileTokens, COLUMNS>& memory) const {
+               Panels<Element, kWarpgroupTileTokens, COLUMNS>& memory) const {
         int const lane = computed_here(lane_index()), first = computed_here(first_row_of_warp());
         for (int panel = 0; panel < COLUMNS / kPanelColumns; ++panel) {
             for (int i = 0; i < kPanelColumns / 16; ++i) {

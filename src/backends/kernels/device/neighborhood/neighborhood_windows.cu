@@ -37,7 +37,7 @@ inline void window_slots(NeighborhoodArguments const& arguments) {
     NeighborhoodAccess const* const tensors = arguments.tensors;
     Element* const row = row_of<Element>(tensors[NeighborhoodTensor::Slots], query);
     for (unsigned slot = lane_index(); slot < window.count(); slot += kLanes) {
-        Met const key = window[slot];
+        VisibleToken const key = window[slot];
         float product = arguments.without_key;
         if (key.is_there) {
             product = arguments.scale * dot<Element>(arguments, tensors[NeighborhoodTensor::Queries], query,
@@ -49,15 +49,15 @@ inline void window_slots(NeighborhoodArguments const& arguments) {
 }
 
 // Sums rows of the keys that are visible to the token, or of the queries that see it, each times its weight.
-template <class Element, int COUNT, class Meetings, class WeightOf>
-inline void sum_rows(NeighborhoodArguments const& arguments, Token const& token, Meetings const& meetings,
+template <class Element, int COUNT, class AnyWindow, class WeightOf>
+inline void sum_rows(NeighborhoodArguments const& arguments, Token const& token, AnyWindow const& window,
                      NeighborhoodAccess const& rows, NeighborhoodAccess const& result, WeightOf const& weight_of) {
     for (int first = 0; first < arguments.columns; first += kLanes * COUNT) {
         Columns<COUNT> sums;
-        for (unsigned start = 0; start < meetings.count(); start += kLanes) {
-            Met const met = meetings[start + lane_index()];
-            float const weight = met.is_there ? weight_of(start + lane_index(), met.token) : 0.0f;
-            sums.template add_rows<Element>(arguments, rows, first, met, weight);
+        for (unsigned start = 0; start < window.count(); start += kLanes) {
+            VisibleToken const visible = window[start + lane_index()];
+            float const weight = visible.is_there ? weight_of(start + lane_index(), visible.token) : 0.0f;
+            sums.template add_rows<Element>(arguments, rows, first, visible, weight);
         }
         sums.template store<Element>(arguments, result, first, token, arguments.scale);
     }
