@@ -75,7 +75,7 @@ def check_functions(family, folder, document, tests):
     def of_family(texts):
         return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith(family + ".")}
 
-    rules = of_family(map(strings_of, (ROOT / folder).glob("*.cpp")))
+    rules = of_family(map(strings_of, (ROOT / folder).rglob("*.cpp")))
     page = of_family([(ROOT / document).read_text()])
     return rules, compare(folder, rules, [(document, page), ("any test", of_family(tests))])
 

@@ -1,8 +1,8 @@
 #include <sdpa_graph/flash.h>
 
 #include "core/guard.h"
-#include "flash/rules.h"
-#include "flash/runs.h"
+#include "flash/checks/rules.h"
+#include "flash/runs/runs.h"
 
 namespace sdpa_graph::flash {
 namespace {

@@ -1,13 +1,25 @@
 // The class of a call: the properties on which a plan depends.
 #pragma once
 
-#include "flash/band.h"
+#include "flash/call.h"
 
 #include <array>
 #include <cstddef>
 #include <optional>
 
 namespace sdpa_graph::flash {
+
+// Which keys are visible to a query: with shift = keys - queries of a sequence, those with i + shift - left <= j and
+// j <= i + shift + right.
+struct Band {
+    std::optional<std::int64_t> left, right;
+
+    bool is_causal() const { return !left && right == 0; }
+    bool operator==(Band const&) const = default;
+};
+
+// The band of the causal flag and the windows.
+Band band_of(Call const& call, Sizes const& sizes);
 
 // The term added to the score of query i and key j, for a head's slope s: nothing, s * j, or -s * |i + shift - j|.
 enum class Alibi { None, ByKey, ByDistance };

@@ -1,5 +1,5 @@
 // Each rule's id is in its table, in docs/flash.md with the same statement, and in no other place than these say.
-#include "flash/rules.h"
+#include "flash/checks/rules.h"
 #include "support/catch.h"
 
 #include <fstream>

@@ -1,6 +1,6 @@
 #include "flash_case.h"
 
-#include "flash/runs.h"
+#include "flash/runs/runs.h"
 #include "formula.h"
 #include "gpu_call.h"
 #include "rows/host_worker.h"

@@ -4,8 +4,8 @@
 // A CPU target is called. For a GPU the table of cuDNN's quirks is asked, as of one release on one architecture.
 #include "api/graph/graph_impl.h"
 #include "cudnn/quirks/support.h"
+#include "flash/checks/rules.h"
 #include "flash/describe.h"
-#include "flash/rules.h"
 #include "gpu_call.h"
 #include "nodes/validation/validate.h"
 

@@ -1,7 +1,7 @@
-#include "flash/scratch.h"
+#include "flash/runs/scratch.h"
 
 #include "calls/pieces.h"
-#include "flash/results.h"
+#include "flash/runs/runs.h"
 
 namespace sdpa_graph::flash {
 

@@ -1,7 +1,7 @@
 // The conditions of the rules, one function each.
 #pragma once
 
-#include "flash/rules.h"
+#include "flash/checks/rules.h"
 
 namespace sdpa_graph::flash::checks {
 

@@ -1,6 +1,6 @@
-#include "flash/bind.h"
-#include "flash/results.h"
-#include "flash/runs.h"
+#include "flash/describe.h"
+#include "flash/runs/runs.h"
+#include "flash/runs/works.h"
 
 #include <limits>
 

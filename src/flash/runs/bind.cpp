@@ -1,4 +1,5 @@
-#include "flash/bind.h"
+#include "flash/describe.h"
+#include "flash/runs/works.h"
 
 namespace sdpa_graph::flash {
 

@@ -1,7 +1,7 @@
-#include "flash/rules.h"
+#include "flash/checks/rules.h"
 
 #include "calls/view_properties.h"
-#include "flash/checks.h"
+#include "flash/checks/checks.h"
 
 namespace sdpa_graph::flash {
 namespace {

@@ -1,6 +1,6 @@
-#include "flash/results.h"
+#include "flash/runs/runs.h"
 
-#include "flash/rules.h"
+#include "flash/checks/rules.h"
 
 namespace sdpa_graph::flash {
 

@@ -1,8 +1,9 @@
 // The work on rows that a call does in addition to its plan.
 #pragma once
 
+#include "calls/class_plan.h"
 #include "calls/row_work.h"
-#include "flash/scratch.h"
+#include "flash/runs/scratch.h"
 
 namespace sdpa_graph::flash {
 
@@ -33,5 +34,8 @@ fe::rows::Work write_gradients_of_nothing(Call const& call, Sizes const& sizes);
 
 // The work is done by the call's worker, else by the host or the GPU that has the tensors.
 error_t work(Call const& call, calls::Lease const& lease, fe::rows::Work const& work);
+
+// The tensors that both passes read, bound to the plan of the call's class.
+calls::Pack inputs_of(Run const& run);
 
 }  // namespace sdpa_graph::flash

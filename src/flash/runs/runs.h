@@ -1,10 +1,15 @@
-// Memory of results.
+// Runs calls that were checked. Results are set if that succeeds.
 #pragma once
 
 #include "calls/result_memory.h"
 #include "flash/call.h"
 
 namespace sdpa_graph::flash {
+
+error_t run_forward(Call& call, Forward_results& results);
+error_t run_backward(Call& call, Backward_results& results);
+
+// --- Memory of results
 
 // The call as one that asks for memory.
 calls::Asker asker_of(Call const& call);

@@ -1,4 +1,4 @@
-#include "flash/works.h"
+#include "flash/runs/works.h"
 
 #include "flash/lengths.h"
 
