@@ -4,7 +4,7 @@
 #include "expand/expand.h"
 #include "plan/known_plans.h"
 #include "plan/programs/program_proposal.h"
-#include "rewrite/classes.h"
+#include "rewrite/rewrites/classes.h"
 
 #include <algorithm>
 

@@ -8,9 +8,9 @@
 #include "plan/programs/program_executable.h"
 #include "plan/programs/program_proposal.h"
 #include "plan/shape_class.h"
-#include "rewrite/classes.h"
-#include "rewrite/converted.h"
 #include "rewrite/offers.h"
+#include "rewrite/rewrites/classes.h"
+#include "rewrite/rewrites/converted.h"
 
 #include <cudnn_frontend/logging.h>
 

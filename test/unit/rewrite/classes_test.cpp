@@ -1,5 +1,5 @@
 // Programs of classes of shapes, step by step, and what keeps graphs out of a class.
-#include "rewrite/classes.h"
+#include "rewrite/rewrites/classes.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

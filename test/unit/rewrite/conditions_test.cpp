@@ -1,8 +1,8 @@
 // The conditions that keep a rewrite away from a graph: an id and a sentence for each.
-#include "rewrite/bands.h"
-#include "rewrite/deterministic.h"
-#include "rewrite/few_queries.h"
-#include "rewrite/slices.h"
+#include "rewrite/rewrites/bands.h"
+#include "rewrite/rewrites/deterministic.h"
+#include "rewrite/rewrites/few_queries.h"
+#include "rewrite/rewrites/slices.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

@@ -1,10 +1,10 @@
 // Steps of the side lane: whatever the sizes, they have no element in common with the steps before them that either
 // of them writes.
 #include "core/data_type.h"
-#include "rewrite/bands.h"
-#include "rewrite/few_queries.h"
-#include "rewrite/neighborhood_band.h"
 #include "rewrite/print_program.h"
+#include "rewrite/rewrites/bands.h"
+#include "rewrite/rewrites/few_queries.h"
+#include "rewrite/rewrites/neighborhood_band.h"
 #include "unit/rewrite/attention_graphs.h"
 
 #include <map>

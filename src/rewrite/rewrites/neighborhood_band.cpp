@@ -1,4 +1,4 @@
-#include "rewrite/neighborhood_band.h"
+#include "rewrite/rewrites/neighborhood_band.h"
 
 #include "nodes/schema/schema.h"
 #include "rewrite/neighborhood_node.h"
