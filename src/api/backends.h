@@ -24,4 +24,7 @@ Result<std::string> find_device(std::string const& name);
 Result<std::string> parse_device(std::string const& json);
 std::vector<std::string> device_names();
 
+// The error of everything that needs cuDNN, in a build without its headers.
+error_t no_cudnn();
+
 }  // namespace cudnn_frontend::api

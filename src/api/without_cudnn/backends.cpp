@@ -1,9 +1,17 @@
 #include "api/backends.h"
 
-#include "api/without_cudnn/no_cudnn.h"
 #include "cpu/cpu_backend.h"
 
 namespace cudnn_frontend::api {
+
+error_t no_cudnn() {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "this build of the library has no cuDNN target, because no headers of cuDNN 9.10 or newer and CUDA were "
+            "found when it was configured; build the graph with Target::cpu() or Target::reference() and host "
+            "pointers, or install the headers (pip install nvidia-cudnn-cu13 nvidia-cuda-runtime nvidia-cuda-crt) and "
+            "build the library again"};
+}
+
 namespace {
 
 // Replaces cuDNN and reports why it is missing.

@@ -2,7 +2,6 @@
 #include <cudnn_frontend/runtime.h>
 
 #include "api/backends.h"
-#include "api/without_cudnn/no_cudnn.h"
 
 namespace cudnn_frontend::runtime {
 
