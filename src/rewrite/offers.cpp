@@ -1,13 +1,8 @@
 #include "rewrite/offers.h"
 
 #include "core/names.h"
-#include "rewrite/rewrites/bands.h"
 #include "rewrite/rewrites/classes.h"
-#include "rewrite/rewrites/converted.h"
-#include "rewrite/rewrites/deterministic.h"
-#include "rewrite/rewrites/few_queries.h"
-#include "rewrite/rewrites/neighborhood_band.h"
-#include "rewrite/rewrites/slices.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include <algorithm>
 #include <bit>

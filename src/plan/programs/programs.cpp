@@ -10,7 +10,7 @@
 #include "plan/shape_class.h"
 #include "rewrite/offers.h"
 #include "rewrite/rewrites/classes.h"
-#include "rewrite/rewrites/converted.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include <cudnn_frontend/logging.h>
 

@@ -1,4 +1,4 @@
-#include "rewrite/rewrites/deterministic.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include "core/dims.h"
 #include "rewrite/program_builder.h"

@@ -1,4 +1,4 @@
-#include "rewrite/rewrites/few_queries.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include "rewrite/program_builder.h"
 #include "rewrite/view_moves.h"

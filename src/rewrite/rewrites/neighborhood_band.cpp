@@ -1,4 +1,4 @@
-#include "rewrite/rewrites/neighborhood_band.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include "nodes/schema/schema.h"
 #include "rewrite/neighborhood_node.h"

@@ -1,5 +1,5 @@
 // The programs of bands, step by step.
-#include "rewrite/rewrites/bands.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

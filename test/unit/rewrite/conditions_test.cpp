@@ -1,8 +1,5 @@
 // The conditions that keep a rewrite away from a graph: an id and a sentence for each.
-#include "rewrite/rewrites/bands.h"
-#include "rewrite/rewrites/deterministic.h"
-#include "rewrite/rewrites/few_queries.h"
-#include "rewrite/rewrites/slices.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

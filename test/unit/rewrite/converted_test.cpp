@@ -1,5 +1,5 @@
 // Programs that convert lengths and Stats, step by step, and what keeps graphs from them.
-#include "rewrite/rewrites/converted.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

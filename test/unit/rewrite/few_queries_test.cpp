@@ -1,5 +1,5 @@
 // The programs of few queries, step by step.
-#include "rewrite/rewrites/few_queries.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

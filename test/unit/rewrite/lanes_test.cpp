@@ -2,9 +2,7 @@
 // of them writes.
 #include "core/data_type.h"
 #include "rewrite/print_program.h"
-#include "rewrite/rewrites/bands.h"
-#include "rewrite/rewrites/few_queries.h"
-#include "rewrite/rewrites/neighborhood_band.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 #include <map>

@@ -1,5 +1,5 @@
 // The programs of neighborhood attention along one axis, step by step, and the conditions that keep the rewrite away.
-#include "rewrite/rewrites/neighborhood_band.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include "rewrite/print_program.h"
 #include "unit/rewrite/attention_graphs.h"

@@ -1,5 +1,5 @@
 // The programs of slices, step by step.
-#include "rewrite/rewrites/slices.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;
