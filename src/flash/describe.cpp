@@ -20,7 +20,7 @@ class Builder {
         if (!shapes.is_packed) return;
         lengths_q_ = integers("lengths of q", static_cast<int>(LengthsQ), DataType_t::INT32, shapes.slots);
         lengths_k_ = integers("lengths of k", static_cast<int>(LengthsK), DataType_t::INT32, shapes.slots);
-        for (Starts const& starts : starts_) {
+        for (StartTable const& starts : starts_) {
             int const uid = static_cast<int>(FirstStarts) + static_cast<int>(start_tensors_.size());
             start_tensors_.push_back(
                 integers(starts.is_of_keys ? "starts in k" : "starts in q", uid, DataType_t::INT64, shapes.slots + 1));
@@ -80,7 +80,7 @@ class Builder {
 
     Shapes const& shapes_;
     fe::graph::Graph& graph_;
-    fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_;
+    fe::core::ShortList<StartTable, fe::rows::kMostOffsets> starts_;
     std::vector<Tensor> start_tensors_;
     Tensor lengths_q_, lengths_k_;  // of packed sequences
 };

@@ -191,15 +191,15 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     return shapes;
 }
 
-std::optional<Starts> starts_of(Shapes const& shapes, Argument argument) {
+std::optional<StartTable> starts_of(Shapes const& shapes, Argument argument) {
     bool const is_ragged = shapes.is_packed && !(has_keys(argument) ? shapes.has_pages : shapes.gathers_queries);
     if (!is_ragged) return std::nullopt;
-    if (argument == SoftmaxLse) return Starts{SoftmaxLse, false, shapes.heads};
-    return Starts{shapes.of(argument).starts, has_keys(argument), shapes.of(argument).row};
+    if (argument == SoftmaxLse) return StartTable{SoftmaxLse, false, shapes.heads};
+    return StartTable{shapes.of(argument).starts, has_keys(argument), shapes.of(argument).row};
 }
 
-fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes) {
-    fe::core::ShortList<Starts, fe::rows::kMostOffsets> all;
+fe::core::ShortList<StartTable, fe::rows::kMostOffsets> starts_of(Shapes const& shapes) {
+    fe::core::ShortList<StartTable, fe::rows::kMostOffsets> all;
     for (Argument const argument : {Q, K, V, Out, SoftmaxLse, DOut, DQ, DK, DV}) {
         bool const is_of_backward = argument == DOut || argument == DQ || argument == DK || argument == DV;
         if (is_of_backward && !shapes.is_backward) continue;

@@ -33,12 +33,12 @@ struct Strides {
 };
 
 // The table of where the sequences of a tensor start.
-struct Starts {
+struct StartTable {
     Argument argument;  // the first one whose sequences start there
     bool is_of_keys = false;
     std::int64_t row = 0;
 
-    bool operator==(Starts const&) const = default;
+    bool operator==(StartTable const&) const = default;
 };
 
 struct Shapes {
@@ -79,9 +79,9 @@ struct Shapes {
 Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target);
 
 // The starts for the tensor; empty if its sequences are at equal distances from each other.
-std::optional<Starts> starts_of(Shapes const& shapes, Argument argument);
+std::optional<StartTable> starts_of(Shapes const& shapes, Argument argument);
 // The starts for all tensors of the graph, each once.
-fe::core::ShortList<Starts, fe::rows::kMostOffsets> starts_of(Shapes const& shapes);
+fe::core::ShortList<StartTable, fe::rows::kMostOffsets> starts_of(Shapes const& shapes);
 
 // The class of the square sequences, which a second plan runs.
 Shapes squares_of(Shapes const& shapes);

@@ -11,9 +11,9 @@ namespace cudnn_frontend::plan {
 namespace {
 
 // Nothing where a backend wants every graph proposed to it anew.
-std::optional<Circumstances> circumstances_of(Target const& target, Settings const& settings,
-                                              Backends const& backends) {
-    Circumstances all{settings.rewrites, settings.slices_for_workspace, wants_class(target, settings), {}};
+std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings const& settings,
+                                                  Backends const& backends) {
+    PlanCircumstances all{settings.rewrites, settings.slices_for_workspace, wants_class(target, settings), {}};
     for (Backend const* const backend : backends) {
         if (!backend->serves(target)) continue;
         auto of_backend = backend->circumstances(target, settings);
@@ -35,24 +35,24 @@ Result<KnownPlans::FoundKnown> KnownPlans::find_or_propose(GraphPointer const& g
     std::size_t const most = core::process::kept_graphs.get();
     auto circumstances = most == 0 ? std::nullopt : circumstances_of(target, settings, backends);
     std::size_t const key = std::hash<nodes::ValidatedGraph const*>()(graph.get());
-    auto known = !circumstances ? nullptr : known_.find(key, [&](Known const& kept) {
+    auto known = !circumstances ? nullptr : known_.find(key, [&](KnownProposals const& kept) {
         return kept.graph == graph && kept.circumstances == *circumstances;
     });
     if (known) return FoundKnown{std::move(known), false};
     auto proposed = Planner::propose({*graph, target, settings}, backends);
     if (proposed.is_bad()) return proposed.error();
     bool const is_kept = circumstances.has_value();
-    auto made = std::make_shared<Known const>(
-        Known{graph, is_kept ? std::move(*circumstances) : Circumstances{}, std::move(proposed).value()});
+    auto made = std::make_shared<KnownProposals const>(
+        KnownProposals{graph, is_kept ? std::move(*circumstances) : PlanCircumstances{}, std::move(proposed).value()});
     if (is_kept) known_.keep(key, made, most);
     return FoundKnown{std::move(made), true};
 }
 
-Result<Found<Planner>> KnownPlans::propose(GraphPointer const& graph, Target const& target, Settings const& settings,
-                                           Backends const& backends) {
+Result<FoundObject<Planner>> KnownPlans::propose(GraphPointer const& graph, Target const& target,
+                                                 Settings const& settings, Backends const& backends) {
     auto const found = find_or_propose(graph, target, settings, backends);
     if (found.is_bad()) return found.error();
-    return Found<Planner>{found.value().known->planner, !found.value().is_new};
+    return FoundObject<Planner>{found.value().known->planner, !found.value().is_new};
 }
 
 Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph, Target const& target,
@@ -60,7 +60,7 @@ Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph
                                                        std::vector<HeurMode_t> const& modes) {
     auto const found = find_or_propose(graph, target, settings, backends);
     if (found.is_bad()) return found.error();
-    Known const& known = *found.value().known;
+    KnownProposals const& known = *found.value().known;
     std::lock_guard const lock(known.candidates->mutex);
     for (auto const& [asked, planner] : known.candidates->of_modes) {
         if (asked == modes) return planner;
@@ -71,7 +71,7 @@ Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph
 }
 
 void KnownPlans::forget(nodes::ValidatedGraph const& graph) {
-    known_.forget([&](Known const& kept) { return kept.graph.get() == &graph; });
+    known_.forget([&](KnownProposals const& kept) { return kept.graph.get() == &graph; });
 }
 
 void KnownPlans::keep_at_most(std::size_t most) { known_.keep_at_most(most); }

@@ -15,18 +15,18 @@ namespace cudnn_frontend::plan {
 
 // The result of a look-up, and whether it was there already.
 template <class T>
-struct Found {
+struct FoundObject {
     std::shared_ptr<T> object;
     bool is_known;
 };
 
 // Everything besides the graph on which its proposals depend.
-struct Circumstances {
+struct PlanCircumstances {
     rewrite::Wishes wishes;
     bool slices_for_workspace, wants_class;
     std::vector<std::pair<Backend const*, std::string>> of_backends;  // the backends that serve the target
 
-    friend bool operator==(Circumstances const&, Circumstances const&) = default;
+    friend bool operator==(PlanCircumstances const&, PlanCircumstances const&) = default;
 };
 
 // As many as the process's settings allow. Graphs are found by their addresses, since the layers that validate them
@@ -40,8 +40,8 @@ class KnownPlans {
 
     // The backends' proposals: a planner without candidates. It never changes, so that all builds of the graph share
     // it.
-    Result<Found<Planner>> propose(GraphPointer const& graph, Target const& target, Settings const& settings,
-                                   Backends const& backends);
+    Result<FoundObject<Planner>> propose(GraphPointer const& graph, Target const& target, Settings const& settings,
+                                         Backends const& backends);
     // A planner with candidates, whose plans all programs with this part share.
     Result<std::shared_ptr<Planner>> plan_part(GraphPointer const& graph, Target const& target,
                                                Settings const& settings, Backends const& backends,
@@ -54,25 +54,25 @@ class KnownPlans {
 
    private:
     // By the modes that were asked for.
-    struct Candidates {
+    struct KnownCandidates {
         std::mutex mutex;
         std::vector<std::pair<std::vector<HeurMode_t>, std::shared_ptr<Planner>>> of_modes;
     };
-    struct Known {
+    struct KnownProposals {
         GraphPointer graph;
-        Circumstances circumstances;
+        PlanCircumstances circumstances;
         std::shared_ptr<Planner> planner;
-        std::shared_ptr<Candidates> candidates = std::make_shared<Candidates>();
+        std::shared_ptr<KnownCandidates> candidates = std::make_shared<KnownCandidates>();
     };
     struct FoundKnown {
-        std::shared_ptr<Known const> known;
+        std::shared_ptr<KnownProposals const> known;
         bool is_new;
     };
 
     Result<FoundKnown> find_or_propose(GraphPointer const& graph, Target const& target, Settings const& settings,
                                        Backends const& backends);
 
-    core::LastUsed<Known const> known_;
+    core::LastUsed<KnownProposals const> known_;
 };
 
 }  // namespace cudnn_frontend::plan

@@ -7,14 +7,14 @@
 namespace cudnn_frontend::rewrite {
 namespace {
 
-struct Part {
+struct ProgramPart {
     nodes::GraphSpec described;
     nodes::ValidatedGraph graph;
 };
 
 // Never destroyed: static objects of a program may build graphs when this library's are gone.
-core::LastUsed<Part const>& known_parts() {
-    static auto* const parts = new core::LastUsed<Part const>();
+core::LastUsed<ProgramPart const>& known_parts() {
+    static auto* const parts = new core::LastUsed<ProgramPart const>();
     return *parts;
 }
 
@@ -32,12 +32,13 @@ std::size_t key_of(nodes::GraphSpec const& spec) {
 Result<std::shared_ptr<nodes::ValidatedGraph const>> validated_part(nodes::GraphSpec const& described) {
     std::size_t const most = core::process::kept_graphs.get();
     std::size_t const key = key_of(described);
-    auto part =
-        most == 0 ? nullptr : known_parts().find(key, [&](Part const& kept) { return kept.described == described; });
+    auto part = most == 0
+                    ? nullptr
+                    : known_parts().find(key, [&](ProgramPart const& kept) { return kept.described == described; });
     if (part == nullptr) {
         nodes::Validation validation = nodes::validate(described);
         if (!validation.graph) return validation.report.to_error();
-        part = std::make_shared<Part const>(Part{described, std::move(*validation.graph)});
+        part = std::make_shared<ProgramPart const>(ProgramPart{described, std::move(*validation.graph)});
         if (most > 0) known_parts().keep(key, part, most);
     }
     return std::shared_ptr<nodes::ValidatedGraph const>(part, &part->graph);

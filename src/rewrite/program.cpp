@@ -7,36 +7,36 @@
 namespace cudnn_frontend::rewrite {
 namespace {
 
-using Operands = std::vector<StepOperand>;
+using StepOperands = std::vector<StepOperand>;
 
-void add(Operands& operands, std::string role, bool is_written, std::optional<View> const& view) {
+void add(StepOperands& operands, std::string role, bool is_written, std::optional<View> const& view) {
     if (view) operands.push_back({std::move(role), is_written, *view});
 }
 
-void add(Operands& operands, SlotSequences const& sequences) {
+void add(StepOperands& operands, SlotSequences const& sequences) {
     add(operands, "given lengths of queries", false, sequences.given_queries);
     add(operands, "given lengths of keys", false, sequences.given_keys);
 }
 
-Operands all_of(Merge const& merge) {
-    Operands all{
+StepOperands all_of(Merge const& merge) {
+    StepOperands all{
         {"partial O", false, merge.partial_o}, {"partial Stats", false, merge.partial_stats}, {"O", true, merge.o}};
     add(all, "Stats", true, merge.stats);
     add(all, "partial lengths", false, merge.partial_lengths);
     return all;
 }
 
-Operands all_of(Sum const& sum) { return {{"terms", false, sum.terms}, {"result", true, sum.result}}; }
+StepOperands all_of(Sum const& sum) { return {{"terms", false, sum.terms}, {"result", true, sum.result}}; }
 
-Operands all_of(SplitLengths const& split) {
+StepOperands all_of(SplitLengths const& split) {
     return {{"lengths of queries", false, split.queries},
             {"lengths of keys", false, split.keys},
             {"lengths of rows", true, split.rows},
             {"lengths of parts", true, split.part_keys}};
 }
 
-Operands all_of(SlotTables const& tables) {
-    Operands all;
+StepOperands all_of(SlotTables const& tables) {
+    StepOperands all;
     add(all, tables.sequences);
     all.push_back({"lengths of queries", true, tables.queries});
     all.push_back({"lengths of keys", true, tables.keys});
@@ -47,8 +47,8 @@ Operands all_of(SlotTables const& tables) {
     return all;
 }
 
-Operands all_of(ClearPadding const& padding) {
-    Operands all;
+StepOperands all_of(ClearPadding const& padding) {
+    StepOperands all;
     add(all, padding.sequences);
     for (ClearPadding::Rows const& rows : padding.tensors) all.push_back({"rows", true, rows.tensor});
     add(all, "sink", false, padding.sink);

@@ -106,7 +106,7 @@ View ProgramBuilder::scratch(DataType_t type, core::Dims dim) {
 
 error_t ProgramBuilder::attend(AttentionDraft draft, Lane lane) {
     draft.spec_.nodes.push_back(std::move(draft.node_));
-    auto const known = std::ranges::find(known_, draft.spec_, &Known::described);
+    auto const known = std::ranges::find(known_, draft.spec_, &DescribedPart::described);
     if (known != known_.end()) {
         program_.steps.push_back(Attend{known->graph, std::move(draft.bindings_), lane});
         return {};

@@ -62,13 +62,13 @@ class ProgramBuilder {
     static View repeat_once(View const& view);
 
     // An attention's graph as it was described, and what validation made of it.
-    struct Known {
+    struct DescribedPart {
         nodes::GraphSpec described;
         std::shared_ptr<nodes::ValidatedGraph const> graph;
     };
 
     Program program_;
-    std::vector<Known> known_;
+    std::vector<DescribedPart> known_;
 };
 
 }  // namespace cudnn_frontend::rewrite

@@ -6,9 +6,9 @@ namespace cudnn_frontend::rewrite {
 namespace {
 
 // The pointers of a joint, one after the other.
-class Operands {
+class SlotOperands {
    public:
-    explicit Operands(std::span<void* const> pointers) : pointers_(pointers) {}
+    explicit SlotOperands(std::span<void* const> pointers) : pointers_(pointers) {}
 
     template <class Element>
     Element* next() {
@@ -24,7 +24,7 @@ class Operands {
     std::size_t at_ = 0;
 };
 
-rows::Sequences sequences_of(SlotSequences const& sequences, Operands& operands) {
+rows::Sequences sequences_of(SlotSequences const& sequences, SlotOperands& operands) {
     rows::Sequences all{};
     all.used_q = operands.next_if<int const>(sequences.given_queries.has_value());
     all.used_k = operands.next_if<int const>(sequences.given_keys.has_value());
@@ -35,7 +35,7 @@ rows::Sequences sequences_of(SlotSequences const& sequences, Operands& operands)
     return all;
 }
 
-rows::Offsets offsets_of(SlotTables::Starts const& starts, Operands& operands) {
+rows::Offsets offsets_of(SlotTables::Starts const& starts, SlotOperands& operands) {
     rows::Offsets offsets{};
     offsets.result = operands.next<long long>();
     offsets.by_sequence = starts.by_sequence;
@@ -48,7 +48,7 @@ rows::Offsets offsets_of(SlotTables::Starts const& starts, Operands& operands) {
     return offsets;
 }
 
-rows::Padding::PaddedTensor rows_of(ClearPadding::Rows const& rows, Operands& operands) {
+rows::Padding::PaddedTensor rows_of(ClearPadding::Rows const& rows, SlotOperands& operands) {
     View const& view = rows.tensor;
     rows::Access const access{operands.next<void>(), view.stride[0], 0, view.stride[2], view.stride[1]};
     int const element_bytes = static_cast<int>(core::size_of(view.type));
@@ -59,7 +59,7 @@ rows::Padding::PaddedTensor rows_of(ClearPadding::Rows const& rows, Operands& op
 }  // namespace
 
 rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers) {
-    Operands operands(pointers);
+    SlotOperands operands(pointers);
     rows::Tables work{};
     work.sequences = sequences_of(tables.sequences, operands);
     work.slots = tables.queries.dim[0];
@@ -73,7 +73,7 @@ rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers) 
 }
 
 rows::Padding work_of(ClearPadding const& padding, std::span<void* const> pointers) {
-    Operands operands(pointers);
+    SlotOperands operands(pointers);
     rows::Padding work{};
     work.sequences = sequences_of(padding.sequences, operands);
     for (ClearPadding::Rows const& rows : padding.tensors) {

@@ -25,7 +25,7 @@ using api::missing_stage;
 using core::guarded;
 using core::guarded_or;
 using plan::CheckedGraph;
-using plan::Found;
+using plan::FoundObject;
 using plan::KnownPlans;
 using plan::Plan;
 using plan::Planner;

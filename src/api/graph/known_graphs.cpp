@@ -11,20 +11,20 @@ KnownGraphs& KnownGraphs::of_process() {
     return graphs;
 }
 
-Result<plan::Found<plan::CheckedGraph const>> KnownGraphs::check(Description const& described) {
-    using FoundObject = plan::Found<plan::CheckedGraph const>;
+Result<plan::FoundObject<plan::CheckedGraph const>> KnownGraphs::check(Description const& described) {
+    using FoundGraph = plan::FoundObject<plan::CheckedGraph const>;
     std::size_t const most = core::process::kept_graphs.get();
     std::size_t const key = most == 0 ? 0 : described.quick_key();
     auto const is_same = [&](plan::CheckedGraph const& kept) { return described.is(kept.described); };
     auto known = most == 0 ? nullptr : checked_.find(key, is_same);
-    if (known) return FoundObject{std::move(known), true};
+    if (known) return FoundGraph{std::move(known), true};
     nodes::GraphSpec spec = described.copy();
     nodes::Validation validation = nodes::validate(spec);
     if (!validation.graph) return validation.report.to_error();
     auto graph =
         std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{std::move(spec), std::move(*validation.graph)});
     if (most > 0) checked_.keep(key, graph, most);
-    return FoundObject{std::move(graph), false};
+    return FoundGraph{std::move(graph), false};
 }
 
 }  // namespace cudnn_frontend::api

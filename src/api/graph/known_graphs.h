@@ -19,7 +19,7 @@ class KnownGraphs {
     static KnownGraphs& of_process();
 
     // An error describes the graph's faults.
-    Result<plan::Found<plan::CheckedGraph const>> check(Description const& described);
+    Result<plan::FoundObject<plan::CheckedGraph const>> check(Description const& described);
 
     void keep_at_most(std::size_t most) { checked_.keep_at_most(most); }
 

@@ -87,7 +87,7 @@ rows::Sequences sequences_of(Run const& run) {
 }
 
 // The log-sum-exps of the graph have their rows one after the other.
-rows::Offsets offsets_of(Run const& run, Starts const& starts, long long* result) {
+rows::Offsets offsets_of(Run const& run, StartTable const& starts, long long* result) {
     bool const is_of_log_sums = starts.argument == SoftmaxLse;
     long long const by_sequence = is_of_log_sums        ? run.sizes.queries * run.shapes.heads
                                   : !run.call.is_packed ? run.call.at(starts.argument)->stride[0]
@@ -103,7 +103,7 @@ rows::Tables tables_of(Run const& run) {
     tables.lengths_q = run.scratch.lengths_q();
     tables.lengths_k = run.scratch.lengths_k();
     if (run.shapes.has_squares_apart) tables.squares = run.scratch.squares();
-    for (Starts const& starts : starts_of(run.shapes)) {
+    for (StartTable const& starts : starts_of(run.shapes)) {
         auto const number = static_cast<std::size_t>(tables.offset_count++);
         tables.offsets[number] = offsets_of(run, starts, run.scratch.starts(number));
     }

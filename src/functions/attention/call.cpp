@@ -34,7 +34,7 @@ char const* name_of(Argument argument) {
 
 bool is_of_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
 
-Rows Call::rows_of(Argument argument) const {
+RowLayout Call::rows_of(Argument argument) const {
     Tensor_view const& view = *at(argument);
     auto const &dim = view.dim, &stride = view.stride;
     if (is_packed(argument)) return {0, stride[1], stride[0], dim[1], dim[2]};

@@ -50,7 +50,7 @@ bool is_of_keys(Argument argument);
 using Few_dims = fe::core::ShortList<std::int64_t, 4>;
 
 // How the rows of a tensor lie in memory.
-struct Rows {
+struct RowLayout {
     std::int64_t by_sequence, by_head, by_row;  // strides; the first one is 0 in packed tensors
     std::int64_t heads, width;
 };
@@ -72,7 +72,7 @@ struct Call : calls::Arguments<Argument, kArguments> {
     bool has_lengths() const { return has_packed() || has(Argument::SeqLenQ) || has(Argument::SeqLenKv); }
 
     // The tensor has the rank that the checks need, and is not one of keys in pages.
-    Rows rows_of(Argument argument) const;
+    RowLayout rows_of(Argument argument) const;
 };
 
 // The sizes that follow from the tensors and the lengths.

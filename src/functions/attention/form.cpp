@@ -11,14 +11,14 @@ using enum Argument;
 // Whether the distance between heads does not depend on how many rows there are.
 bool has_heads_in_rows(Call const& call, Argument argument) {
     if (!call.has(argument)) return true;
-    Rows const rows = call.rows_of(argument);
+    RowLayout const rows = call.rows_of(argument);
     return rows.heads == 1 || rows.by_head * (rows.heads - 1) + rows.width <= rows.by_row;
 }
 
 // Whether the slots of heads start one after the other, as the offsets of packed sequences do.
 bool has_ascending_heads(Call const& call, Argument argument) {
     if (!call.has(argument)) return true;
-    Rows const rows = call.rows_of(argument);
+    RowLayout const rows = call.rows_of(argument);
     return !call.is_packed(argument) && rows.by_head >= 0 && rows.by_head * (rows.heads - 1) <= rows.by_sequence;
 }
 

@@ -51,13 +51,13 @@ Layout layout_as_given(Tensor_view const& view) {
 // Whether the slots of two tensors start at the same places.
 bool has_same_starts(Call const& call, Slots const& slots, Argument a, Argument b) {
     if (is_of_keys(a) != is_of_keys(b)) return false;
-    Rows const x = call.rows_of(a), y = call.rows_of(b);
+    RowLayout const x = call.rows_of(a), y = call.rows_of(b);
     bool const has_same_heads = !slots.form.has_slots_of_heads || (x.by_head == y.by_head && x.heads == y.heads);
     return has_same_heads && x.by_row == y.by_row && x.by_sequence == y.by_sequence;
 }
 
 Layout layout_in_slots(Call const& call, Slots const& slots, Argument argument) {
-    Rows const rows = call.rows_of(argument);
+    RowLayout const rows = call.rows_of(argument);
     std::int64_t const heads = slots.form.has_slots_of_heads ? 1 : rows.heads;
     std::int64_t const bound = is_of_keys(argument) ? slots.keys : slots.queries;
     std::int64_t const whole = saturating_multiply(bound, rows.by_row);

@@ -28,7 +28,7 @@ rows::Sequences sequences_of(Run const& run) {
 }
 
 rows::Offsets offsets_of(Run const& run, Argument argument) {
-    Rows const at = run.call.rows_of(argument);
+    RowLayout const at = run.call.rows_of(argument);
     rows::Offsets offsets{};
     offsets.result = run.scratch.starts(argument);
     offsets.by_sequence = at.by_sequence;
@@ -54,7 +54,7 @@ rows::Tables tables_of(Run const& run) {
 
 // A packed row is found by its number, a padded one by its sequence and its position there.
 rows::Padding::PaddedTensor rows_of(Run const& run, Argument argument) {
-    Rows const at = run.call.rows_of(argument);
+    RowLayout const at = run.call.rows_of(argument);
     bool const is_packed = run.call.is_packed(argument), has_keys = is_of_keys(argument);
     rows::Access const access{run.call.at(argument)->data, at.by_sequence, is_packed ? at.by_row : 0,
                               is_packed ? 0 : at.by_row, at.by_head};

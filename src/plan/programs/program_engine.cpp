@@ -10,7 +10,7 @@ namespace {
 
 using rewrite::Attend;
 using rewrite::Joint;
-using GraphPointer = std::shared_ptr<nodes::ValidatedGraph const>;
+using PartPointer = std::shared_ptr<nodes::ValidatedGraph const>;
 
 template <class Item>
 void add_missing(std::vector<Item>& all, std::vector<Item> const& more) {
@@ -162,7 +162,7 @@ class ProgramEngine::Assembly {
     }
 
     ProgramEngine const& engine_;
-    std::vector<GraphPointer> graphs_;
+    std::vector<PartPointer> graphs_;
     std::vector<std::int64_t> scratch_at_;
     std::int64_t own_workspaces_at_ = 0;
     LaneWorkspaces workspaces_;
@@ -193,8 +193,8 @@ ProgramEngine::ProgramEngine(ProgramEngine const& other, Planners planners)
       planners_(std::move(planners)),
       info_(describe(first_engines())) {}
 
-std::vector<GraphPointer> ProgramEngine::graphs_of(rewrite::Program const& program) {
-    std::vector<GraphPointer> graphs;
+std::vector<PartPointer> ProgramEngine::graphs_of(rewrite::Program const& program) {
+    std::vector<PartPointer> graphs;
     for (rewrite::Step const& step : program.steps) {
         auto const* attend = std::get_if<Attend>(&step);
         if (attend == nullptr || std::ranges::find(graphs, attend->graph) != graphs.end()) continue;
@@ -208,7 +208,7 @@ Result<std::shared_ptr<ProgramEngine>> ProgramEngine::propose(rewrite::Program p
                                                               std::vector<HeurMode_t> const& modes) {
     Planners planners;
     Settings const settings = settings_of_parts(whole.settings);
-    for (GraphPointer const& graph : graphs_of(program)) {
+    for (PartPointer const& graph : graphs_of(program)) {
         auto planner = KnownPlans::of_process().plan_part(graph, whole.target, settings, backends, modes);
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(planner.value()->check_support({}));

@@ -44,18 +44,18 @@ bool can_have_slots_of_heads(Attention const& a) {
 }
 
 // How the attention becomes one over packed sequences.
-struct Form {
+struct ClassForm {
     bool has_slots_of_heads = false;
     bool moves_stats = false;  // to scratch whose rows hold all heads, or from there
 };
 
-std::optional<Form> form_of(Attention const& a) {
+std::optional<ClassForm> form_of(Attention const& a) {
     bool const has_all_but_stats = std::ranges::all_of(
         kRowPorts, [&](int port) { return port == Port::Stats || !a.has(port) || has_heads_in_rows(a, port); });
     bool const has_stats = !a.has(Port::Stats) || has_heads_in_rows(a, Port::Stats);
-    if (has_all_but_stats && has_stats) return Form{};
-    if (can_have_slots_of_heads(a)) return Form{.has_slots_of_heads = true};
-    if (has_all_but_stats && !is_packed(a, Port::Stats)) return Form{.moves_stats = true};
+    if (has_all_but_stats && has_stats) return ClassForm{};
+    if (can_have_slots_of_heads(a)) return ClassForm{.has_slots_of_heads = true};
+    if (has_all_but_stats && !is_packed(a, Port::Stats)) return ClassForm{.moves_stats = true};
     return {};
 }
 
@@ -129,7 +129,7 @@ bool is_square(Attention const& a) { return a.queries == a.keys && !a.fields().p
 
 class Builder {
    public:
-    Builder(Attention const& attention, Form const& form) : a_(attention), form_(form), program_(kNameOfClasses) {
+    Builder(Attention const& attention, ClassForm const& form) : a_(attention), form_(form), program_(kNameOfClasses) {
         bool const has_groups = a_.query_heads != a_.key_heads || a_.query_heads != a_.value_heads;
         // cuDNN leaves some packed stats of one query unwritten where heads are shared (cudnn.s23).
         bool const needs_two = a_.has(Port::Stats) && has_groups && !form_.has_slots_of_heads;
@@ -212,7 +212,7 @@ class Builder {
             starts.given = a_.whole(given);
             starts.unit = a_.tensor(port)->ragged_offset_multiplier;
         }
-        for (Known const& known : known_starts_) {
+        for (KnownStarts const& known : known_starts_) {
             if (known.by_row == rows.stride[2] && is_same(known.starts, starts)) return known.starts.result;
         }
         starts.result = integers(DataType_t::INT64, slots_ + 1);
@@ -245,17 +245,17 @@ class Builder {
         if (!padding.tensors.empty()) program_.join(std::move(padding));
     }
 
-    struct Known {
+    struct KnownStarts {
         SlotTables::Starts starts;
         std::int64_t by_row;
     };
 
     Attention const& a_;
-    Form form_;
+    ClassForm form_;
     ProgramBuilder program_;
     std::int64_t slots_ = 0, queries_ = 0, keys_ = 0;
     SlotTables tables_;
-    std::vector<Known> known_starts_;
+    std::vector<KnownStarts> known_starts_;
     std::optional<View> moved_stats_;
 };
 

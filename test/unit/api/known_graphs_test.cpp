@@ -55,7 +55,7 @@ struct Lookup {
     plan::KnownPlans& plans;
     plan::Backends backends;
 
-    plan::Found<plan::CheckedGraph const> check(SmallGraph const& small) const {
+    plan::FoundObject<plan::CheckedGraph const> check(SmallGraph const& small) const {
         auto found = graphs.check(api::Description(*detail::Graph_access::parts(small.graph)));
         REQUIRE(found.error().get_message() == "");
         return found.value();
