@@ -4,6 +4,7 @@
 #include <cudnn_frontend/fp8.h>
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/neighborhood_picture.h>
+#include <cudnn_frontend/process.h>
 #include <cudnn_frontend/score_modifiers.h>
 
 #include <cmath>

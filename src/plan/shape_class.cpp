@@ -26,9 +26,7 @@ Result<HostMemory> check_attention(rewrite::Program const& program, PlanningInpu
 
 Result<rewrite::Program> class_of(nodes::ValidatedGraph const& graph) {
     if (auto const attention = rewrite::Attention::of(graph)) return rewrite::classes(*attention);
-    return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
-                   "the rewrite classes does not apply; it needs:\n  rewrite.c01: a "
-                   "graph of one node, of attention or its backward");
+    return rewrite::no_attention(rewrite::kNameOfClasses);
 }
 
 }  // namespace

@@ -12,6 +12,12 @@ std::optional<Attention> Attention::of(nodes::ValidatedGraph const& graph) {
     return Attention(spec);
 }
 
+error_t no_attention(std::string const& rewrite) {
+    constexpr core::Rule kIsAttention{"rewrite.c01", "a graph of one node, of attention or its backward",
+                                      error_code_t::GRAPH_NOT_SUPPORTED};
+    return refusal(rewrite, {broken(kIsAttention)});
+}
+
 Attention::Attention(nodes::GraphSpec const& graph) : OnlyNode(graph) {
     core::Dims const& q = tensor(Port::Q)->dim;
     core::Dims const& k = tensor(Port::K)->dim;

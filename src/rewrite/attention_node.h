@@ -27,6 +27,9 @@ class Attention : public OnlyNode {
     explicit Attention(nodes::GraphSpec const& graph);
 };
 
+// The error of a rewrite of another graph than one attention.
+error_t no_attention(std::string const& rewrite);
+
 using Condition = ConditionOf<Attention>;
 
 // Conditions that several rewrites have.

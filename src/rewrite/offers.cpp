@@ -56,9 +56,6 @@ void add_if_there(std::vector<Option>& options, Result<Program> program, double 
     if (program.is_good()) options.push_back({std::move(program).value(), largest_share});
 }
 
-constexpr core::Rule kIsAttention{"rewrite.c01", "a graph of one node, of attention or its backward",
-                                  error_code_t::GRAPH_NOT_SUPPORTED};
-
 class Collector {
    public:
     Collector(nodes::ValidatedGraph const& graph, Costs const& costs)
@@ -67,7 +64,7 @@ class Collector {
     // One that the user listed, expected to be faster or not.
     void add(Rewrite_t rewrite) {
         if (!attention_ && rewrite != Rewrite_t::NEIGHBORHOOD_BAND) {
-            return add(refusal(core::name_of(rewrite), {broken(kIsAttention)}));
+            return add(no_attention(core::name_of(rewrite)));
         }
         switch (rewrite) {
             case Rewrite_t::SLICES: return add_slices(offers_.preferred);

@@ -124,8 +124,8 @@ TEST_CASE("a graph that cannot be in a class is planned for its shape, and its c
     CHECK(name_after_build(all) == "cpu");
     std::string text;
     REQUIRE(all.graph.print_candidates(text).is_good());
-    CHECK(text.find("planned for its exact shape: the rewrite classes does not apply; it needs:\n  classes.c02") !=
-          text.npos);
+    CHECK(text.find("planned for its exact shape: the rewrite classes does not apply:") != text.npos);
+    CHECK(text.find("classes.c02") != text.npos);
 }
 
 TEST_CASE("a class is proposed and built once, whatever shapes and however many threads ask for it") {
