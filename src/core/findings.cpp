@@ -93,7 +93,8 @@ std::string place_text(error_location const& where, std::vector<std::string> con
 }
 
 std::string text_of(Finding const& finding) {
-    std::string text = place_text(finding.where, finding.others) + ": ";
+    std::string text = place_text(finding.where, finding.others);
+    if (!text.empty()) text += ": ";
     if (!finding.found.empty()) text += "found " + finding.found + "; ";
     text += "expected " + finding.needed + ".";
     if (!finding.fix.empty()) text += " Try: " + finding.fix + ".";
