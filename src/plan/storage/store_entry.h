@@ -1,4 +1,4 @@
-// What is compiled once for a process, in the plan store.
+// Compiled engines and kernels in the plan store.
 #pragma once
 
 #include "plan/storage/plan_folder.h"

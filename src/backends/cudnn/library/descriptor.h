@@ -132,9 +132,8 @@ class Descriptor {
     error_t error_;
 };
 
-// While it lives, keeps all descriptors that this thread makes and sets, as bytes: equal ones mean that the backend was
-// told the same. A descriptor that is set on another one counts as its number in the order of their making. One at a
-// time.
+// While it lives, keeps all descriptors that this thread makes and sets, as bytes: equal ones mean that the backend got
+// the same. A descriptor that is set on another one counts as its number in the order of their making. One at a time.
 class DescriptorRecording {
    public:
     DescriptorRecording();

@@ -27,7 +27,7 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 // The facts for which kernels are compiled, and by which they are compared.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
 
-// What stored plans depend on besides the graph and the device: the versions of the library, of cuDNN and of the
+// The environment of stored plans, apart from the graph and the properties of the GPU: the versions of the library, of cuDNN and of the
 // driver. Empty if the driver does not say its own.
 std::string environment_of(PlanningDevice const& device);
 

@@ -100,7 +100,7 @@ class SharedGraph {
 
     GraphKey key_;
     LoweredGraph lowered_;
-    std::string content_;  // all that cuDNN was told of it, for a process with a plan store
+    std::string content_;  // all that cuDNN got of it, for a process with a plan store
     std::shared_ptr<DeviceTables const> tables_;
     std::mutex mutex_;
     std::vector<Answer> answers_;
