@@ -68,7 +68,7 @@ test::ProgramGraph graph_of(std::int64_t length) { return test::backward_graph(6
 
 }  // namespace
 
-TEST_CASE("a plan that was compiled before is read, whatever the names of its graph, and is the same", "[offline]") {
+TEST_CASE("a plan that was compiled before is read, whatever the name of its graph, and is the same", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     Store const store;
     Built const first = build(graph_of(256));
