@@ -91,7 +91,7 @@ AttentionCase slices_case(std::uint64_t index) {
 // Heads lie outside of the rows where a class can do with that.
 AttentionCase class_case(std::uint64_t index) {
     Random random(kSeed + index);
-    constexpr Layout kRows[] = {Layout::BSHD, Layout::SBHD, Layout::Packed};
+    constexpr Layout kRows[] = {Layout::Bshd, Layout::Sbhd, Layout::Packed};
     constexpr Layout kRagged[] = {Layout::Ragged, Layout::RaggedGaps, Layout::RaggedPacked};
     AttentionCase c = plain_case(index, random);
     c.type = c.result_type = random.chance(0.5) ? DataType_t::HALF : DataType_t::BFLOAT16;
@@ -103,14 +103,14 @@ AttentionCase class_case(std::uint64_t index) {
         c.offset_type = random.chance(0.5) ? DataType_t::INT32 : DataType_t::INT64;
         c.offsets_in_rows = random.chance(0.3);
         if (random.chance(0.5)) c.keys_layout = random.pick(kRows);
-        if (random.chance(0.3)) c.stats_layout = Layout::BHSD;
+        if (random.chance(0.3)) c.stats_layout = Layout::Bhsd;
     } else if (random.chance(0.4)) {
-        c.input_layout = random.chance(0.7) ? Layout::BHSD : Layout::WideGaps;
-        c.output_layout = random.chance(0.7) ? Layout::BHSD : Layout::WideGaps;
+        c.input_layout = random.chance(0.7) ? Layout::Bhsd : Layout::WideGaps;
+        c.output_layout = random.chance(0.7) ? Layout::Bhsd : Layout::WideGaps;
         c.h_k = c.h_v = c.h_q = random.between(1, 4);
     } else {
         c.input_layout = random.pick(kRows), c.output_layout = random.pick(kRows);
-        if (random.chance(0.5)) c.stats_layout = Layout::BHSD;
+        if (random.chance(0.5)) c.stats_layout = Layout::Bhsd;
         c.alibi = random.chance(0.2);
         if (random.chance(0.2)) c.sink = DataType_t::FLOAT, c.d_sink = random.chance(0.7);
     }

@@ -10,7 +10,7 @@ namespace sdpa_test {
 
 // The tensors of these cases by their numbers. The kernel has pointers to the first five, then to the lengths if they
 // count, and where the case is ragged to the offsets for each of O, dO and Stats. Sequences follow each other then.
-enum SinkTensor : std::size_t { O, GradO, Stats, Sink, Gradient, Lengths, RaggedOffsets };
+enum SinkTensor : std::size_t { O, GradO, Stats, Sink, Gradient, Lengths, Offsets };
 
 // Some rows have Stats of minus infinity and NaN in O, and so has a head's sink; past the lengths of padded tensors
 // everything is NaN.
