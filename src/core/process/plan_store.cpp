@@ -8,28 +8,28 @@
 namespace cudnn_frontend::core::process {
 namespace {
 
-struct Chosen {
+struct ChosenStore {
     std::mutex mutex;
     std::optional<PlanStore> store;
 };
 
 // Never destroyed: static objects of programs may still plan.
-Chosen& chosen() {
-    static Chosen& chosen = *new Chosen();
+ChosenStore& chosen() {
+    static ChosenStore& chosen = *new ChosenStore();
     return chosen;
 }
 
 }  // namespace
 
 PlanStore plan_store() {
-    Chosen& of_process = chosen();
+    ChosenStore& of_process = chosen();
     std::lock_guard const lock(of_process.mutex);
     if (!of_process.store) of_process.store = PlanStore{environment::plan_store(), environment::is_plan_store_frozen()};
     return *of_process.store;
 }
 
 void set_plan_store(PlanStore const& store) {
-    Chosen& of_process = chosen();
+    ChosenStore& of_process = chosen();
     std::lock_guard const lock(of_process.mutex);
     of_process.store = store;
 }

@@ -41,18 +41,18 @@ std::size_t rank_of(Call const& call, Argument argument) {
 }
 
 // Calls are checked each time, so that the checks do not allocate memory.
-using Passed = fe::core::ShortList<calls::Named, kArguments>;
+using PassedArguments = fe::core::ShortList<calls::Named, kArguments>;
 
-Passed passed(Scope const& scope, std::initializer_list<Argument> arguments) {
-    Passed tensors;
+PassedArguments passed(Scope const& scope, std::initializer_list<Argument> arguments) {
+    PassedArguments tensors;
     for_each(scope, arguments, [&](Argument argument, Tensor_view const& view) {
         tensors.push_back({name_of(argument), &view});
     });
     return tensors;
 }
 
-Passed all_passed(Scope const& scope) {
-    Passed tensors;
+PassedArguments all_passed(Scope const& scope) {
+    PassedArguments tensors;
     for_all(scope, [&](Argument argument, Tensor_view const& view) { tensors.push_back({name_of(argument), &view}); });
     return tensors;
 }
