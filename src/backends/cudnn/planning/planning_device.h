@@ -27,8 +27,8 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 // The facts for which kernels are compiled, and by which they are compared.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
 
-// The environment of stored plans, apart from the graph and the properties of the GPU: the versions of the library, of cuDNN and of the
-// driver. Empty if the driver does not say its own.
+// The environment of stored plans, apart from the graph and the properties of the GPU: the versions of the library, of
+// cuDNN and of the driver. Empty if the driver does not say its own.
 std::string environment_of(PlanningDevice const& device);
 
 // A text that distinguishes the device of a target from others. cuDNN is called only where there are several GPUs.
