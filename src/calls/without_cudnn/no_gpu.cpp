@@ -1,7 +1,7 @@
 // The parts of calls that need a GPU, in a library without cuDNN.
 #include "calls/background.h"
-#include "calls/environment_of_plans.h"
 #include "calls/gpu_rows.h"
+#include "calls/recording.h"
 
 namespace sdpa_graph::calls {
 
@@ -9,9 +9,7 @@ namespace fe = cudnn_frontend;
 
 bool do_later(std::int32_t, Later) { return false; }
 
-fe::Result<Environment> environment_of_plans(std::int32_t) {
-    return fe::error_t(fe::error_code_t::INVALID_CUDA_DEVICE, "the library is built without cuDNN");
-}
+bool is_recorded(fe::Target const&) noexcept { return false; }
 
 fe::error_t work_on_gpu(fe::rows::Work const&, Tensor_view const&, CUstream_st*) {
     return {fe::error_code_t::GRAPH_NOT_SUPPORTED,
