@@ -1,4 +1,4 @@
-// Rows that belong to no sequence.
+// Rows that belong to no sequence, or to one of which engines write nothing.
 #pragma once
 
 #include "rows/sequences.h"
@@ -41,6 +41,11 @@ void fill_part(Padding::PaddedTensor const& tensor, Row const& row, long long he
     for (long long column = first; column < end && column < tensor.width; ++column) elements[column] = bits;
 }
 
+// A sequence without keys has no output, and one without queries gives its keys no gradient.
+inline bool has_partners(Sequences const& all, Row const& row, bool is_of_keys) {
+    return (is_of_keys ? queries_of(all, row.sequence) : keys_of(all, row.sequence)) > 0;
+}
+
 inline void work_on(Padding const& t, long long thread) {
     int at = 0;
     for (; thread >= t.tensors[at].threads(); ++at) thread -= t.tensors[at].threads();
@@ -48,7 +53,7 @@ inline void work_on(Padding const& t, long long thread) {
     long long const parts = (tensor.width + Padding::kTogether - 1) / Padding::kTogether;
     long long const part = thread % parts, head = thread / parts % tensor.heads, row = thread / parts / tensor.heads;
     Row const found = tensor.is_of_keys ? find_key(t.sequences, row) : find_query(t.sequences, row);
-    if (found.is_inside) return;
+    if (found.is_inside && has_partners(t.sequences, found, tensor.is_of_keys)) return;
     constexpr unsigned kMinusInfinity = 0xff800000u;
     switch (tensor.element_bytes) {
         case 1: return fill_part<unsigned char>(tensor, found, head, part, 0);

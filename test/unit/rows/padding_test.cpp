@@ -80,6 +80,7 @@ TEST_CASE("rows of packed sequences behind the longest length become 0") {
     padding.sequences.totals_q = totals;
     padding.sequences.batches = 2;
     padding.sequences.queries = 4;
+    padding.sequences.keys = 1;
     padding.tensors[0] = of_q.tensor(false);
     padding.tensor_count = 1;
     run(padding);
@@ -94,6 +95,7 @@ TEST_CASE("rows of padded tensors behind the lengths become 0") {
     padding.sequences.used_k = used;
     padding.sequences.batches = 3;
     padding.sequences.keys = kRows;
+    padding.sequences.queries = 1;
     padding.tensors[0] = {{elements.data(), kRows * kWidth, 0, kWidth, kWidth}, 3 * kRows, 1, kWidth, true, 2, false};
     padding.tensor_count = 1;
     run(padding);
@@ -111,6 +113,7 @@ TEST_CASE("tensors without padding are left alone") {
     padding.sequences.totals_q = totals;
     padding.sequences.batches = 1;
     padding.sequences.queries = 12;
+    padding.sequences.keys = 1;
     padding.tensors[0] = of_q.tensor(false);
     padding.tensor_count = 1;
     run(padding);
@@ -125,6 +128,7 @@ TEST_CASE("log-sum-exps behind the lengths become minus infinity, or the sink of
         Padding padding{};
         padding.sequences.used_q = used;
         padding.sequences.batches = padding.sequences.queries = 2;
+        padding.sequences.keys = 1;
         padding.tensors[0] = {{sums.data(), 4, 0, 1, 2}, 4, 2, 1, false, 4, true};
         padding.tensor_count = 1;
         padding.sink = has_sink ? reinterpret_cast<unsigned const*>(sinks) : nullptr;
@@ -133,5 +137,23 @@ TEST_CASE("log-sum-exps behind the lengths become minus infinity, or the sink of
             float const outside = has_sink ? sinks[i / 2 % 2] : -std::numeric_limits<float>::infinity();
             CHECK(sums[static_cast<std::size_t>(i)] == (i < 4 && i % 2 == 1 ? outside : 7.0f));
         }
+    }
+}
+
+TEST_CASE("queries of sequences without keys, and keys of those without queries, become 0") {
+    int const used_q[] = {2, 0}, used_k[] = {0, 2};
+    constexpr long long kRows = 2, kWidth = 4;
+    for (bool const is_of_keys : {false, true}) {
+        Elements elements(2 * kRows * kWidth, 2);
+        Padding padding{};
+        padding.sequences.used_q = used_q;
+        padding.sequences.used_k = used_k;
+        padding.sequences.batches = 2;
+        padding.sequences.queries = padding.sequences.keys = kRows;
+        padding.tensors[0] = {
+            {elements.data(), kRows * kWidth, 0, kWidth, kWidth}, 2 * kRows, 1, kWidth, is_of_keys, 2, false};
+        padding.tensor_count = 1;
+        run(padding);
+        for (long long i = 0; i < 2 * kRows * kWidth; ++i) CHECK(elements.is_zero(i));
     }
 }
