@@ -68,13 +68,14 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
     }
 
     // The first run loads kernels, which may fail while a CUDA graph is recorded.
-    bool has_run() const { return has_run_.load(std::memory_order_relaxed); }
+    bool has_run() const { return has_run_.load(std::memory_order_acquire); }
     std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }
     // A CUDA graph that records the run refers to the plan, which therefore stays as long as the process.
     cudnn_frontend::error_t run(Lease const& lease, Pack const& pack, void* workspace) const {
         if (lease.is_recorded) stay();
-        has_run_.store(true, std::memory_order_relaxed);
-        return graph_.execute(lease.target.handle(), pack.entries(), workspace);
+        cudnn_frontend::error_t failure = graph_.execute(lease.target.handle(), pack.entries(), workspace);
+        if (failure.is_good()) has_run_.store(true, std::memory_order_release);
+        return failure;
     }
 
    private:

@@ -61,15 +61,21 @@ error_t use_device(int ordinal) {
 }
 
 Result<DriverNames> names_of(int ordinal) {
-    constexpr int kThousand = 1000;
     SDPA_GRAPH_TRY(check_driver());
     char name[256] = {};
-    int version = 0;
+    int major = 0;
     SDPA_GRAPH_TRY(ask("asking for the GPU's name",
                        [&](Driver const& cuda) { return cuda.device_name(name, sizeof name, ordinal); }));
+    SDPA_GRAPH_TRY(driver_major().move_to(major));
+    return DriverNames{name, major};
+}
+
+Result<int> driver_major() {
+    constexpr int kThousand = 1000;
+    int version = 0;
     SDPA_GRAPH_TRY(
         ask("asking for the driver's version", [&](Driver const& cuda) { return cuda.get_version(&version); }));
-    return DriverNames{name, version / kThousand};
+    return version / kThousand;
 }
 
 error_t stay_out_of_captures() {

@@ -29,6 +29,7 @@ struct DriverNames {
     int driver_major = 0;  // the newest major version of CUDA that the driver serves
 };
 Result<DriverNames> names_of(int ordinal);
+Result<int> driver_major();
 
 // Lets this thread make calls that another thread's recording of a CUDA graph would forbid it.
 error_t stay_out_of_captures();

@@ -11,17 +11,15 @@
 namespace cudnn_frontend::plan {
 namespace {
 
-// Whether an engine takes the only attention of the program, and how the host may read its memory.
-Result<HostMemory> check_attention(rewrite::Program const& program, PlanningInput const& input,
-                                   Backends const& backends) {
+// Whether an engine takes the only attention of the program. Filters are applied later, as to all candidates.
+error_t check_attention(rewrite::Program const& program, PlanningInput const& input, Backends const& backends) {
     auto const step = std::ranges::find_if(
         program.steps, [](rewrite::Step const& each) { return std::holds_alternative<rewrite::Attend>(each); });
     auto const& graph = std::get<rewrite::Attend>(*step).graph;
     auto const planner = KnownPlans::of_process().plan_part(graph, input.target, settings_of_parts(input.settings),
                                                             backends, {HeurMode_t::A, HeurMode_t::FALLBACK});
     if (planner.is_bad()) return planner.error();
-    SDPA_GRAPH_TRY(planner.value()->check_support({}));
-    return planner.value()->layout().host_memory;
+    return planner.value()->check_support({});
 }
 
 Result<rewrite::Program> class_of(nodes::ValidatedGraph const& graph) {
@@ -38,17 +36,29 @@ bool wants_class(Target const& target, Settings const& settings) {
     return policy == ShapePolicy_t::CLASSES || (policy == ShapePolicy_t::AUTO && is_on_gpu);
 }
 
+// As for the graph as it is. On a GPU engines read rows of matrices in pieces of 16 bytes.
+Result<PackLayout> layout_of_class(PlanningInput const& input) {
+    auto const op_graph = expand::expand(input.graph, {});
+    if (op_graph.is_bad()) return op_graph.error();
+    PackLayout layout = make_pack_layout(input.graph.spec(), op_graph.value());
+    bool const is_on_host = input.target.kind() == Target::Kind::CPU || input.target.kind() == Target::Kind::REFERENCE;
+    if (is_on_host) return layout;
+    layout.host_memory = HostMemory::ScalarsByValue;
+    for (Slot& slot : layout.slots) {
+        constexpr std::int64_t kAlignment = 16;
+        if (slot.dim.size() == 4 && slot.element_size == 2) slot.alignment = std::max(slot.alignment, kAlignment);
+    }
+    return layout;
+}
+
 Result<Planner::Proposed> propose_class(PlanningInput const& input, Backends const& backends) {
     auto program = class_of(input.graph);
     if (program.is_bad()) return program.error();
     SDPA_GRAPH_TRY(obstacle_to_joints(input.target, backends));
-    auto const host_memory = check_attention(program.value(), input, backends);
-    if (host_memory.is_bad()) return host_memory.error();
-    auto const op_graph = expand::expand(input.graph, {});
-    if (op_graph.is_bad()) return op_graph.error();
-    PackLayout layout = make_pack_layout(input.graph.spec(), op_graph.value());
-    layout.host_memory = host_memory.value();
-    return propose_alone(std::move(program).value(), std::move(layout), input, backends);
+    SDPA_GRAPH_TRY(check_attention(program.value(), input, backends));
+    auto layout = layout_of_class(input);
+    if (layout.is_bad()) return layout.error();
+    return propose_alone(std::move(program).value(), std::move(layout).value(), input, backends);
 }
 
 }  // namespace cudnn_frontend::plan

@@ -1,7 +1,10 @@
 #include "cpu/cpu_backend.h"
 
 #include "core/data_type.h"
+#include "core/findings.h"
+#include "core/text.h"
 #include "cpu/memory/tensor.h"
+#include "plan/packs/run_rules.h"
 #include "rewrite/slot_works.h"
 #include "rows/host_worker.h"
 
@@ -155,6 +158,27 @@ class SplitLengthsExecutable final : public plan::Executable {
     rewrite::SplitLengths split_;
 };
 
+// Tables cut lengths to the tensors. Here the host can read them first.
+error_t check(rewrite::SlotTables const& tables, std::span<void* const> pointers) {
+    core::Findings findings;
+    auto const check_list = [&](char const* name, void const* lengths, std::int64_t most) {
+        for (std::int64_t batch = 0; batch < tables.sequences.batches; ++batch) {
+            std::int64_t const length = core::load_integer(DataType_t::INT32, lengths, batch);
+            if (length >= 0 && length <= most) continue;
+            findings.add(plan::run_rules::kLengths.violation(
+                "", name, core::text("the length ", length, " for batch entry ", batch),
+                core::text("lengths from 0 to ", most, ", the size of the dim that they cut short"),
+                "correct the entry, or use larger dims; nothing was written"));
+            break;
+        }
+    };
+    std::size_t at = 0;
+    if (tables.sequences.given_queries) check_list("seq_len_q", pointers[at++], tables.sequences.queries);
+    if (tables.sequences.given_keys) check_list("seq_len_kv", pointers[at], tables.sequences.keys);
+    return findings.to_error();
+}
+error_t check(rewrite::ClearPadding const&, std::span<void* const>) { return {}; }
+
 // Tables of slots, or rows past the lengths: work on rows.
 template <class Joint>
 class RowsExecutable final : public plan::Executable {
@@ -165,6 +189,7 @@ class RowsExecutable final : public plan::Executable {
 
     // The same for all types of elements.
     error_t launch(plan::Launch const& launch) const override {
+        SDPA_GRAPH_TRY(check(joint_, launch.pointers));
         return rows::HostWorker(DataType_t::HALF, 1).run(work_on_rows(rewrite::work_of(joint_, launch.pointers)));
     }
 

@@ -61,8 +61,15 @@ class BackgroundWorker {
         cudnnHandle_t handle = nullptr;
         bool const is_ready = fe::cuda::use_device(device_).is_good() && fe::cuda::stay_out_of_captures().is_good() &&
                               fe::runtime::create_handle(&handle).is_good();
-        while (auto const work = next())
-            if (is_ready) do_now(*work, handle);
+        if (!is_ready) return refuse();
+        while (auto const work = next()) do_now(*work, handle);
+    }
+
+    // Plans are then made by the calls that need them.
+    void refuse() {
+        std::lock_guard const lock(mutex_);
+        is_stopping_ = true;
+        waiting_.clear();
     }
 
     // A failure is reported by the call that needs the plan.

@@ -95,9 +95,9 @@ bool is_program(Stored const& stored) { return stored.engine.starts_with(Program
 static Result<std::shared_ptr<PackLayout const>> layout_of(PlanningInput const& input, rewrite::Program const& program,
                                                            Backends const& backends) {
     if (program.name == rewrite::kNameOfClasses) {
-        auto const proposed = propose_class(input, backends);
-        if (proposed.is_bad()) return proposed.error();
-        return std::make_shared<PackLayout const>(proposed.value().proposal->layout());
+        auto layout = layout_of_class(input);
+        if (layout.is_bad()) return layout.error();
+        return std::make_shared<PackLayout const>(std::move(layout).value());
     }
     auto const planner = Planner::propose(input, backends);
     if (planner.is_bad()) return planner.error();

@@ -24,15 +24,24 @@ bool all_rows(Attention const& a, bool (*holds)(Attention const&, int)) {
     return std::ranges::all_of(kRowPorts, [&](int port) { return !a.has(port) || holds(a, port); });
 }
 
+// Strides of dims of 1 mean nothing: they become those of rows that hold all heads.
+View rows_of(Attention const& a, int port) {
+    View rows = a.view(port);
+    std::int64_t const heads = rows.stride[1] * (rows.dim[1] - 1) + rows.dim[3];
+    if (rows.dim[2] == 1) rows.stride[2] = (heads + 7) / 8 * 8;
+    if (rows.dim[0] == 1) rows.stride[0] = core::span_of(rows.dim, rows.stride).value_or(0);
+    return rows;
+}
+
 // Whether the distance between heads does not depend on how many rows there are.
 bool has_heads_in_rows(Attention const& a, int port) {
-    View const rows = a.view(port);
+    View const rows = rows_of(a, port);
     return rows.dim[1] == 1 || rows.stride[1] * (rows.dim[1] - 1) + rows.dim[3] <= rows.stride[2];
 }
 
 // Whether the slots of heads start one after the other, as the offsets of packed sequences do.
 bool has_ascending_heads(Attention const& a, int port) {
-    View const rows = a.view(port);
+    View const rows = rows_of(a, port);
     return !is_packed(a, port) && rows.stride[1] * (rows.dim[1] - 1) <= rows.stride[0];
 }
 
@@ -59,7 +68,7 @@ std::optional<ClassForm> form_of(Attention const& a) {
     return {};
 }
 
-bool has_rows_apart(Attention const& a, int port) { return a.view(port).stride[2] > 0; }
+bool has_rows_apart(Attention const& a, int port) { return rows_of(a, port).stride[2] > 0; }
 
 // Engines read rows in pieces of 16 bytes.
 bool has_aligned_starts(Attention const& a, int port) {
@@ -176,13 +185,14 @@ class Builder {
         fields.max_total_seq_len_q.reset();
         fields.max_total_seq_len_kv.reset();
         fields.said = {};
+        if (!a_.is_backward()) draft.fields_of<nodes::SdpaForwardFields>().generate_stats = a_.has(Port::Stats);
         if (is_square(a_)) fields.diagonal_alignment = DiagonalAlignment_t::TOP_LEFT;
         return draft;
     }
 
     // The tensor as it is, or Stats where they are moved to.
-    View rows_of(int port) {
-        View rows = a_.view(port);
+    View rows_or_moved(int port) {
+        View rows = rows_of(a_, port);
         if (port != Port::Stats || !form_.moves_stats) return rows;
         View const by_row = program_.scratch(rows.type, {rows.dim[0], rows.dim[2], rows.dim[1], 1});
         moved_stats_ = permute(by_row, {0, 2, 1, 3});
@@ -190,7 +200,7 @@ class Builder {
     }
 
     void connect(AttentionDraft& draft, int port) {
-        View rows = rows_of(port);
+        View rows = rows_or_moved(port);
         View const starts = starts_of(port, rows);
         std::int64_t const bound = is_of_keys(port) ? keys_ : queries_;
         std::int64_t const whole = core::saturating_multiply(bound, rows.stride[2]);
@@ -203,7 +213,7 @@ class Builder {
     // Tensors whose slots start at the same places share a table.
     View starts_of(int port, View const& rows) {
         SlotTables::Starts starts;
-        starts.by_sequence = distance_of_sequences(rows);
+        starts.by_sequence = rows.stride[0];
         starts.by_head = form_.has_slots_of_heads ? rows.stride[1] : 0;
         starts.heads_together = form_.has_slots_of_heads ? a_.query_heads / rows.dim[1] : 1;
         starts.is_of_keys = is_of_keys(port);
@@ -219,11 +229,6 @@ class Builder {
         known_starts_.push_back({starts, rows.stride[2]});
         tables_.starts.push_back(starts);
         return starts.result;
-    }
-
-    // The stride of a single sequence means nothing.
-    static std::int64_t distance_of_sequences(View const& rows) {
-        return rows.dim[0] > 1 ? rows.stride[0] : core::span_of(rows.dim, rows.stride).value_or(0);
     }
 
     static bool is_same(SlotTables::Starts const& a, SlotTables::Starts const& b) {

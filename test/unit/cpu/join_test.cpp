@@ -46,3 +46,20 @@ TEST_CASE("the lengths of parts are those of their keys, and 0 where nothing is 
     CHECK(rows == std::vector<std::int32_t>{6, 6, 6, 0, 0, 0, 0, 0, 10, 0, 0, 0});
     CHECK(part_keys == std::vector<std::int32_t>{10, 10, 5, 0, 0, 0, 0, 0, 10, 0, 0, 0});
 }
+
+TEST_CASE("tables of slots are not made of lengths out of range, each of which is named") {
+    rewrite::SlotTables tables;
+    tables.sequences = {view({2, 1, 1, 1}, DataType_t::INT32), view({2, 1, 1, 1}, DataType_t::INT32), 2, 5, 7};
+    tables.queries = tables.keys = view({4, 1, 1, 1}, DataType_t::INT32);
+    std::vector<std::int32_t> given_q{5, -1}, given_k{8, 7}, queries(4, -9), keys(4, -9);
+    std::vector<void*> const pointers{given_q.data(), given_k.data(), queries.data(), keys.data()};
+    std::string const error = cpu::join(tables)->launch({nullptr, pointers, nullptr}).get_message();
+    CHECK(error.find("[run.r01]") != error.npos);
+    CHECK(error.find("the length -1 for batch entry 1") != error.npos);
+    CHECK(error.find("the length 8 for batch entry 0") != error.npos);
+    CHECK(queries == std::vector<std::int32_t>(4, -9));
+    given_q[1] = 2, given_k[0] = 0;
+    run(tables, pointers);
+    CHECK(queries == std::vector<std::int32_t>{5, 2, 0, 0});
+    CHECK(keys == std::vector<std::int32_t>{0, 7, 0, 0});
+}

@@ -141,7 +141,8 @@ class DescriptorRecording {
     DescriptorRecording(DescriptorRecording const&) = delete;
     DescriptorRecording& operator=(DescriptorRecording const&) = delete;
 
-    std::string take() { return std::move(bytes_); }
+    // Empty if a descriptor was set that was made before.
+    std::string take() { return is_whole_ ? std::move(bytes_) : std::string(); }
 
    private:
     friend class Descriptor;
@@ -149,13 +150,14 @@ class DescriptorRecording {
     void make(cudnnBackendDescriptor_t descriptor, cudnnBackendDescriptorType_t type);
     void set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t attribute,
              cudnnBackendAttributeType_t type, std::int64_t count, void const* values, std::size_t element_bytes);
-    std::int64_t number_of(cudnnBackendDescriptor_t descriptor) const;
+    std::int64_t number_of(cudnnBackendDescriptor_t descriptor);
     template <class T>
     void add(T value) {
         bytes_.append(reinterpret_cast<char const*>(&value), sizeof value);
     }
 
     std::string bytes_;
+    bool is_whole_ = true;
     std::vector<cudnnBackendDescriptor_t> made_;
 };
 

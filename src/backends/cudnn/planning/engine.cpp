@@ -39,9 +39,7 @@ CudnnEngine::CudnnEngine(std::shared_ptr<LoweredWork const> work, std::shared_pt
                                        work_->context->device.api->get_version())) {}
 
 Result<std::shared_ptr<plan::Executable const>> CudnnEngine::build() {
-    // A kernel cache keeps kernels in its own way.
-    auto const entry = work_->kernel_cache ? std::nullopt : work_->graph->entry_of(engine_->config());
-    auto compiled = engine_->compile(work_->graph->device(), work_->kernel_cache.get(), entry);
+    auto compiled = engine_->compile(*work_->graph, work_->kernel_cache.get());
     if (compiled.is_bad()) return compiled.error();
     return std::shared_ptr<plan::Executable const>(
         std::make_shared<CudnnExecutable>(work_->context, std::move(compiled).value()));

@@ -64,21 +64,22 @@ Result<PlanningDevice> described_or_live_device(DeviceProperties const& properti
 
 }  // namespace
 
-Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties) {
-    if (target.kind() == Target::Kind::OFFLINE) {
-        if (target.device() == nullptr) return error_t(error_code_t::INVALID_VALUE, "the offline target has no device");
-        return described_device(*target.device());
-    }
-    if (target.handle() == nullptr && properties != nullptr) return described_or_live_device(*properties);
-    return live_device(target.handle(), 0);
-}
-
 // Where there is only one GPU, every handle belongs to it.
 static bool is_of_only_gpu(Target const& target, DeviceProperties const* properties) {
     bool const is_live = target.kind() == Target::Kind::CUDA && (target.handle() != nullptr || properties == nullptr);
     if (!is_live || offline::null_driver_is_loaded()) return false;
     auto const count = cuda::device_count();
     return count.is_good() && count.value() == 1;
+}
+
+// What is kept of a graph may outlive its handle, which is asked only where there are several GPUs.
+Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties) {
+    if (target.kind() == Target::Kind::OFFLINE) {
+        if (target.device() == nullptr) return error_t(error_code_t::INVALID_VALUE, "the offline target has no device");
+        return described_device(*target.device());
+    }
+    if (target.handle() == nullptr && properties != nullptr) return described_or_live_device(*properties);
+    return live_device(is_of_only_gpu(target, properties) ? nullptr : target.handle(), 0);
 }
 
 Result<cuda::DeviceFacts> facts_of(Device const& device) {

@@ -10,22 +10,29 @@
 
 namespace cudnn_frontend::cudnn {
 
-Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(Device const* device, Descriptor const* kernel_cache,
-                                                                std::optional<plan::StoreEntry> const& entry) {
+Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(SharedGraph const& graph,
+                                                                Descriptor const* kernel_cache) {
     std::lock_guard const lock(mutex_);
-    if (!is_tried_ && entry) plan_ = load(*device, *entry);
-    if (!is_tried_ && !plan_) {
-        keep_compiler_open();
-        ++core::process::engine_counts_of_thread().compiled;
-        auto plan = EnginePlan::build(std::move(unused_), device, kernel_cache);
-        failure_ = plan.error();
-        if (plan.is_good()) plan_ = std::move(plan).value();
-        auto const text = plan_ && entry ? plan_->serialize() : Result<std::string>(failure_);
-        if (text.is_good()) entry->write(text.value());
+    if (!is_tried_) {
+        is_tried_ = true;
+        auto const entry = kernel_cache == nullptr ? graph.entry_of(config_) : std::nullopt;
+        if (entry) plan_ = load(*graph.device(), *entry);
+        if (!plan_) plan_ = build(graph.device(), kernel_cache, entry);
     }
-    is_tried_ = true;
     if (!plan_) return failure_;
     return plan_;
+}
+
+std::shared_ptr<EnginePlan const> SharedEngine::build(Device const* device, Descriptor const* kernel_cache,
+                                                      std::optional<plan::StoreEntry> const& entry) {
+    keep_compiler_open();
+    ++core::process::engine_counts_of_thread().compiled;
+    auto plan = EnginePlan::build(std::move(unused_), device, kernel_cache);
+    failure_ = plan.error();
+    if (plan.is_bad()) return nullptr;
+    auto const text = entry ? plan.value()->serialize() : Result<std::string>(std::string());
+    if (entry && text.is_good()) entry->write(text.value());
+    return std::move(plan).value();
 }
 
 std::shared_ptr<EnginePlan const> SharedEngine::load(Device const& device, plan::StoreEntry const& entry) const {

@@ -31,18 +31,22 @@ struct DeviceTables {
 // Uploads and waits.
 Result<std::shared_ptr<DeviceTables const>> upload_tables(std::span<ConstantTable const> tables, int ordinal);
 
+class SharedGraph;
+
 // An engine that may serve, and its plan or failure once it was compiled.
 class SharedEngine {
    public:
     explicit SharedEngine(BackendConfig config) : config_(config.value), unused_(std::move(config)) {}
 
     EngineConfig const& config() const { return config_; }
-    // Compiles on the first call, or reads the plan from its entry in the store; later calls give the same answer.
-    Result<std::shared_ptr<EnginePlan const>> compile(Device const* device, Descriptor const* kernel_cache,
-                                                      std::optional<plan::StoreEntry> const& entry);
+    // Compiles on the first call, or reads the plan from the process's store; later calls give the same answer. A
+    // kernel cache keeps kernels in its own way.
+    Result<std::shared_ptr<EnginePlan const>> compile(SharedGraph const& graph, Descriptor const* kernel_cache);
 
    private:
     std::shared_ptr<EnginePlan const> load(Device const& device, plan::StoreEntry const& entry) const;
+    std::shared_ptr<EnginePlan const> build(Device const* device, Descriptor const* kernel_cache,
+                                            std::optional<plan::StoreEntry> const& entry);
 
     EngineConfig config_;
     std::mutex mutex_;

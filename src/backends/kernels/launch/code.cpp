@@ -1,6 +1,10 @@
 #include "kernels/launch/code.h"
 
+#include "core/text.h"
+#include "cuda/driver.h"
 #include "plan/storage/store_entry.h"
+
+#include <cudnn_frontend/version.h>
 
 #include <algorithm>
 #include <iterator>
@@ -24,9 +28,17 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
     return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
 }
 
+// A driver loads what its own and older releases of NVRTC compile.
+std::string environment_of_code() {
+    auto const driver = cuda::driver_major();
+    return core::text("kernels of sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
+                      SDPA_GRAPH_VERSION_PATCH, ", ",
+                      driver.is_good() ? core::text("driver for CUDA ", driver.value()) : "planned offline");
+}
+
 // From the process's plan store, or compiled.
 Result<std::string> find_cubin(CodeName const& name) {
-    auto const entry = plan::StoreEntry::of("kernels of this library", name.text());
+    auto const entry = plan::StoreEntry::of(environment_of_code(), name.text());
     if (auto stored = entry ? entry->read() : std::nullopt) return *std::move(stored);
     auto compiled = compile(name);
     if (compiled.is_bad()) return compiled.error();
