@@ -8,7 +8,7 @@ namespace cudnn_frontend::plan {
 // Whether the graph's setting, or else the process's, asks for classes on that target.
 bool wants_class(Target const& target, Settings const& settings);
 
-// What runs of such a graph need of packs.
+// The layout that packs of such a graph have to fit.
 Result<PackLayout> layout_of_class(PlanningInput const& input);
 
 // Proposes the program of the graph's class. An error says why the graph cannot be in a class, or no engine takes it.

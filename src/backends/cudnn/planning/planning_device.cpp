@@ -12,6 +12,8 @@
 #include <cudnn_frontend/version.h>
 
 #include <charconv>
+#include <mutex>
+#include <optional>
 
 namespace cudnn_frontend::cudnn {
 namespace {
@@ -72,14 +74,26 @@ static bool is_of_only_gpu(Target const& target, DeviceProperties const* propert
     return count.is_good() && count.value() == 1;
 }
 
-// What is kept of a graph may outlive its handle, which is asked only where there are several GPUs.
+// Asked once: that takes cuDNN up to a millisecond, and the handle of a kept graph may be gone by the next time.
+static Result<PlanningDevice> only_gpu(Target const& target) {
+    static std::mutex asking;
+    static std::optional<PlanningDevice>& known = *new std::optional<PlanningDevice>();  // programs may still plan
+    std::lock_guard const lock(asking);
+    if (!known) {
+        auto found = live_device(target.handle(), 0);
+        if (found.is_bad()) return found.error();
+        known = std::move(found).value();
+    }
+    return *known;
+}
+
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties) {
     if (target.kind() == Target::Kind::OFFLINE) {
         if (target.device() == nullptr) return error_t(error_code_t::INVALID_VALUE, "the offline target has no device");
         return described_device(*target.device());
     }
     if (target.handle() == nullptr && properties != nullptr) return described_or_live_device(*properties);
-    return live_device(is_of_only_gpu(target, properties) ? nullptr : target.handle(), 0);
+    return is_of_only_gpu(target, properties) ? only_gpu(target) : live_device(target.handle(), 0);
 }
 
 Result<cuda::DeviceFacts> facts_of(Device const& device) {
