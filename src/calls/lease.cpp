@@ -1,7 +1,5 @@
 #include "calls/lease.h"
 
-#include "calls/recording.h"
-
 #include <cudnn_frontend/runtime.h>
 
 #include <atomic>

@@ -16,6 +16,9 @@ struct Lease {
     bool is_recorded = false;  // into a CUDA graph
 };
 
+// Whether the target's stream is being captured, so that its work may be replayed long after the call. Never on a CPU.
+bool is_recorded(cudnn_frontend::Target const& target) noexcept;
+
 // The target is for tensors on the device of this one.
 cudnn_frontend::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor);
 

@@ -202,20 +202,22 @@ class RowsExecutable final : public plan::Executable {
     Joint joint_;
 };
 
+template <class Executable, class Joint>
+std::shared_ptr<plan::Executable const> make(Joint const& joint) {
+    return std::make_shared<Executable>(joint);
+}
+auto executable_of(rewrite::Merge const& merge) { return make<MergeExecutable>(merge); }
+auto executable_of(rewrite::Sum const& sum) { return make<SumExecutable>(sum); }
+auto executable_of(rewrite::SplitLengths const& split) { return make<SplitLengthsExecutable>(split); }
+auto executable_of(rewrite::SlotTables const& tables) { return make<RowsExecutable<rewrite::SlotTables>>(tables); }
+auto executable_of(rewrite::ClearPadding const& padding) {
+    return make<RowsExecutable<rewrite::ClearPadding>>(padding);
+}
+
 }  // namespace
 
 std::shared_ptr<plan::Executable const> join(rewrite::Joint const& joint) {
-    if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) return std::make_shared<SumExecutable>(*sum);
-    if (auto const* split = std::get_if<rewrite::SplitLengths>(&joint)) {
-        return std::make_shared<SplitLengthsExecutable>(*split);
-    }
-    if (auto const* tables = std::get_if<rewrite::SlotTables>(&joint)) {
-        return std::make_shared<RowsExecutable<rewrite::SlotTables>>(*tables);
-    }
-    if (auto const* padding = std::get_if<rewrite::ClearPadding>(&joint)) {
-        return std::make_shared<RowsExecutable<rewrite::ClearPadding>>(*padding);
-    }
-    return std::make_shared<MergeExecutable>(std::get<rewrite::Merge>(joint));
+    return std::visit([](auto const& kind) { return executable_of(kind); }, joint);
 }
 
 }  // namespace cudnn_frontend::cpu

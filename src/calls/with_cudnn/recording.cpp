@@ -1,4 +1,4 @@
-#include "calls/recording.h"
+#include "calls/lease.h"
 
 #include "cuda/driver.h"
 

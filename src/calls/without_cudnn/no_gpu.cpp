@@ -1,7 +1,7 @@
 // The parts of calls that need a GPU, in a library without cuDNN.
 #include "calls/background.h"
 #include "calls/gpu_rows.h"
-#include "calls/recording.h"
+#include "calls/lease.h"
 
 namespace sdpa_graph::calls {
 

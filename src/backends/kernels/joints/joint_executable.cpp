@@ -47,32 +47,40 @@ class KernelExecutable final : public plan::Executable {
 
 Operand operand(rewrite::View const& view) { return {view.type, view.dim, view.stride}; }
 
-// Compiles only kernels that are not stored.
-Result<KernelPointer> make_kernel(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,
-                                  std::optional<std::string_view> stored) {
-    if (auto const* sum = std::get_if<rewrite::Sum>(&joint)) {
-        SumProblem const problem{operand(sum->terms), operand(sum->result), sum->accumulates};
-        return stored ? load_sum(problem, facts, *stored) : compile_sum(problem, facts);
-    }
-    if (auto const* split = std::get_if<rewrite::SplitLengths>(&joint)) {
-        SplitLengthsProblem const problem{operand(split->queries),   operand(split->keys), operand(split->rows),
-                                          operand(split->part_keys), split->group,         split->chunk};
-        return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
-    }
-    if (auto const* tables = std::get_if<rewrite::SlotTables>(&joint)) return slot_kernel(*tables, facts, stored);
-    if (auto const* padding = std::get_if<rewrite::ClearPadding>(&joint)) return slot_kernel(*padding, facts, stored);
-    auto const& merge = std::get<rewrite::Merge>(joint);
+// Each compiles only what is not stored.
+using StoredCode = std::optional<std::string_view>;
+
+Result<KernelPointer> kernel_of(rewrite::Merge const& merge, DeviceFacts const& facts, StoredCode stored) {
     MergeProblem problem{operand(merge.partial_o), operand(merge.partial_stats), operand(merge.o)};
     if (merge.stats) problem.stats = operand(*merge.stats);
     if (merge.partial_lengths) problem.partial_lengths = operand(*merge.partial_lengths);
     return stored ? load_merge(problem, facts, *stored) : compile_merge(problem, facts);
 }
 
+Result<KernelPointer> kernel_of(rewrite::Sum const& sum, DeviceFacts const& facts, StoredCode stored) {
+    SumProblem const problem{operand(sum.terms), operand(sum.result), sum.accumulates};
+    return stored ? load_sum(problem, facts, *stored) : compile_sum(problem, facts);
+}
+
+Result<KernelPointer> kernel_of(rewrite::SplitLengths const& split, DeviceFacts const& facts, StoredCode stored) {
+    SplitLengthsProblem const problem{operand(split.queries),   operand(split.keys), operand(split.rows),
+                                      operand(split.part_keys), split.group,         split.chunk};
+    return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
+}
+
+Result<KernelPointer> kernel_of(rewrite::SlotTables const& tables, DeviceFacts const& facts, StoredCode stored) {
+    return slot_kernel(tables, facts, stored);
+}
+
+Result<KernelPointer> kernel_of(rewrite::ClearPadding const& padding, DeviceFacts const& facts, StoredCode stored) {
+    return slot_kernel(padding, facts, stored);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,
                                                      std::optional<std::string_view> stored) {
-    auto kernel = make_kernel(joint, facts, stored);
+    auto kernel = std::visit([&](auto const& kind) { return kernel_of(kind, facts, stored); }, joint);
     if (kernel.is_bad()) return kernel.error();
     auto const* sum = std::get_if<rewrite::Sum>(&joint);
     bool const reads_result = sum != nullptr && sum->accumulates;
