@@ -1,6 +1,6 @@
 #include "support/buffers.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace sdpa_test {
 
@@ -24,19 +24,19 @@ Buffer Buffer::random(Random& random, DataType_t type, Dims const& dim, Dims con
 
 Buffer Buffer::integers(std::vector<std::int32_t> const& values) {
     Buffer buffer(DataType_t::INT32, {static_cast<std::int64_t>(values.size())});
-    std::memcpy(buffer.view_.data, values.data(), values.size() * sizeof(std::int32_t));
+    std::ranges::copy(values, static_cast<std::int32_t*>(buffer.view_.data));
     return buffer;
 }
 
 Buffer Buffer::long_integers(std::vector<std::int64_t> const& values) {
     Buffer buffer(DataType_t::INT64, {static_cast<std::int64_t>(values.size())});
-    std::memcpy(buffer.view_.data, values.data(), values.size() * sizeof(std::int64_t));
+    std::ranges::copy(values, static_cast<std::int64_t*>(buffer.view_.data));
     return buffer;
 }
 
 Buffer Buffer::floats(std::vector<float> const& values, Dims const& dim) {
     Buffer buffer(DataType_t::FLOAT, dim);
-    std::memcpy(buffer.view_.data, values.data(), values.size() * sizeof(float));
+    std::ranges::copy(values, static_cast<float*>(buffer.view_.data));
     return buffer;
 }
 
