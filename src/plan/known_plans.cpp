@@ -58,15 +58,15 @@ Result<FoundObject<Planner>> KnownPlans::propose(GraphPointer const& graph, Targ
 Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph, Target const& target,
                                                        Settings const& settings, Backends const& backends,
                                                        std::vector<HeurMode_t> const& modes) {
+    std::lock_guard const alone(planning_part_);
     auto const found = find_or_propose(graph, target, settings, backends);
     if (found.is_bad()) return found.error();
     KnownProposals const& known = *found.value().known;
-    std::lock_guard const lock(known.candidates->mutex);
-    for (auto const& [asked, planner] : known.candidates->of_modes) {
+    for (auto const& [asked, planner] : *known.candidates) {
         if (asked == modes) return planner;
     }
     auto planner = known.planner->with_candidates(modes);
-    if (planner.is_good()) known.candidates->of_modes.emplace_back(modes, planner.value());
+    if (planner.is_good()) known.candidates->emplace_back(modes, planner.value());
     return planner;
 }
 

@@ -30,7 +30,8 @@ struct PlanCircumstances {
 };
 
 // As many as the process's settings allow. Graphs are found by their addresses, since the layers that validate them
-// keep equal ones once. Safe from many threads; two threads that come with one new graph may both do its work.
+// keep equal ones once. Safe from many threads; two threads that come with one new graph may both do its work, but not
+// with a new part of programs.
 class KnownPlans {
    public:
     using GraphPointer = std::shared_ptr<nodes::ValidatedGraph const>;
@@ -54,10 +55,7 @@ class KnownPlans {
 
    private:
     // By the modes that were asked for.
-    struct KnownCandidates {
-        std::mutex mutex;
-        std::vector<std::pair<std::vector<HeurMode_t>, std::shared_ptr<Planner>>> of_modes;
-    };
+    using KnownCandidates = std::vector<std::pair<std::vector<HeurMode_t>, std::shared_ptr<Planner>>>;
     struct KnownProposals {
         GraphPointer graph;
         PlanCircumstances circumstances;
@@ -73,6 +71,8 @@ class KnownPlans {
                                        Backends const& backends);
 
     core::LastUsed<KnownProposals const> known_;
+    // Held while a part is proposed, so that threads with equal parts get one plan. Parts of parts are planned within.
+    std::recursive_mutex planning_part_;
 };
 
 }  // namespace cudnn_frontend::plan

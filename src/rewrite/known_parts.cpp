@@ -4,6 +4,8 @@
 #include "core/last_used.h"
 #include "core/process/process_settings.h"
 
+#include <mutex>
+
 namespace cudnn_frontend::rewrite {
 namespace {
 
@@ -32,6 +34,8 @@ std::size_t key_of(nodes::GraphSpec const& spec) {
 Result<std::shared_ptr<nodes::ValidatedGraph const>> validated_part(nodes::GraphSpec const& described) {
     std::size_t const most = core::process::kept_graphs.get();
     std::size_t const key = key_of(described);
+    static std::mutex validating;  // so that threads with equal parts get one graph
+    std::lock_guard const alone(validating);
     auto part = most == 0
                     ? nullptr
                     : known_parts().find(key, [&](ProgramPart const& kept) { return kept.described == described; });

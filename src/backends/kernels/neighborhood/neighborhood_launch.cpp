@@ -4,7 +4,6 @@
 #include "kernels/neighborhood/neighborhood_tiling.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 namespace cudnn_frontend::kernels {
@@ -188,7 +187,7 @@ void bind(NeighborhoodKernelProblem const& problem, NeighborhoodArguments& argum
         void* const pointer = pointers[next++];
         arguments.tensors[tensor].start = pointer;
         if (is_rows(static_cast<NeighborhoodTensor>(tensor)) &&
-            std::bit_cast<std::uintptr_t>(pointer) % kVectorBytes != 0)
+            reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes != 0)
             arguments.by_vectors = 0;
     }
 }
