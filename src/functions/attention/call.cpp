@@ -60,18 +60,19 @@ Sizes sizes_of(Call const& call) {
     return n;
 }
 
-Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
+Few_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument) {
     bool const has_keys = is_of_keys(argument);
     bool const is_like_v = argument == V || argument == DV;
     if (has_keys && call.has_pages()) {
         auto const& k = call.at(K)->dim;
-        return {k[0], is_like_v ? n.value_heads : n.key_heads, k[2], is_like_v ? n.value_width : n.width};
+        return {k[0], is_like_v ? sizes.value_heads : sizes.key_heads, k[2],
+                is_like_v ? sizes.value_width : sizes.width};
     }
-    std::int64_t const heads = is_like_v ? n.value_heads : has_keys ? n.key_heads : n.heads;
+    std::int64_t const heads = is_like_v ? sizes.value_heads : has_keys ? sizes.key_heads : sizes.heads;
     bool const has_value_width = is_like_v || argument == O || argument == GradO;
-    std::int64_t const width = argument == Stats ? 1 : has_value_width ? n.value_width : n.width;
-    if (call.is_packed(argument)) return {has_keys ? n.total_kv : n.total_q, heads, width};
-    return {n.batches, heads, has_keys ? n.keys : n.queries, width};
+    std::int64_t const width = argument == Stats ? 1 : has_value_width ? sizes.value_width : sizes.width;
+    if (call.is_packed(argument)) return {has_keys ? sizes.total_kv : sizes.total_q, heads, width};
+    return {sizes.batches, heads, has_keys ? sizes.keys : sizes.queries, width};
 }
 
 }  // namespace sdpa_graph::attention
