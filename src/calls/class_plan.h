@@ -42,9 +42,6 @@ class Pack {
     Entries entries_;
 };
 
-// Makes the hash of shapes depend on one of their sizes.
-inline void add_size(std::size_t& hash, std::int64_t size) { hash = hash * 1000003u ^ static_cast<std::size_t>(size); }
-
 // Shapes are a class of calls: comparable, and with two functions in their namespace: hash_of(shapes) and
 // describe(shapes, graph). A plan runs with every handle of its GPU.
 template <class Shapes>

@@ -3,6 +3,7 @@
 #include "calls/class_plan.h"
 #include "calls/classes.h"
 #include "core/dims.h"
+#include "core/hash.h"
 #include "flash/lengths.h"
 
 #include <algorithm>
@@ -221,7 +222,7 @@ std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;
     for (std::int64_t const size : {shapes.slots, shapes.queries, shapes.keys, shapes.heads, shapes.key_heads,
                                     shapes.width, shapes.band.left.value_or(-1), shapes.band.right.value_or(-1)})
-        calls::add_size(hash, size);
+        fe::core::add_size(hash, size);
     return hash;
 }
 

@@ -2,6 +2,7 @@
 
 #include "calls/class_plan.h"
 #include "core/data_type.h"
+#include "core/hash.h"
 
 #include <cstdint>
 
@@ -39,7 +40,7 @@ std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = static_cast<std::size_t>(shapes.function);
     Layout const& leading = shapes.tensors[fe::neighborhood::leading_port(shapes.function)];
     for (auto const* const list : {&leading.dim, &shapes.options.kernel_size, &shapes.options.dilation}) {
-        for (std::int64_t const size : *list) calls::add_size(hash, size);
+        for (std::int64_t const size : *list) fe::core::add_size(hash, size);
     }
     return hash;
 }

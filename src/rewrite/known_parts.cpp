@@ -24,7 +24,7 @@ core::LastUsed<ProgramPart const>& known_parts() {
 std::size_t key_of(nodes::GraphSpec const& spec) {
     std::size_t key = spec.tensors.size();
     for (nodes::TensorSpec const& tensor : spec.tensors) {
-        for (std::int64_t const size : tensor.dim) key = key * 1000003u ^ static_cast<std::size_t>(size);
+        for (std::int64_t const size : tensor.dim) core::add_size(key, size);
     }
     return key;
 }

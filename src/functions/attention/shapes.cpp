@@ -3,6 +3,7 @@
 #include "attention/shape_classes.h"
 #include "calls/class_plan.h"
 #include "core/dims.h"
+#include "core/hash.h"
 
 #include <algorithm>
 #include <cmath>
@@ -126,7 +127,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
 std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;
     for (Argument const argument : {Q, K}) {
-        for (std::int64_t const size : shapes.of(argument).dim) calls::add_size(hash, size);
+        for (std::int64_t const size : shapes.of(argument).dim) fe::core::add_size(hash, size);
     }
     return hash;
 }
