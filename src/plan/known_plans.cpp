@@ -38,21 +38,21 @@ Result<KnownPlans::FoundKnown> KnownPlans::find_or_propose(GraphPointer const& g
     auto known = !circumstances ? nullptr : known_.find(key, [&](KnownProposals const& kept) {
         return kept.graph == graph && kept.circumstances == *circumstances;
     });
-    if (known) return FoundKnown{std::move(known), false};
+    if (known) return FoundKnown{std::move(known), true};
     auto proposed = Planner::propose({*graph, target, settings}, backends);
     if (proposed.is_bad()) return proposed.error();
     bool const is_kept = circumstances.has_value();
     auto made = std::make_shared<KnownProposals const>(
         KnownProposals{graph, is_kept ? std::move(*circumstances) : PlanCircumstances{}, std::move(proposed).value()});
     if (is_kept) known_.keep(key, made, most);
-    return FoundKnown{std::move(made), true};
+    return FoundKnown{std::move(made), false};
 }
 
 Result<FoundObject<Planner>> KnownPlans::propose(GraphPointer const& graph, Target const& target,
                                                  Settings const& settings, Backends const& backends) {
     auto const found = find_or_propose(graph, target, settings, backends);
     if (found.is_bad()) return found.error();
-    return FoundObject<Planner>{found.value().known->planner, !found.value().is_new};
+    return FoundObject<Planner>{found.value().object->planner, found.value().is_known};
 }
 
 Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph, Target const& target,
@@ -61,7 +61,7 @@ Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph
     std::lock_guard const alone(planning_part_);
     auto const found = find_or_propose(graph, target, settings, backends);
     if (found.is_bad()) return found.error();
-    KnownProposals const& known = *found.value().known;
+    KnownProposals const& known = *found.value().object;
     for (auto const& [asked, planner] : *known.candidates) {
         if (asked == modes) return planner;
     }

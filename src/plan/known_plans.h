@@ -62,10 +62,7 @@ class KnownPlans {
         std::shared_ptr<Planner> planner;
         std::shared_ptr<KnownCandidates> candidates = std::make_shared<KnownCandidates>();
     };
-    struct FoundKnown {
-        std::shared_ptr<KnownProposals const> known;
-        bool is_new;
-    };
+    using FoundKnown = FoundObject<KnownProposals const>;
 
     Result<FoundKnown> find_or_propose(GraphPointer const& graph, Target const& target, Settings const& settings,
                                        Backends const& backends);
