@@ -67,6 +67,11 @@ bool has_joints(Program const& program) {
     return std::ranges::any_of(program.steps, [](Step const& step) { return std::holds_alternative<Joint>(step); });
 }
 
+Attend const& first_attend(Program const& program) {
+    auto const is_attend = [](Step const& step) { return std::holds_alternative<Attend>(step); };
+    return std::get<Attend>(*std::ranges::find_if(program.steps, is_attend));
+}
+
 std::vector<StepOperand> operands_of(Joint const& joint) {
     return std::visit([](auto const& kind) { return all_of(kind); }, joint);
 }

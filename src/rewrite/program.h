@@ -132,6 +132,9 @@ struct Program {
 
 bool has_joints(Program const& program);
 
+// The first of a program's attentions, of which it has at least one.
+Attend const& first_attend(Program const& program);
+
 // An operand of a step.
 struct StepOperand {
     std::string role;  // Q, terms

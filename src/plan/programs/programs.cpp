@@ -80,10 +80,9 @@ Result<Planner::Proposed> propose_converted(PlanningInput const& input, Backends
     auto program = rewrite::converted(*attention);
     if (program.is_bad()) return program.error();
     SDPA_GRAPH_TRY(obstacle_to_joints(input.target, backends));
-    auto const step = std::ranges::find_if(
-        program.value().steps, [](rewrite::Step const& each) { return std::holds_alternative<rewrite::Attend>(each); });
+    auto const& graph = rewrite::first_attend(program.value()).graph;
     auto const settings = settings_of_parts(input.settings);
-    auto const planner = Planner::propose({*std::get<rewrite::Attend>(*step).graph, input.target, settings}, backends);
+    auto const planner = Planner::propose({*graph, input.target, settings}, backends);
     if (planner.is_bad()) return planner.error();
     return propose_alone(std::move(program).value(), layout_as_given(planner.value()->layout(), *attention), input,
                          backends);
