@@ -107,7 +107,7 @@ Strides strides_of(Call const& call, Shapes const& shapes, Argument argument) {
 // Whether rows can be copied in chunks of 16 bytes.
 bool has_whole_chunks(Tensor_view const& packed) {
     constexpr std::int64_t kElements = 8;
-    return std::bit_cast<std::uintptr_t>(packed.data) % (2 * kElements) == 0 && packed.stride[0] % kElements == 0 &&
+    return reinterpret_cast<std::uintptr_t>(packed.data) % (2 * kElements) == 0 && packed.stride[0] % kElements == 0 &&
            packed.stride[1] % kElements == 0;
 }
 
