@@ -45,7 +45,12 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.add_child_graph_node, "cuGraphAddChildGraphNode");
     find(driver.graph_of_child, "cuGraphChildGraphNodeGetGraph");
     find(driver.add_fill_node, "cuGraphAddMemsetNode");
+    find(driver.get_fill_node, "cuGraphMemsetNodeGetParams");
     find(driver.set_fill_node, "cuGraphMemsetNodeSetParams");
+    find(driver.instantiate_graph, "cuGraphInstantiateWithFlags");
+    find(driver.launch_graph, "cuGraphLaunch");
+    find(driver.destroy_instance, "cuGraphExecDestroy");
+    find(driver.set_instance_fill_node, "cuGraphExecMemsetNodeSetParams");
     find(driver.load_library, "cuLibraryLoadData");
     find(driver.unload_library, "cuLibraryUnload");
     find(driver.find_kernel, "cuLibraryGetKernel");
@@ -53,8 +58,12 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.set_kernel_attribute, "cuKernelSetAttribute");
     find(driver.launch_kernel, "cuLaunchKernel");
     find(driver.add_kernel_node, "cuGraphAddKernelNode_v2");
+    find(driver.get_kernel_node, "cuGraphKernelNodeGetParams_v2");
     find(driver.set_kernel_node, "cuGraphKernelNodeSetParams_v2");
+    find(driver.copy_kernel_attributes, "cuGraphKernelNodeCopyAttributes");
     find(driver.set_instance_kernel_node, "cuGraphExecKernelNodeSetParams_v2");
+    driver.argument_of_kernel = object.find<decltype(driver.argument_of_kernel)>("cuKernelGetParamInfo");
+    driver.argument_of_function = object.find<decltype(driver.argument_of_function)>("cuFuncGetParamInfo");
     find(driver.create_event, "cuEventCreate");
     find(driver.record_event, "cuEventRecord");
     find(driver.wait_for_event, "cuEventSynchronize");

@@ -51,7 +51,12 @@ struct Driver {
     decltype(&cuGraphAddChildGraphNode) add_child_graph_node = nullptr;
     decltype(&cuGraphChildGraphNodeGetGraph) graph_of_child = nullptr;
     decltype(&cuGraphAddMemsetNode) add_fill_node = nullptr;
+    decltype(&cuGraphMemsetNodeGetParams) get_fill_node = nullptr;
     decltype(&cuGraphMemsetNodeSetParams) set_fill_node = nullptr;
+    decltype(&cuGraphInstantiateWithFlags) instantiate_graph = nullptr;
+    decltype(&cuGraphLaunch) launch_graph = nullptr;
+    decltype(&cuGraphExecDestroy) destroy_instance = nullptr;
+    decltype(&cuGraphExecMemsetNodeSetParams) set_instance_fill_node = nullptr;
 
     decltype(&cuLibraryLoadData) load_library = nullptr;
     decltype(&cuLibraryUnload) unload_library = nullptr;
@@ -60,8 +65,14 @@ struct Driver {
     decltype(&cuKernelSetAttribute) set_kernel_attribute = nullptr;
     decltype(&cuLaunchKernel) launch_kernel = nullptr;
     decltype(&cuGraphAddKernelNode) add_kernel_node = nullptr;
+    decltype(&cuGraphKernelNodeGetParams) get_kernel_node = nullptr;
     decltype(&cuGraphKernelNodeSetParams) set_kernel_node = nullptr;
+    decltype(&cuGraphKernelNodeCopyAttributes) copy_kernel_attributes = nullptr;
     decltype(&cuGraphExecKernelNodeSetParams) set_instance_kernel_node = nullptr;
+
+    // The offset and the size of a kernel's argument by number, from CUDA 12.4 on; null in older drivers.
+    CUresult (*argument_of_kernel)(CUkernel, std::size_t, std::size_t*, std::size_t*) = nullptr;
+    CUresult (*argument_of_function)(CUfunction, std::size_t, std::size_t*, std::size_t*) = nullptr;
 
     decltype(&cuEventCreate) create_event = nullptr;
     decltype(&cuEventRecord) record_event = nullptr;
@@ -84,7 +95,8 @@ template <class Call>
 error_t ask(char const* what, Call const& call) {
     auto const found = driver();
     if (found.is_bad()) return found.error();
-    return driver_error(*found.value(), call(*found.value()), what);
+    CUresult const result = call(*found.value());
+    return result == CUDA_SUCCESS ? error_t() : driver_error(*found.value(), result, what);
 }
 
 }  // namespace cudnn_frontend::cuda

@@ -1,6 +1,7 @@
 #include "core/process/environment.h"
 
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
 #include <optional>
@@ -50,6 +51,10 @@ std::optional<ShapePolicy_t> shape_policy() {
     return value == "auto" ? std::optional(ShapePolicy_t::AUTO) : std::nullopt;
 }
 std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }
+std::int64_t replay_after() {
+    if (read("SDPA_GRAPH_REPLAY_AFTER") == "never") return -1;
+    return read_number<std::uint32_t>("SDPA_GRAPH_REPLAY_AFTER").value_or(16);
+}
 std::string plan_store() { return read("SDPA_GRAPH_PLAN_STORE"); }
 bool is_plan_store_frozen() { return is_on("SDPA_GRAPH_PLAN_STORE_FROZEN"); }
 int log_level() { return read_number<int>("CUDNN_FRONTEND_LOG_INFO").value_or(0); }

@@ -5,6 +5,7 @@
 #include <cudnn_frontend/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ std::optional<ShapePolicy_t> shape_policy();
 // SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it
 // is not set or not a number.
 std::size_t kept_graphs();
+
+// SDPA_GRAPH_REPLAY_AFTER: how many launches of a plan come before the first that is a replay; -1 for "never", 16 where
+// it is not set or something else.
+std::int64_t replay_after();
 
 // SDPA_GRAPH_PLAN_STORE: the folder of the plan store; empty where it is not set.
 std::string plan_store();

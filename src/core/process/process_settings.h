@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ extern Setting<std::size_t> kept_graphs;
 extern Setting<bool> ignores_limits;
 extern Setting<bool> checks_indices;
 extern Setting<std::optional<ShapePolicy_t>> shape_policy;
+extern Setting<std::int64_t> replay_after;
 
 // The folders of runtime::set_package_folders(); none until it is called.
 std::vector<std::string> package_folders();

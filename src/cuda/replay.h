@@ -1,0 +1,84 @@
+// Launches that repeat recorded work on other memory. A library that launches kernels computes their arguments anew
+// each time; a replay changes only the addresses in them, and launches all of them with one call of the driver.
+#pragma once
+
+#include "core/result.h"
+#include "cuda/recorded_work.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace cudnn_frontend::cuda {
+
+// The memory of a launch.
+struct LaunchMemory {
+    std::span<void* const> pointers;
+    void* workspace = nullptr;
+};
+
+// Records the launch on this memory into an empty CUDA graph.
+using RecordLaunch = std::function<error_t(LaunchMemory const& memory, CUgraph graph)>;
+
+// An address in recorded work: a word that is always so many bytes behind a pointer of the launch's.
+struct AddressPlace {
+    std::size_t node, word, pointer;
+    std::uint64_t offset;
+
+    friend bool operator==(AddressPlace const&, AddressPlace const&) = default;
+};
+
+// The places of addresses, from the same launch recorded on two sets of pointers, whose distances from each other all
+// differ. An error if a difference between the recordings is no such address.
+Result<std::vector<AddressPlace>> find_addresses(RecordedWork const& one, std::span<std::uint64_t const> of_one,
+                                                 RecordedWork const& other, std::span<std::uint64_t const> of_other);
+
+// Work whose addresses are known: recorded twice to find them, and a third time to verify that they are all.
+class Replay {
+   public:
+    // An error says why the launch cannot be replayed.
+    static Result<std::unique_ptr<Replay>> make(LaunchMemory const& memory, RecordLaunch const& record);
+
+    // Whether it ran; the launch has to be made without it where it did not. An error if that will not change.
+    Result<bool> launch(LaunchMemory const& memory, CUstream stream, RecordLaunch const& record);
+
+   private:
+    Replay(std::unique_ptr<WorkInstance> instance, std::vector<AddressPlace> places,
+           std::vector<std::uint64_t> addresses);
+
+    void move_to(LaunchMemory const& memory, void* workspace);
+    // Fills in a workspace have to be in real memory, so that addresses in it are found once there is a second one.
+    error_t learn_workspace(LaunchMemory const& memory, RecordLaunch const& record);
+
+    std::unique_ptr<WorkInstance> instance_;
+    std::vector<AddressPlace> places_;
+    std::vector<std::uint64_t> addresses_;  // of the pointers, then of the workspace
+    std::vector<char> is_stale_;            // of each node: whether the instance was not given its words yet
+    int verified_workspaces_ = 1;
+};
+
+// The replay of a launch that is made again and again. Threads that launch at once do not share it: the second one
+// launches without it, as does one on another stream than most, since the launches of an instance wait for each other.
+class KeptReplay {
+   public:
+    KeptReplay();
+    KeptReplay(KeptReplay const&) = delete;
+    KeptReplay& operator=(KeptReplay const&) = delete;
+    ~KeptReplay();
+
+    // Whether it ran. The first launches do not: a replay takes the time of about 20 launches to make.
+    bool launch(LaunchMemory const& memory, CUstream stream, RecordLaunch const& record);
+
+   private:
+    struct State;
+
+    std::atomic<State*> state_;
+};
+
+}  // namespace cudnn_frontend::cuda
