@@ -6,6 +6,7 @@
 #include "types.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace cudnn_frontend {
@@ -25,6 +26,12 @@ SDPA_GRAPH_API void set_ignores_limits(bool is_on);
 // attention in the GPU's memory before each run. SDPA_GRAPH_CHECK_INDICES; else off.
 SDPA_GRAPH_API bool checks_indices();
 SDPA_GRAPH_API void set_checks_indices(bool is_on);
+
+// How many launches of a plan on a GPU come before those that replay a CUDA graph of it, which take the calling thread
+// a third of the time; below 0: none is replayed, so that profilers show each kernel. Holds for plans that are built
+// from now on. SDPA_GRAPH_REPLAY_AFTER: a number or never; else 16.
+SDPA_GRAPH_API std::int64_t replay_after();
+SDPA_GRAPH_API void set_replay_after(std::int64_t launches);
 
 // The shape policy of graphs, and of calls of the functions over tensors, that have none of their own.
 // SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; else nothing, which means EXACT for graphs and AUTO for functions.

@@ -6,6 +6,7 @@
 #include "reference/check_case.h"
 #include "support/dynamic_shapes.h"
 
+#include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
 
 #include <atomic>
@@ -92,6 +93,15 @@ void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> cons
     expect_bad(place.graph().execute(gpu.handle(), sorted.data(), count - 1, place.scratch()), "; expected ",
                "one pointer too few");
     expect_good(place.graph().warmup(gpu.handle()), "warm-up");
+}
+
+// By turns in two memories.
+void check_memories(Place& place, Place& other, GpuStream const& gpu, std::vector<std::byte> const& wanted) {
+    for (int turn = 0; turn < 6; ++turn) {
+        Place& one = turn % 2 == 0 ? place : other;
+        expect_good(one.graph().execute(gpu.handle(), one.pack(), one.scratch()), "a run in another memory");
+        expect(one.take_result() == wanted, "runs in two memories give the same bits");
+    }
 }
 
 // A graph that is built again uses the plan of the first, whose graph is gone, and has its own memory.
@@ -199,6 +209,7 @@ void check_programs(GpuStream const& gpu) {
     expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "a program's run");
     std::vector<std::byte> const wanted = place.take_result();
     check_forms(place, gpu, wanted);
+    check_memories(place, other, gpu, wanted);
     check_capture(place, gpu, wanted);
     check_cuda_graph(place, other, gpu, wanted);
 }
@@ -216,6 +227,7 @@ void check_lanes(GpuStream const& gpu) {
     expect_program(place.graph(), true);
     expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "a run of lanes");
     std::vector<std::byte> const wanted = place.take_result();
+    check_memories(place, other, gpu, wanted);
     check_capture(place, gpu, wanted);
     check_cuda_graph(place, other, gpu, wanted);
     cudaGraph_t graph = nullptr;
@@ -240,6 +252,7 @@ void check_dense_result(GpuStream const& gpu) {
                    [&](Index4 const& at) { is_clear = is_clear && (at[0] != 0 || at[2] < 70 || o.get(at) == 0); });
     expect(is_clear, "rows of a dense result past the lengths are zeros");
     check_forms(place, gpu, wanted);
+    check_memories(place, other, gpu, wanted);
     check_capture(place, gpu, wanted);
     check_cuda_graph(place, other, gpu, wanted);
 }
@@ -415,23 +428,15 @@ void check_virtual_results(GpuStream const& gpu) {
     expect_good(gpu.wait(), "its run");
 }
 
-}  // namespace
-
-int main() {
-    if (gpu_count() == 0) {
-        std::puts("skipped: there is no GPU here");
-        return 77;
-    }
-    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-    GpuStream const gpu;
+// Launched kernel by kernel, or replayed. Returns the result of attention.
+std::vector<std::byte> check_launches(GpuStream const& gpu, std::int64_t replay_after) {
+    cudnn_frontend::runtime::set_replay_after(replay_after);
+    cudnn_frontend::runtime::forget_graphs();
     Place place(gpu), other(gpu);
     expect_good(place.graph().execute(gpu.handle(), place.pack(), place.scratch()), "execute");
     std::vector<std::byte> const wanted = place.take_result();
-    check_bad_arguments(place, gpu);
-    check_bad_workspaces(gpu);
-    check_virtual_results(gpu);
     check_forms(place, gpu, wanted);
-    check_kept_graphs(gpu, wanted);
+    check_memories(place, other, gpu, wanted);
     check_allocations(gpu);
     check_capture(place, gpu, wanted);
     check_captured_backward(gpu, feature_case(), {});
@@ -441,6 +446,25 @@ int main() {
     check_lanes(gpu);
     check_dense_result(gpu);
     check_threads(place, wanted);
+    return wanted;
+}
+
+}  // namespace
+
+int main() {
+    if (gpu_count() == 0) {
+        std::puts("skipped: there is no GPU here");
+        return 77;
+    }
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    GpuStream const gpu;
+    auto const wanted = check_launches(gpu, -1);
+    expect(check_launches(gpu, 0) == wanted, "replays give the same bits");
+    Place place(gpu);
+    check_bad_arguments(place, gpu);
+    check_bad_workspaces(gpu);
+    check_virtual_results(gpu);
+    check_kept_graphs(gpu, wanted);
     check_plans(place, gpu);
     check_kernel_cache(gpu);
     check_shape_overrides(gpu);

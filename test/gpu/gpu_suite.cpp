@@ -15,12 +15,14 @@
 #include "gpu/cases/support_matrix_file.h"
 #include "gpu/this_gpu.h"
 
+#include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -81,8 +83,11 @@ class Table {
         add(row, row.backward, "backward", c, outcome.backward);
     }
 
-    // How many passes failed, and how many groups ran too few programs.
-    int print(std::vector<std::string> const& order) const {
+    // How many passes failed, and how many groups ran too few programs. Groups that were stopped before have no row.
+    int print(std::vector<std::string> const& all) const {
+        std::vector<std::string> order;
+        std::ranges::copy_if(all, std::back_inserter(order),
+                             [&](std::string const& name) { return rows_.count(name); });
         Counts sum;
         std::printf("%-36s %23s   %23s   error/tolerance\n", "", "forward right/no/refused",
                     "backward right/no/refused");
@@ -375,6 +380,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     if (batch) {
+        // Every second batch runs as replays of recorded launches.
+        cudnn_frontend::runtime::set_replay_after((batch->group + batch->first / kBatchSize) % 2 == 0 ? 0 : -1);
         run_batch(groups, *batch);
         return 0;
     }

@@ -36,6 +36,9 @@ void set_ignores_limits(bool is_on) { core::process::ignores_limits.set(is_on); 
 bool checks_indices() { return core::process::checks_indices.get(); }
 void set_checks_indices(bool is_on) { core::process::checks_indices.set(is_on); }
 
+std::int64_t replay_after() { return core::process::replay_after.get(); }
+void set_replay_after(std::int64_t launches) { core::process::replay_after.set(launches); }
+
 std::optional<ShapePolicy_t> shape_policy() { return core::process::shape_policy.get(); }
 void set_shape_policy(std::optional<ShapePolicy_t> policy) {
     if (policy) core::process::shape_policy.set(policy);

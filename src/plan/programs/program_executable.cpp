@@ -10,6 +10,11 @@ std::string step_text(std::string const& program, std::size_t index, std::size_t
     return "step " + std::to_string(index + 1) + " of " + std::to_string(count) + " of " + program + ", " + step;
 }
 
+std::unique_ptr<Replays> ProgramExecutable::make_replays() const {
+    auto const can_replay = [](PlannedAttend const& attend) { return attend.executable->replays() != nullptr; };
+    return std::ranges::all_of(attends_, can_replay) ? leader().replays() : nullptr;
+}
+
 template <class Run>
 error_t ProgramExecutable::run_step(ProgramStep const& step, Launch const& launch, Run const& run) const {
     auto* const workspace = static_cast<std::byte*>(launch.workspace);
@@ -37,6 +42,8 @@ error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what,
 }
 
 error_t ProgramExecutable::launch(Launch const& launch) const {
+    auto const record = [this](Launch const& own, Recording recording) { return capture(own, recording); };
+    if (replays_ != nullptr && replays_->launch(launch, record)) return {};
     return for_each_step(launch, "the results are",
                          [](ProgramStep const& step, Launch const& own) { return step.executable->launch(own); });
 }

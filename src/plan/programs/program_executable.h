@@ -38,7 +38,8 @@ class ProgramExecutable final : public Executable {
           attends_(std::move(attends)),
           steps_(std::move(steps)),
           has_joints_(std::ranges::any_of(steps_, &ProgramStep::is_joint)),
-          workspace_size_(workspace_size) {}
+          workspace_size_(workspace_size),
+          replays_(make_replays()) {}
 
     std::vector<PlannedAttend> const& attends() const { return attends_; }
 
@@ -55,6 +56,7 @@ class ProgramExecutable final : public Executable {
 
    private:
     Executable const& leader() const { return *attends_.front().executable; }
+    std::unique_ptr<Replays> make_replays() const;
     // Calls `run` for each step with its own launch, up to the first error, which says what is incomplete.
     template <class Run>
     error_t for_each_step(Launch const& launch, char const* what, Run const& run) const;
@@ -66,6 +68,7 @@ class ProgramExecutable final : public Executable {
     std::vector<ProgramStep> steps_;
     bool has_joints_;  // which want the stream
     std::int64_t workspace_size_;
+    std::unique_ptr<Replays> replays_;
 };
 
 // Step 2 of 3 of few_queries(8), merge: for messages, where the first step has index 0.

@@ -75,6 +75,18 @@ class RecordedSteps {
     virtual error_t update(Record const& record, rewrite::Lane lane) = 0;
 };
 
+// Repeats the launches of one executable as they would be recorded, which takes the calling thread less time.
+class Replays {
+   public:
+    // Records a launch into an empty recording.
+    using Record = std::function<error_t(Launch const& launch, Recording recording)>;
+
+    virtual ~Replays() = default;
+
+    // Whether it launched; if not, the executable has to.
+    virtual bool launch(Launch const& launch, Record const& record) = 0;
+};
+
 // Measures the time from start to stop.
 class Stopwatch {
    public:
@@ -109,6 +121,9 @@ class Executable {
     virtual error_t update(Launch const& launch, Recording recording) const;
     // How a program that starts with this executable is recorded: into an empty recording, or in one that has it.
     virtual Result<std::unique_ptr<RecordedSteps>> steps_of(Recording recording) const;
+    // For the launches of a program that starts with this executable; null where they cannot be replayed. Many threads
+    // may launch at once.
+    virtual std::unique_ptr<Replays> replays() const { return nullptr; }
     // Loads everything that the first run would load; computes nothing.
     virtual error_t warm_up(Queue) const { return {}; }
     // The same work for another step of a program, with its own data that is kept from run to run; null where there is

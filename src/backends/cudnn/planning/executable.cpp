@@ -42,7 +42,8 @@ error_t check_all_factors(plan::PackLayout const& layout, std::span<void* const>
 CudnnExecutable::CudnnExecutable(std::shared_ptr<Context const> context, std::shared_ptr<EnginePlan const> engine)
     : context_(std::move(context)),
       engine_(std::move(engine)),
-      may_keep_pack_(std::ranges::none_of(context_->layout->slots, &plan::Slot::is_on_host)) {}
+      has_device_memory_alone_(std::ranges::none_of(context_->layout->slots, &plan::Slot::is_on_host)),
+      replays_(replays()) {}
 
 std::int64_t CudnnExecutable::workspace_size() const {
     return context_->bindings.scratch_bytes + engine_->workspace_bytes();
@@ -73,11 +74,16 @@ Result<plan::Stream> CudnnExecutable::stream(plan::Queue queue) const { return s
 
 error_t CudnnExecutable::launch_engine(plan::Launch const& launch) const {
     return execute(handle_of(launch.queue), *engine_, context_->bindings, memory_of(launch),
-                   may_keep_pack_ ? &last_pack_ : nullptr);
+                   has_device_memory_alone_ ? &last_pack_ : nullptr);
 }
 
 error_t CudnnExecutable::launch(plan::Launch const& launch) const {
     SDPA_GRAPH_TRY(check_contents(launch));
+    auto const record = [this](plan::Launch const& own, plan::Recording recording) { return capture(own, recording); };
+    return replays_ != nullptr && replays_->launch(launch, record) ? error_t() : launch_steps(launch);
+}
+
+error_t CudnnExecutable::launch_steps(plan::Launch const& launch) const {
     if (is_alone()) return launch_engine(launch);
     auto const queue = stream(launch.queue);
     if (queue.is_bad()) return queue.error();
@@ -154,6 +160,12 @@ error_t CudnnExecutable::warm_up(plan::Queue queue) const {
 
 std::shared_ptr<plan::Executable const> CudnnExecutable::twin() const {
     return std::make_shared<CudnnExecutable>(context_, engine_);
+}
+
+// A replay would not look at the contents of memory first, as a program's steps do.
+std::unique_ptr<plan::Replays> CudnnExecutable::replays() const {
+    if (!context_->device.is_live || !has_device_memory_alone_ || context_->checked_graph) return nullptr;
+    return replays_on(context_->device);
 }
 
 Result<std::unique_ptr<plan::Stopwatch>> CudnnExecutable::stopwatch(plan::Queue queue) const {

@@ -39,6 +39,7 @@ class CudnnExecutable final : public plan::Executable {
     Result<std::unique_ptr<plan::RecordedSteps>> steps_of(plan::Recording recording) const override;
     error_t warm_up(plan::Queue queue) const override;
     std::shared_ptr<plan::Executable const> twin() const override;
+    std::unique_ptr<plan::Replays> replays() const override;
     Result<std::unique_ptr<plan::Stopwatch>> stopwatch(plan::Queue queue) const override;
     Result<std::string> serialize() const override;
     Result<plan::ExecutableFacts> facts() const override;
@@ -48,14 +49,17 @@ class CudnnExecutable final : public plan::Executable {
     // Checks a copy of the contents on the host.
     error_t check_contents(plan::Launch const& launch) const;
     bool is_alone() const { return context_->before.empty() && context_->behind.empty(); }
+    error_t launch_steps(plan::Launch const& launch) const;
     error_t launch_engine(plan::Launch const& launch) const;
     error_t capture_engine(plan::Launch const& launch, plan::Recording recording) const;
     error_t update_engine(plan::Launch const& launch, plan::Recording recording) const;
 
     std::shared_ptr<Context const> context_;
     std::shared_ptr<EnginePlan const> engine_;
-    bool may_keep_pack_;
+    // Whether a launch depends on the pointers alone, not on what the host reads there.
+    bool has_device_memory_alone_;
     mutable KeptPack last_pack_;
+    std::unique_ptr<plan::Replays> replays_;
 };
 
 }  // namespace cudnn_frontend::cudnn

@@ -46,6 +46,8 @@ std::vector<std::string> device_names();
 error_t check_queue(PlanningDevice const& device, plan::Queue queue);
 // The handle's stream. Makes the device's context current if the thread has none.
 Result<plan::Stream> stream_of(PlanningDevice const& device, plan::Queue queue);
+// Launches on the handle's stream.
+std::unique_ptr<plan::Replays> replays_on(PlanningDevice const& device);
 // Measures by events on the handle's stream.
 Result<std::unique_ptr<plan::Stopwatch>> stopwatch_of(PlanningDevice const& device, plan::Queue queue);
 

@@ -1,6 +1,7 @@
 #include "cudnn/planning/planning_device.h"
 
 #include "cuda/driver.h"
+#include "cuda/replay.h"
 #include "cudnn/library/api.h"
 
 namespace cudnn_frontend::cudnn {
@@ -15,6 +16,24 @@ class StreamStopwatch final : public plan::Stopwatch {
 
    private:
     std::shared_ptr<cuda::StreamClock> clock_;
+};
+
+class StreamReplays final : public plan::Replays {
+   public:
+    explicit StreamReplays(PlanningDevice device) : device_(std::move(device)) {}
+
+    bool launch(plan::Launch const& launch, Record const& record) override {
+        auto const stream = stream_of(device_, launch.queue);
+        if (stream.is_bad()) return false;
+        auto const record_at = [&](cuda::LaunchMemory const& memory, CUgraph graph) {
+            return record({launch.queue, memory.pointers, memory.workspace}, graph);
+        };
+        return kept_.launch({launch.pointers, launch.workspace}, static_cast<CUstream>(stream.value()), record_at);
+    }
+
+   private:
+    PlanningDevice device_;
+    cuda::KeptReplay kept_;
 };
 
 }  // namespace
@@ -35,6 +54,10 @@ Result<plan::Stream> stream_of(PlanningDevice const& device, plan::Queue queue) 
     cudnnStatus_t const status = device.api->get_stream(static_cast<cudnnHandle_t>(queue), &stream);
     if (status == CUDNN_STATUS_SUCCESS) return plan::Stream(stream);
     return backend_error(*device.api, status, "querying the handle's stream", error_code_t::HANDLE_ERROR);
+}
+
+std::unique_ptr<plan::Replays> replays_on(PlanningDevice const& device) {
+    return std::make_unique<StreamReplays>(device);
 }
 
 Result<std::unique_ptr<plan::Stopwatch>> stopwatch_of(PlanningDevice const& device, plan::Queue queue) {
