@@ -24,6 +24,7 @@ Result<std::shared_ptr<Device const>> Device::finish(Descriptor descriptor) {
     device->json_ = std::move(json).value();
     device->name_ = device_member(device->json_, "deviceName");
     device->ordinal_ = number(device_member(device->json_, "cudaDeviceId"));
+    device->multiprocessors_ = number(device_member(device->json_, "multiProcessorCount"));
     device->sm_ = number(device_member(device->json_, "deviceVer")) / 10;
     device->descriptor_ = std::move(descriptor);
     return std::shared_ptr<Device const>(std::move(device));

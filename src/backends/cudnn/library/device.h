@@ -21,13 +21,14 @@ class Device {
     int sm() const { return sm_; }  // compute capability, 90 for 9.0
     std::string const& name() const { return name_; }
     int ordinal() const { return ordinal_; }
+    int multiprocessors() const { return multiprocessors_; }  // 0 if the description does not say it
 
    private:
     static Result<std::shared_ptr<Device const>> finish(Descriptor descriptor);
 
     Descriptor descriptor_;
     std::string json_, name_;
-    int sm_ = 0, ordinal_ = 0;
+    int sm_ = 0, ordinal_ = 0, multiprocessors_ = 0;
 };
 
 // The text of a device: cuDNN's JSON, a flat object without escapes. Other text does no harm, but has no use.

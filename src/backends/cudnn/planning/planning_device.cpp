@@ -11,7 +11,7 @@
 
 #include <cudnn_frontend/version.h>
 
-#include <charconv>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -44,12 +44,26 @@ Result<PlanningDevice> live_device(cudnnHandle_t handle, std::int32_t ordinal) {
                 handle == nullptr ? Device::from_id(*api.value(), ordinal) : Device::from_handle(*api.value(), handle));
 }
 
+// Made once for each description: each plan of a program's parts asks for it.
+Result<std::shared_ptr<Device const>> known_description(Api const& api, std::string const& json) {
+    static std::mutex making;
+    static auto& known = *new std::map<std::string, std::shared_ptr<Device const>>();  // programs may still plan
+    std::lock_guard const lock(making);
+    auto const at = known.find(json);
+    if (at != known.end()) return at->second;
+    constexpr std::size_t kMost = 64;
+    if (known.size() >= kMost) known.clear();
+    auto made = Device::from_json(api, json);
+    if (made.is_good()) known.emplace(json, made.value());
+    return made;
+}
+
 Result<PlanningDevice> described_device(DeviceProperties const& properties) {
     SDPA_GRAPH_TRY(properties.status());
     SDPA_GRAPH_TRY(offline::load_null_driver());
     auto const api = loaded_api();
     if (api.is_bad()) return api.error();
-    auto device = Device::from_json(*api.value(), properties.to_json());
+    auto device = known_description(*api.value(), properties.to_json());
     if (device.is_bad()) return device.error();
     return PlanningDevice{api.value(), std::move(device).value(), false};
 }
@@ -97,9 +111,8 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 }
 
 Result<cuda::DeviceFacts> facts_of(Device const& device) {
-    std::string_view const count = device_member(device.json(), "multiProcessorCount");
-    cuda::DeviceFacts facts{device.sm(), 0, cuda::rates_of_model(offline::model_of(device.name()))};
-    std::from_chars(count.data(), count.data() + count.size(), facts.multiprocessors);
+    cuda::DeviceFacts const facts{device.sm(), device.multiprocessors(),
+                                  cuda::rates_of_model(offline::model_of(device.name()))};
     if (facts.multiprocessors > 0) return facts;
     return error_t(error_code_t::INVALID_VALUE,
                    "the description of " + device.name() + " has no multiProcessorCount, which kernels are sized by");
@@ -114,8 +127,7 @@ std::string environment_of(PlanningDevice const& device) {
     }
     return core::text("sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
                       SDPA_GRAPH_VERSION_PATCH, ", cuDNN ", device.api->get_version(), ", ", driver, ", ",
-                      device.device->name(), ", ", device_member(device.device->json(), "multiProcessorCount"),
-                      " multiprocessors");
+                      device.device->name(), ", ", device.device->multiprocessors(), " multiprocessors");
 }
 
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties) {
