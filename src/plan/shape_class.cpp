@@ -1,7 +1,6 @@
 #include "plan/shape_class.h"
 
 #include "core/process/process_settings.h"
-#include "expand/expand.h"
 #include "plan/known_plans.h"
 #include "plan/programs/program_proposal.h"
 #include "rewrite/rewrites/classes.h"
@@ -35,10 +34,8 @@ bool wants_class(Target const& target, Settings const& settings) {
 }
 
 // As for the graph as it is. On a GPU engines read rows of matrices in pieces of 16 bytes.
-Result<PackLayout> layout_of_class(PlanningInput const& input) {
-    auto const op_graph = expand::expand(input.graph, {});
-    if (op_graph.is_bad()) return op_graph.error();
-    PackLayout layout = make_pack_layout(input.graph.spec(), op_graph.value());
+PackLayout layout_of_class(PlanningInput const& input) {
+    PackLayout layout = make_pack_layout(input.graph.spec());
     bool const is_on_host = input.target.kind() == Target::Kind::CPU || input.target.kind() == Target::Kind::REFERENCE;
     if (is_on_host) return layout;
     layout.host_memory = HostMemory::ScalarsByValue;
@@ -54,9 +51,7 @@ Result<Planner::Proposed> propose_class(PlanningInput const& input, Backends con
     if (program.is_bad()) return program.error();
     SDPA_GRAPH_TRY(obstacle_to_joints(input.target, backends));
     SDPA_GRAPH_TRY(check_attention(program.value(), input, backends));
-    auto layout = layout_of_class(input);
-    if (layout.is_bad()) return layout.error();
-    return propose_alone(std::move(program).value(), std::move(layout).value(), input, backends);
+    return propose_alone(std::move(program).value(), layout_of_class(input), input, backends);
 }
 
 }  // namespace cudnn_frontend::plan

@@ -80,6 +80,56 @@ static std::vector<Slot> make_slots(ir::OpGraph const& graph) {
     return slots;
 }
 
+static Slot slot_of(nodes::TensorSpec const& tensor, nodes::Node const* producer) {
+    std::int64_t const size = core::size_of(tensor.data_type);
+    core::Dims stride = tensor.stride;
+    if (tensor.ragged_offset != nodes::kNoTensor) {  // the stride of its batch entries means nothing
+        stride[0] = 0;
+        stride[0] = core::span_of(tensor.dim, stride).value_or(0);
+    }
+    return {.uid = tensor.uid.value(),
+            .name = nodes::name_of_tensor(tensor, producer),
+            .is_written = producer != nullptr,
+            .is_on_host = tensor.is_by_value,
+            .element_size = size,
+            .alignment = size,
+            .span = core::span_of(tensor.dim, stride).value_or(0) * size,
+            .dim = tensor.dim,
+            .stride = stride};
+}
+
+static std::vector<Slot> make_slots(nodes::GraphSpec const& graph) {
+    std::vector<nodes::Node const*> producers(graph.tensors.size(), nullptr);
+    std::vector<nodes::TensorId> bound;
+    auto const bind = [&](nodes::TensorId id) {
+        nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
+        bool const has_memory = !tensor.value && !tensor.is_virtual;
+        if (has_memory && std::ranges::find(bound, id) == bound.end()) bound.push_back(id);
+    };
+    for (nodes::Node const& node : graph.nodes) {
+        for (auto const direction : {nodes::Direction::Input, nodes::Direction::Output}) {
+            nodes::for_each_port(node, direction, [&](nodes::PortRow const&, nodes::TensorId id) {
+                if (direction == nodes::Direction::Output) producers[static_cast<std::size_t>(id)] = &node;
+                nodes::TensorId const offsets = graph.tensors[static_cast<std::size_t>(id)].ragged_offset;
+                if (offsets != nodes::kNoTensor) bind(offsets);
+                bind(id);
+            });
+        }
+    }
+    std::ranges::sort(bound, {},
+                      [&](nodes::TensorId id) { return graph.tensors[static_cast<std::size_t>(id)].uid.value(); });
+    std::vector<Slot> slots;
+    for (nodes::TensorId const id : bound) {
+        nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
+        slots.push_back(slot_of(tensor, producers[static_cast<std::size_t>(id)]));
+        if (tensor.ragged_offset == nodes::kNoTensor) continue;
+        auto const offsets = std::ranges::find(bound, tensor.ragged_offset);
+        slots.back().offset_slot = static_cast<std::size_t>(offsets - bound.begin());
+        slots.back().offset_unit = tensor.ragged_offset_multiplier * slots.back().element_size;
+    }
+    return slots;
+}
+
 static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph) {
     std::vector<VirtualTensor> tensors;
     for (nodes::Node const& node : graph.nodes) {
@@ -97,6 +147,8 @@ static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph)
 PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph) {
     return {make_slots(op_graph), virtual_results(graph)};
 }
+
+PackLayout make_pack_layout(nodes::GraphSpec const& graph) { return {make_slots(graph), virtual_results(graph)}; }
 
 std::optional<std::size_t> PackLayout::slot_of(std::int64_t uid) const {
     auto const slot = std::ranges::find(slots, uid, &Slot::uid);

@@ -58,6 +58,9 @@ struct PackLayout {
 };
 
 PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
+// The same for a graph that has no 8-bit factors and whose operations read all of its tensors, which is faster than
+// to expand it.
+PackLayout make_pack_layout(nodes::GraphSpec const& graph);
 
 // An array with an element for each slot, which does not allocate for as many slots as attention graphs have.
 template <class T>

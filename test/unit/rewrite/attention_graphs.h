@@ -35,6 +35,7 @@ class Rewritable {
     explicit Rewritable(GraphSpec const& spec);
 
     rewrite::Attention const& operator*() const { return *attention_; }
+    ValidatedGraph const& graph() const { return *graph_; }
     // The rewrites' result as text; in place of that, the error.
     std::string text(Result<rewrite::Program> const& program) const;
 

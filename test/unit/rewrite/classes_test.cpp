@@ -1,9 +1,12 @@
 // Programs of classes of shapes, step by step, and what keeps graphs out of a class.
 #include "rewrite/rewrites/classes.h"
+#include "expand/expand.h"
+#include "plan/packs/pack.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;
 using namespace attention;
+namespace plan = cudnn_frontend::plan;
 
 namespace {
 
@@ -100,6 +103,28 @@ TEST_CASE("classes: slots of heads where these lie outside of the rows; lengths 
     CHECK(line_with(text, "3. ") == "3. clear padding");
     CHECK(line_with(text, "writes rows: dK") == "writes rows: dK [3, 4, 90, 16] HALF");
     CHECK(text.find("copy") == text.npos);
+}
+
+TEST_CASE("classes: packs have the slots that the expanded graph has") {
+    TestGraph const graphs[] = {rows_first(forward_graph(kProblem)), with_stats(packed(forward_graph(kProblem))),
+                                with_lengths(backward_graph(kEqualHeads)), packed(backward_graph(kProblem))};
+    for (TestGraph const& graph : graphs) {
+        Rewritable const rewritable(graph);
+        auto const expanded = cudnn_frontend::expand::expand(rewritable.graph(), {});
+        REQUIRE(expanded.is_good());
+        auto const& spec = rewritable.graph().spec();
+        auto const wanted = plan::make_pack_layout(spec, expanded.value()), found = plan::make_pack_layout(spec);
+        REQUIRE(found.slots.size() == wanted.slots.size());
+        for (std::size_t i = 0; i < wanted.slots.size(); ++i) {
+            plan::Slot const &a = found.slots[i], &b = wanted.slots[i];
+            CAPTURE(b.name);
+            CHECK((a.uid == b.uid && a.name == b.name && a.is_written == b.is_written));
+            CHECK((a.is_on_host == b.is_on_host && a.element_size == b.element_size && a.alignment == b.alignment));
+            CHECK((a.span == b.span && a.dim == b.dim && a.stride == b.stride && a.is_factor == b.is_factor));
+            CHECK((a.offset_slot == b.offset_slot && a.offset_unit == b.offset_unit));
+        }
+        CHECK(found.virtual_tensors.size() == wanted.virtual_tensors.size());
+    }
 }
 
 TEST_CASE("classes: given offsets of packed tensors become starts of slots, and their results have no padding") {
