@@ -20,6 +20,7 @@ _MOST_WIDTH = 256
 _devices: tuple[str, ...] = ()
 _originals: dict[tuple[Any, str], Callable[..., Any]] = {}
 _counts: Counter[str] = Counter()
+_backward_reasons: dict[tuple[Any, ...], str | None] = {}
 
 
 def install(devices: Sequence[str] = ("cuda",)) -> None:
@@ -100,11 +101,40 @@ def _attention(
         reason = "dropout_p"
     if reason is None and _is_broadcast(query.shape, key.shape, value.shape, enable_gqa):
         reason = "broadcast"
+    if reason is None and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, value)):
+        reason = _reason_of_backward((query, key, value), options)
     return _run(
         reason,
         lambda: original(query, key, value, attn_mask, **options),
         lambda: scaled_dot_product_attention(query, key, value, **options),
     )
+
+
+def _reason_of_backward(tensors: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+    """Why backward of such a call is refused, though forward may not be; found out by one on other memory."""
+    if torch.compiler.is_compiling() or (tensors[0].is_cuda and torch.cuda.is_current_stream_capturing()):
+        return None
+    query = tensors[0]
+    sizes = [(tensor.shape[1], tensor.shape[2] == 1, tensor.shape[3]) for tensor in tensors]
+    is_deterministic = torch.are_deterministic_algorithms_enabled()
+    key = (query.device, query.dtype, *sizes, options["is_causal"], options["dropout_p"] > 0, is_deterministic)
+    if key not in _backward_reasons:
+        _backward_reasons[key] = _try_backward(tensors, options)
+    return _backward_reasons[key]
+
+
+def _try_backward(tensors: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+    from .torch import scaled_dot_product_attention
+
+    device = tensors[0].device
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.enable_grad():
+        inputs = [torch.zeros_like(tensor).requires_grad_() for tensor in tensors]
+        try:
+            result = scaled_dot_product_attention(*inputs, **options)
+            torch.autograd.grad(result, inputs, torch.zeros_like(result))
+        except _core.cudnnGraphNotSupportedError as error:
+            return f"backward refused: {getattr(error, 'rule', None) or 'no engine'}"
+    return None
 
 
 def _varlen(original: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -17,6 +17,21 @@ def counted(name, call):
     return result, install_counts().get(name, 0) - before
 
 
+def refusing_in_backward(refuse):
+    """Attention whose gradient is refused."""
+
+    class Attention(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, q, k, v):
+            return ORIGINAL(q, k, v)
+
+        @staticmethod
+        def backward(ctx, grad):
+            refuse()
+
+    return lambda q, k, v, **options: Attention.apply(q, k, v)
+
+
 def losses_of(model, loss_of, rate):
     """The losses of ten steps."""
     model = model.to(DEVICE, torch.bfloat16).train()
@@ -48,6 +63,24 @@ def test_calls_are_served_and_equal():
     for a, b in zip(found_grads, grads):
         torch.testing.assert_close(a, b, atol=4e-2, rtol=4e-2)
     assert F.scaled_dot_product_attention is ORIGINAL
+
+
+def test_calls_whose_backward_is_refused_are_left_to_torch(monkeypatch):
+    from sdpa_graph import _core, torch_install
+
+    def refuse(*arguments):
+        raise _core.cudnnGraphNotSupportedError("no backward")
+
+    monkeypatch.setattr(torch_install, "_backward_reasons", {})
+    monkeypatch.setattr("sdpa_graph.torch.scaled_dot_product_attention", refusing_in_backward(refuse))
+    q, k, v = inputs()
+    with installed(devices=[DEVICE]):
+        call = lambda: F.scaled_dot_product_attention(q, k, v)
+        found, left = counted("backward refused: no engine", call)
+        assert left == 1 and counted("backward refused: no engine", call)[1] == 1
+        torch.testing.assert_close(found, ORIGINAL(q, k, v))
+        with torch.no_grad():
+            assert counted("served", call)[1] == 1
 
 
 @pytest.mark.parametrize(
