@@ -6,6 +6,8 @@
 #include <cudnn_frontend/stored_plan.h>
 
 #include <chrono>
+#include <fstream>
+#include <random>
 
 using namespace cudnn_frontend;
 using test::Graph;
@@ -41,6 +43,14 @@ std::string built(Graph& graph, Target const& target) {
     return name;
 }
 
+long resident_kilobytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
+    }
+    return 0;
+}
+
 }  // namespace
 
 TEST_CASE("each class is planned by the same engine, of which later shapes only need the program", "[offline]") {
@@ -62,6 +72,25 @@ TEST_CASE("each class is planned by the same engine, of which later shapes only 
             CHECK(later * 4 < first);  // it compiles nothing
         }
     }
+}
+
+TEST_CASE("ten thousand shapes need a dozen plans, and no memory once these are there", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Target const target = Target::offline("h100");
+    std::mt19937 random(1);
+    int plans = 0;
+    long after_first = 0;
+    for (int i = 0; i < 10000; ++i) {
+        auto const batches = static_cast<std::int64_t>(random() % 4 + 1);
+        auto const length = static_cast<std::int64_t>(random() % 3900 + 100);
+        ProgramGraph all = attention(i % 2 == 1, batches, length);
+        auto const begin = std::chrono::steady_clock::now();
+        built(all.graph, target);
+        if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(30)) ++plans;
+        if (i == 2000) after_first = resident_kilobytes();
+    }
+    CHECK(plans <= 2 * 12);  // forward and backward
+    CHECK(resident_kilobytes() - after_first < 2048);
 }
 
 TEST_CASE("a stored plan of a class has the code of its tables, and is loaded for a graph of its shape", "[offline]") {
