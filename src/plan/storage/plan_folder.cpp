@@ -4,11 +4,14 @@
 #include "core/text.h"
 
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <vector>
 
 namespace cudnn_frontend::plan {
 
@@ -50,18 +53,11 @@ bool write_all(fs::path const& path, Header const& header, std::string const& ke
     return file.good();
 }
 
-}  // namespace
+struct StoredFile {
+    std::string key, plan;
+};
 
-fs::path PlanFolder::file_of(std::string const& key) const {
-    std::array<char, 40> name{};
-    auto const first = static_cast<unsigned long long>(hash_of_bytes(key));
-    auto const second = static_cast<unsigned long long>(hash_of_bytes(key, ~std::uint64_t{0}));
-    std::snprintf(name.data(), name.size(), "%016llx%016llx.plan", first, second);
-    return folder_ / name.data();
-}
-
-Result<std::string> PlanFolder::read(std::string const& key) const {
-    fs::path const path = file_of(key);
+Result<StoredFile> read_file(fs::path const& path) {
     std::error_code failure;
     std::uint64_t const size = fs::file_size(path, failure);
     std::ifstream file(path, std::ios::binary);
@@ -73,13 +69,41 @@ Result<std::string> PlanFolder::read(std::string const& key) const {
     bool const has_sizes = header.key_bytes <= size && header.plan_bytes <= size &&
                            sizeof header + header.key_bytes + header.plan_bytes == size;
     if (!has_sizes) return miss(path, "has another size than it says");
-    std::string found(header.key_bytes, '\0');
-    std::string plan(header.plan_bytes, '\0');
-    if (!read_bytes(file, found.data(), found.size()) || !read_bytes(file, plan.data(), plan.size()))
+    StoredFile found{std::string(header.key_bytes, '\0'), std::string(header.plan_bytes, '\0')};
+    if (!read_bytes(file, found.key.data(), found.key.size()) ||
+        !read_bytes(file, found.plan.data(), found.plan.size()))
         return miss(path, "ends early");
-    if (found != key) return miss(path, "is the plan of another graph or environment");
-    if (hash_of_bytes(plan) != header.hash_of_plan) return miss(path, "is damaged");
-    return plan;
+    if (hash_of_bytes(found.plan) != header.hash_of_plan) return miss(path, "is damaged");
+    return found;
+}
+
+// Each file of a store, and its folder's name. An error where the store cannot be read.
+template <class Visit>
+error_t for_each_file(fs::path const& store, Visit const& visit) {
+    std::error_code failure;
+    for (fs::recursive_directory_iterator at(store, failure), end; !failure && at != end; at.increment(failure)) {
+        if (at->path().extension() == ".plan") SDPA_GRAPH_TRY(visit(at->path()));
+    }
+    if (!failure) return {};
+    return {error_code_t::INVALID_VALUE,
+            text("the plan store '", store.string(), "' cannot be read: ", failure.message(), "; name its folder")};
+}
+
+}  // namespace
+
+fs::path PlanFolder::file_of(std::string const& key) const {
+    std::array<char, 40> name{};
+    auto const first = static_cast<unsigned long long>(hash_of_bytes(key));
+    auto const second = static_cast<unsigned long long>(hash_of_bytes(key, ~std::uint64_t{0}));
+    std::snprintf(name.data(), name.size(), "%016llx%016llx.plan", first, second);
+    return folder_ / name.data();
+}
+
+Result<std::string> PlanFolder::read(std::string const& key) const {
+    auto stored = read_file(file_of(key));
+    if (stored.is_bad()) return stored.error();
+    if (stored.value().key != key) return miss(file_of(key), "is the plan of another graph or environment");
+    return std::move(stored).value().plan;
 }
 
 error_t PlanFolder::write(std::string const& key, std::string_view bytes) const {
@@ -96,6 +120,54 @@ error_t PlanFolder::write(std::string const& key, std::string_view bytes) const 
     std::error_code ignored;
     fs::remove(unfinished, ignored);
     return miss(path, "could not be written");
+}
+
+void PlanFolder::mark_used(std::string const& key) const {
+    std::error_code ignored;
+    fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);
+}
+
+Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
+    std::int64_t copied = 0;
+    auto const copy = [&](fs::path const& path) -> error_t {
+        std::error_code ignored;
+        PlanFolder const folder(into / path.parent_path().filename());
+        if (fs::exists(into / path.parent_path().filename() / path.filename(), ignored)) return {};
+        auto const stored = read_file(path);
+        if (stored.is_bad()) return {};  // it would be a miss there too
+        error_t failure = folder.write(stored.value().key, stored.value().plan);
+        if (failure.is_good()) ++copied;
+        return failure;
+    };
+    SDPA_GRAPH_TRY(for_each_file(from, copy));
+    return copied;
+}
+
+Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_bytes) {
+    struct UsedFile {
+        fs::file_time_type when;
+        fs::path path;
+        std::uintmax_t bytes;
+    };
+    std::vector<UsedFile> files;
+    auto const note = [&](fs::path const& path) -> error_t {
+        std::error_code failure;  // of a file that another process removed
+        UsedFile file{fs::last_write_time(path, failure), path, failure ? 0 : fs::file_size(path, failure)};
+        if (!failure) files.push_back(std::move(file));
+        return {};
+    };
+    SDPA_GRAPH_TRY(for_each_file(store, note));
+    std::ranges::sort(files, std::greater(), &UsedFile::when);
+    std::int64_t removed = 0;
+    std::uintmax_t kept = 0;
+    for (UsedFile const& file : files) {
+        kept += file.bytes;
+        if (kept <= most_bytes) continue;
+        kept -= file.bytes;
+        std::error_code failure;
+        if (fs::remove(file.path, failure) && !failure) ++removed;
+    }
+    return removed;
 }
 
 }  // namespace cudnn_frontend::plan

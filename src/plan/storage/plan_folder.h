@@ -3,6 +3,7 @@
 
 #include "core/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,11 +19,20 @@ class PlanFolder {
     Result<std::string> read(std::string const& key) const;
     // Replaces what was there. What was there stays if that fails.
     error_t write(std::string const& key, std::string_view bytes) const;
+    // Makes it the file that was used last, for prune_store().
+    void mark_used(std::string const& key) const;
 
     std::filesystem::path file_of(std::string const& key) const;
 
    private:
     std::filesystem::path folder_;
 };
+
+// All files of a store, with the folders of its environments. Each returns how many files it copied or removed.
+
+// Copies the whole files that the other store lacks.
+Result<std::int64_t> merge_stores(std::filesystem::path const& from, std::filesystem::path const& into);
+// Removes the files that were used least recently, until the others have at most so many bytes.
+Result<std::int64_t> prune_store(std::filesystem::path const& store, std::uintmax_t most_bytes);
 
 }  // namespace cudnn_frontend::plan

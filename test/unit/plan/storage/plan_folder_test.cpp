@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -138,4 +139,43 @@ TEST_CASE("plan store: a program's choice outranks the environment") {
     CHECK(sdpa_graph::plan_store().is_frozen);
     sdpa_graph::set_plan_store({});
     CHECK(sdpa_graph::plan_store().folder.empty());
+}
+
+TEST_CASE("plan stores: merging copies the whole files that the other lacks") {
+    Folder const folder;
+    fs::path const from = folder.path() / "from", into = folder.path() / "into";
+    PlanFolder const source(from / "environment"), target(into / "environment");
+    for (char const* const key : {"a", "b", "c"}) REQUIRE(source.write(key, plan(1)).is_good());
+    REQUIRE(target.write("a", plan(2)).is_good());
+    write_text(source.file_of("c"), "damaged");
+    CHECK(cudnn_frontend::plan::merge_stores(from, into).value() == 1);
+    CHECK(target.read("a").value() == plan(2));
+    CHECK(target.read("b").value() == plan(1));
+    CHECK(target.read("c").is_bad());
+    CHECK(cudnn_frontend::plan::merge_stores(from, into).value() == 0);
+    auto const failure = cudnn_frontend::plan::merge_stores(folder.path() / "nowhere", into).error();
+    CHECK(contains(failure.err_msg, "nowhere' cannot be read: "));
+}
+
+TEST_CASE("plan stores: pruning removes what was used least recently") {
+    Folder const folder;
+    PlanFolder const first(folder.path() / "one"), second(folder.path() / "two");
+    for (char const* const key : {"a", "b"}) {
+        REQUIRE(first.write(key, plan(1)).is_good());
+        REQUIRE(second.write(key, plan(1)).is_good());
+    }
+    auto const now = fs::file_time_type::clock::now();
+    auto const used = [&](fs::path const& file, int hours) {
+        fs::last_write_time(file, now - std::chrono::hours(hours));
+    };
+    used(first.file_of("a"), 4), used(first.file_of("b"), 3), used(second.file_of("a"), 2),
+        used(second.file_of("b"), 1);
+    first.mark_used("a");
+    std::uintmax_t const bytes = fs::file_size(first.file_of("a"));
+    CHECK(cudnn_frontend::plan::prune_store(folder.path(), 4 * bytes).value() == 0);
+    CHECK(cudnn_frontend::plan::prune_store(folder.path(), 2 * bytes + bytes / 2).value() == 2);
+    CHECK((first.read("a").is_good() && second.read("b").is_good()));
+    CHECK((first.read("b").is_bad() && second.read("a").is_bad()));
+    CHECK(cudnn_frontend::plan::prune_store(folder.path(), 0).value() == 2);
+    CHECK(cudnn_frontend::plan::prune_store(folder.path() / "nowhere", 0).is_bad());
 }

@@ -1,0 +1,75 @@
+#include <sdpa_graph/plan_store.h>
+
+#include "api/graph/wanted_graphs.h"
+#include "core/guard.h"
+#include "core/process/plan_store.h"
+#include "plan/storage/plan_folder.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace sdpa_graph {
+
+namespace fe = cudnn_frontend;
+namespace fs = std::filesystem;
+namespace process = fe::core::process;
+
+Plan_store plan_store() {
+    auto const store = process::plan_store();
+    return {store.folder, store.is_frozen, store.wanted};
+}
+
+void set_plan_store(Plan_store const& store) { process::set_plan_store({store.folder, store.is_frozen, store.wanted}); }
+
+namespace {
+
+fe::error_t build_for(fs::path const& file, fe::Target const& target) {
+    std::ifstream stream(file, std::ios::binary);
+    std::string const json{std::istreambuf_iterator<char>(stream), {}};
+    fe::graph::Graph graph;
+    SDPA_GRAPH_TRY(graph.deserialize(json));
+    bool const is_class = fe::api::is_of_class(file.filename().string());
+    graph.set_shape_policy(is_class ? fe::ShapePolicy_t::CLASSES : fe::ShapePolicy_t::EXACT);
+    return graph.build(target);
+}
+
+}  // namespace
+
+fe::error_t fill_plan_store(std::string const& wanted, std::string const& device, Filled_plans& filled) noexcept {
+    return fe::core::guarded([&]() -> fe::error_t {
+        std::error_code failure;
+        std::vector<fs::path> files;
+        for (fs::directory_iterator at(wanted, failure), end; !failure && at != end; at.increment(failure)) {
+            if (at->path().extension() == ".json") files.push_back(at->path());
+        }
+        if (failure) {
+            return {fe::error_code_t::INVALID_VALUE, "the folder '" + wanted + "' of wanted graphs cannot be read: " +
+                                                         failure.message() + "; name one that a process filled"};
+        }
+        std::ranges::sort(files);
+        auto const target = fe::Target::offline(device);
+        auto const& counts = process::engine_counts_of_thread();
+        auto const before = counts;
+        for (fs::path const& file : files) {
+            fe::error_t const refusal = build_for(file, target);
+            if (refusal.is_bad()) filled.refused.push_back(file.filename().string() + ": " + refusal.get_message());
+        }
+        filled.compiled += counts.compiled - before.compiled;
+        filled.loaded += counts.loaded - before.loaded;
+        return {};
+    });
+}
+
+fe::error_t merge_plan_stores(std::string const& from, std::string const& into, std::int64_t& copied) noexcept {
+    return fe::core::guarded([&] { return fe::plan::merge_stores(from, into).move_to(copied); });
+}
+
+fe::error_t prune_plan_store(std::string const& folder, std::uint64_t most_bytes, std::int64_t& removed) noexcept {
+    return fe::core::guarded([&] { return fe::plan::prune_store(folder, most_bytes).move_to(removed); });
+}
+
+}  // namespace sdpa_graph
