@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cudnn_frontend/export.h>
+#include <cudnn_frontend/status.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sdpa_graph {
 
@@ -14,11 +17,31 @@ namespace sdpa_graph {
 struct Plan_store {
     std::string folder;
     bool is_frozen = false;  // nothing is written
+    // A folder that gets each graph, as JSON, of which something was compiled; none if it is empty.
+    std::string wanted = {};
 };
 
 // For graphs that are built from now on, and were not built before. Until a program sets one, the store is that of
-// SDPA_GRAPH_PLAN_STORE, frozen with SDPA_GRAPH_PLAN_STORE_FROZEN.
+// SDPA_GRAPH_PLAN_STORE, frozen with SDPA_GRAPH_PLAN_STORE_FROZEN, with the folder SDPA_GRAPH_PLAN_STORE_WANTED.
 SDPA_GRAPH_API Plan_store plan_store();
 SDPA_GRAPH_API void set_plan_store(Plan_store const& store);
+
+struct Filled_plans {
+    std::int64_t compiled = 0, loaded = 0;  // engines; those that are loaded were there
+    std::vector<std::string> refused;       // the graphs that were not built: the file and the error
+};
+
+// Fills the process's store with plans of the graphs in such a folder, for a GPU by its name, such as "h100", which
+// need not be here: docs/offline.md. The process must not use a GPU otherwise.
+SDPA_GRAPH_API cudnn_frontend::error_t fill_plan_store(std::string const& wanted, std::string const& device,
+                                                       Filled_plans& filled) noexcept;
+
+// Copies the whole files that the other store lacks.
+SDPA_GRAPH_API cudnn_frontend::error_t merge_plan_stores(std::string const& from, std::string const& into,
+                                                         std::int64_t& copied) noexcept;
+
+// Removes the files that were used least recently, until the others have at most so many bytes.
+SDPA_GRAPH_API cudnn_frontend::error_t prune_plan_store(std::string const& folder, std::uint64_t most_bytes,
+                                                        std::int64_t& removed) noexcept;
 
 }  // namespace sdpa_graph

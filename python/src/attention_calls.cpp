@@ -75,6 +75,16 @@ void backward(py::dict const& tensors, functions::Options const& options, py::fu
     });
 }
 
+py::dict fill(std::string const& wanted, std::string const& device) {
+    sdpa_graph::Filled_plans filled;
+    check([&] {
+        py::gil_scoped_release const others_may_run;
+        return sdpa_graph::fill_plan_store(wanted, device, filled);
+    }());
+    return py::dict(py::arg("compiled") = filled.compiled, py::arg("loaded") = filled.loaded,
+                    py::arg("refused") = filled.refused);
+}
+
 }  // namespace
 
 void bind_attention_calls(py::module_& module) {
@@ -85,12 +95,35 @@ void bind_attention_calls(py::module_& module) {
              py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"));
     module.def(
         "set_plan_store",
-        [](std::string const& folder, bool is_frozen) {
-            sdpa_graph::set_plan_store({folder, is_frozen});
+        [](std::string const& folder, bool is_frozen, std::string const& wanted) {
+            sdpa_graph::set_plan_store({folder, is_frozen, wanted});
         },
-        py::arg("folder"), py::arg("frozen") = false,
-        "Plans of the functions over tensors, on GPUs, are read from files of the folder, and written there unless it "
-        "is frozen. None if it is empty.");
+        py::arg("folder"), py::arg("frozen") = false, py::arg("wanted") = "",
+        "Plans for GPUs are read from files of the folder, and written there unless it is frozen; none are if it is "
+        "empty. The folder `wanted` gets each graph of which something was compiled.");
+    module.def(
+        "fill_plan_store", &fill, py::arg("wanted"), py::arg("device"),
+        "Fills the process's store with plans of the graphs in a folder that set_plan_store(wanted=...) named, for "
+        "a GPU by its name, such as \"h100\", which need not be here. Returns the numbers of engines that were "
+        "compiled and loaded, and why graphs were refused. The process must not use a GPU otherwise.");
+    module.def(
+        "merge_plan_stores",
+        [](std::string const& from, std::string const& into) {
+            std::int64_t copied = 0;
+            check(sdpa_graph::merge_plan_stores(from, into, copied));
+            return copied;
+        },
+        py::arg("source"), py::arg("into"), "Copies the whole files that the other store lacks; returns how many.");
+    module.def(
+        "prune_plan_store",
+        [](std::string const& folder, std::uint64_t most_bytes) {
+            std::int64_t removed = 0;
+            check(sdpa_graph::prune_plan_store(folder, most_bytes, removed));
+            return removed;
+        },
+        py::arg("folder"), py::arg("most_bytes"),
+        "Removes the files that were used least recently, until the others have at most so many bytes; returns how "
+        "many.");
     module.def("_register_torch_operators", &register_torch_operators);
     module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),
                py::arg("target") = py::none());

@@ -30,6 +30,7 @@ class Store {
         fs::remove_all(path_);
     }
 
+    fs::path const& path() const { return path_; }
     void freeze() const { sdpa_graph::set_plan_store({path_.string(), true}); }
     std::vector<fs::path> files() const {
         std::vector<fs::path> all;
@@ -139,4 +140,33 @@ TEST_CASE("all shapes of a class need one entry of the store, and one of the ker
         CHECK(built.loaded == (length == 200 ? 0 : 1));
     }
     CHECK(store.files().size() <= 2);
+}
+
+TEST_CASE("a list of wanted graphs fills another store", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    fs::path const wanted = store.path() / "wanted";
+    sdpa_graph::set_plan_store({"", false, wanted.string()});
+    test::ProgramGraph of_class = graph_of(200);
+    of_class.graph.set_shape_policy(ShapePolicy_t::CLASSES);
+    CHECK(build(graph_of(256)).compiled == 1);
+    CHECK(build(graph_of(256), "h200", "another").compiled == 1);
+    CHECK(build(std::move(of_class)).compiled == 1);
+    CHECK(std::distance(fs::directory_iterator(wanted), {}) == 3);  // names belong to graphs
+
+    runtime::forget_graphs();
+    sdpa_graph::set_plan_store({store.path().string()});
+    std::ofstream(wanted / "damaged.json") << "{";
+    sdpa_graph::Filled_plans filled;
+    REQUIRE(sdpa_graph::fill_plan_store(wanted.string(), "h200", filled).get_message() == "");
+    CHECK(filled.compiled == 2);
+    REQUIRE(filled.refused.size() == 1);
+    CHECK(filled.refused.front().starts_with("damaged.json: "));
+    CHECK(build(graph_of(256)).loaded == 1);
+    test::ProgramGraph same_class = graph_of(210);
+    same_class.graph.set_shape_policy(ShapePolicy_t::CLASSES);
+    CHECK(build(std::move(same_class)).loaded == 1);
+    CHECK(sdpa_graph::fill_plan_store((wanted / "nowhere").string(), "h200", filled).is_bad());
+    REQUIRE(sdpa_graph::fill_plan_store(wanted.string(), "no such gpu", filled).is_good());
+    CHECK(filled.refused.size() == 1 + 4);
 }

@@ -223,3 +223,14 @@ def test_a_conda_environment_has_libraries_in_its_lib_folder(tmp_path, monkeypat
     (tmp_path / "conda-meta").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert package_folders() == [str(tmp_path / "site-packages"), str(tmp_path / "lib")]
+
+
+def test_plan_stores_are_filled_merged_and_pruned(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    (one / "environment").mkdir(parents=True)
+    (one / "environment" / "damaged.plan").write_bytes(b"damaged")
+    assert sdpa_graph.merge_plan_stores(str(one), str(other)) == 0
+    assert sdpa_graph.prune_plan_store(str(one), 0) == 1
+    assert sdpa_graph.fill_plan_store(str(one), "h100") == {"compiled": 0, "loaded": 0, "refused": []}
+    with pytest.raises(RuntimeError, match="cannot be read: .*; name"):
+        sdpa_graph.fill_plan_store(str(tmp_path / "nowhere"), "h100")

@@ -89,3 +89,22 @@ def test_a_store_that_cannot_be_written_is_no_error(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     assert run(file)["counts"]["built"] == 2
+
+
+FILL = """
+import json, sys, sdpa_graph
+print(json.dumps(sdpa_graph.fill_plan_store(sys.argv[1], sys.argv[2])))
+"""
+
+
+def test_a_store_is_filled_without_the_gpu_for_the_graphs_that_were_wanted(tmp_path):
+    wanted, store = tmp_path / "wanted", tmp_path / "store"
+    assert run("", SDPA_GRAPH_PLAN_STORE_WANTED=str(wanted))["counts"]["built"] == 2
+    device = "h200" if "H200" in torch.cuda.get_device_name() else "h100"
+    environment = {**os.environ, "SDPA_GRAPH_PLAN_STORE": str(store), "CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, "-c", FILL, str(wanted), device]
+    filled = json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert filled == {"compiled": 2, "loaded": 0, "refused": []}
+    found = run(store, SDPA_GRAPH_PLAN_STORE_FROZEN="1")
+    print("first call, second call, in ms, of a store that was filled without the GPU:", found["times"][:2])
+    assert (found["counts"]["built"], found["counts"]["loaded"]) == (0, 2)

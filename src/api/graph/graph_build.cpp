@@ -4,6 +4,7 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/known_graphs.h"
+#include "api/graph/wanted_graphs.h"
 #include "core/guard.h"
 #include "core/process/logging.h"
 #include "nodes/validation/validate.h"
@@ -264,8 +265,12 @@ error_t Graph::check_support() {
 error_t Graph::check_support(cudnnHandle_t) { return check_support(); }
 
 error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithreaded) {
-    auto const build = [&] {
-        return has_candidates(impl_) ? build_or_forget(*impl_, policy, multithreaded) : no_candidates("build_plans");
+    auto const build = [&]() -> error_t {
+        if (!has_candidates(impl_)) return no_candidates("build_plans");
+        api::EngineWatch const watch;
+        SDPA_GRAPH_TRY(build_or_forget(*impl_, policy, multithreaded));
+        if (watch.has_compiled()) api::keep_wanted(impl_->planned->graph.spec(), *impl_->planner->plan());
+        return {};
     };
     return run_stage("build_plans", impl_, build, [&] { return plan_text(*this); });
 }

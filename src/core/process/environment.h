@@ -40,6 +40,8 @@ std::int64_t replay_after();
 std::string plan_store();
 // SDPA_GRAPH_PLAN_STORE_FROZEN: whether nothing is written there; 0 counts as not set.
 bool is_plan_store_frozen();
+// SDPA_GRAPH_PLAN_STORE_WANTED: the folder for graphs of which something was compiled; empty where it is not set.
+std::string wanted_of_plan_store();
 
 // CUDNN_FRONTEND_LOG_INFO: a number above 0 enables the log; 0 where it is not set or not a number.
 int log_level();

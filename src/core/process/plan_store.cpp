@@ -24,7 +24,10 @@ ChosenStore& chosen() {
 PlanStore plan_store() {
     ChosenStore& of_process = chosen();
     std::lock_guard const lock(of_process.mutex);
-    if (!of_process.store) of_process.store = PlanStore{environment::plan_store(), environment::is_plan_store_frozen()};
+    if (!of_process.store) {
+        of_process.store = PlanStore{environment::plan_store(), environment::is_plan_store_frozen(),
+                                     environment::wanted_of_plan_store()};
+    }
     return *of_process.store;
 }
 

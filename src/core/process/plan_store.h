@@ -9,6 +9,7 @@ namespace cudnn_frontend::core::process {
 struct PlanStore {
     std::string folder;  // empty: no store
     bool is_frozen = false;
+    std::string wanted = {};  // the folder that lists the graphs which were not there; empty: none
 };
 
 // The program's, else the environment's at the time when it was first needed.

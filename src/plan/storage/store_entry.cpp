@@ -22,27 +22,39 @@ std::string as_name(std::string name) {
 
 }  // namespace
 
-std::optional<StoreEntry> StoreEntry::of(std::string const& environment, std::string key) {
+std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key) {
     auto const store = core::process::plan_store();
-    if (store.folder.empty()) return std::nullopt;
-    PlanFolder folder(std::filesystem::path(store.folder) / as_name(environment));
-    return StoreEntry(std::move(folder), environment + "\n" + std::move(key), store.is_frozen);
+    if (store.folder.empty() || environments.empty()) return std::nullopt;
+    std::vector<Place> places;
+    for (std::string const& environment : environments) {
+        places.push_back(
+            {PlanFolder(std::filesystem::path(store.folder) / as_name(environment)), environment + "\n" + key});
+    }
+    return StoreEntry(std::move(places), store.is_frozen);
 }
 
 std::optional<std::string> StoreEntry::read() const {
-    auto bytes = folder_.read(key_);
-    if (bytes.is_good()) return std::move(bytes).value();
-    log(bytes.error().err_msg);
+    for (auto const& [folder, key] : places_) {
+        auto bytes = folder.read(key);
+        if (bytes.is_bad()) {
+            log(bytes.error().err_msg);
+            continue;
+        }
+        if (!is_frozen_) folder.mark_used(key);
+        return std::move(bytes).value();
+    }
     return std::nullopt;
 }
 
 void StoreEntry::write(std::string_view bytes) const {
     if (is_frozen_) return;
-    if (error_t const failure = folder_.write(key_, bytes); failure.is_bad()) log(failure.err_msg);
+    auto const& [folder, key] = places_.front();
+    if (error_t const failure = folder.write(key, bytes); failure.is_bad()) log(failure.err_msg);
 }
 
 void StoreEntry::report(std::string const& why) const {
-    log("plan store: '" + folder_.file_of(key_).string() + "' was not loaded: " + why);
+    auto const& [folder, key] = places_.front();
+    log("plan store: '" + folder.file_of(key).string() + "' was not loaded: " + why);
 }
 
 }  // namespace cudnn_frontend::plan

@@ -6,15 +6,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace cudnn_frontend::plan {
 
 // A key's place in the store. The key says all that the bytes depend on.
 class StoreEntry {
    public:
-    // In the folder of that name: one for each environment, so that those that are gone can be deleted. Nothing if the
-    // process has no store.
-    static std::optional<StoreEntry> of(std::string const& environment, std::string key);
+    // In the folder of the first environment, whose bytes those of the others may replace: one for each environment, so
+    // that those that are gone can be deleted. Nothing if there is none, or the process has no store.
+    static std::optional<StoreEntry> of(std::vector<std::string> const& environments, std::string const& key);
 
     // Nothing if there are no whole bytes under exactly this key. The log says why.
     std::optional<std::string> read() const;
@@ -24,11 +26,14 @@ class StoreEntry {
     void report(std::string const& why) const;
 
    private:
-    StoreEntry(PlanFolder folder, std::string key, bool is_frozen)
-        : folder_(std::move(folder)), key_(std::move(key)), is_frozen_(is_frozen) {}
+    struct Place {
+        PlanFolder folder;
+        std::string key;
+    };
 
-    PlanFolder folder_;
-    std::string key_;
+    StoreEntry(std::vector<Place> places, bool is_frozen) : places_(std::move(places)), is_frozen_(is_frozen) {}
+
+    std::vector<Place> places_;  // at least one
     bool is_frozen_;
 };
 

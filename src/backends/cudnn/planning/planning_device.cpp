@@ -118,16 +118,18 @@ Result<cuda::DeviceFacts> facts_of(Device const& device) {
                    "the description of " + device.name() + " has no multiProcessorCount, which kernels are sized by");
 }
 
-std::string environment_of(PlanningDevice const& device) {
-    std::string driver = "planned offline";
-    if (device.is_live) {
-        auto const names = cuda::names_of(device.device->ordinal());
-        if (names.is_bad()) return {};
-        driver = core::text("driver for CUDA ", names.value().driver_major);
-    }
+static std::string environment_with(PlanningDevice const& device, std::string const& driver) {
     return core::text("sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
                       SDPA_GRAPH_VERSION_PATCH, ", cuDNN ", device.api->get_version(), ", ", driver, ", ",
                       device.device->name(), ", ", device.device->multiprocessors(), " multiprocessors");
+}
+
+std::vector<std::string> environments_of(PlanningDevice const& device) {
+    std::string const offline = environment_with(device, "planned offline");
+    if (!device.is_live) return {offline};
+    auto const names = cuda::names_of(device.device->ordinal());
+    if (names.is_bad()) return {};
+    return {environment_with(device, core::text("driver for CUDA ", names.value().driver_major)), offline};
 }
 
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties) {

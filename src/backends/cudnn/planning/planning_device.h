@@ -27,9 +27,10 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 // The facts for which kernels are compiled, and by which they are compared.
 Result<cuda::DeviceFacts> facts_of(Device const& device);
 
-// The environment of stored plans, apart from the graph and the properties of the GPU: the versions of the library, of
-// cuDNN and of the driver. Empty if the driver does not say its own.
-std::string environment_of(PlanningDevice const& device);
+// The environments whose stored plans run on the device, its own first: the versions of the library, of cuDNN and of
+// the driver, and the GPU's name. Plans that were made without a driver run with all of them. None if the driver does
+// not say its version.
+std::vector<std::string> environments_of(PlanningDevice const& device);
 
 // A text that distinguishes the device of a target from others. cuDNN is called only where there are several GPUs.
 Result<std::string> identity_of_device(Target const& target, DeviceProperties const* properties);

@@ -87,10 +87,9 @@ std::shared_ptr<SharedEngine> SharedGraph::find_or_make(BackendConfig config) co
 
 std::optional<plan::StoreEntry> SharedGraph::entry_of(EngineConfig const& config) const {
     if (content_.empty() || key_.dynamic_shapes) return std::nullopt;
-    auto const environment = environment_of(key_.device);
-    if (environment.empty()) return std::nullopt;
-    return plan::StoreEntry::of(environment, core::text(members_of_kernels(device()->json()), config.name, "\n",
-                                                        key_.sm_count, "\n", content_));
+    return plan::StoreEntry::of(
+        environments_of(key_.device),
+        core::text(members_of_kernels(device()->json()), config.name, "\n", key_.sm_count, "\n", content_));
 }
 
 std::shared_ptr<SharedEngine> SharedGraph::engine(BackendConfig config) {

@@ -38,7 +38,7 @@ std::string environment_of_code() {
 
 // From the process's plan store, or compiled.
 Result<std::string> find_cubin(CodeName const& name) {
-    auto const entry = plan::StoreEntry::of(environment_of_code(), name.text());
+    auto const entry = plan::StoreEntry::of({environment_of_code()}, name.text());
     if (auto stored = entry ? entry->read() : std::nullopt) return *std::move(stored);
     auto compiled = compile(name);
     if (compiled.is_bad()) return compiled.error();

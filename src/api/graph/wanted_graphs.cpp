@@ -1,0 +1,59 @@
+#include "api/graph/wanted_graphs.h"
+
+#include "core/hash.h"
+#include "core/process/logging.h"
+#include "core/text.h"
+#include "json/graph_json.h"
+#include "rewrite/rewrites/classes.h"
+
+#include <cudnn_frontend/logging.h>
+
+#include <unistd.h>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace cudnn_frontend::api {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char kOfClass[] = ".class.json", kOfShape[] = ".json";
+
+std::string name_of(std::string const& json, bool is_class) {
+    std::array<char, 24> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(core::hash_of_bytes(json)));
+    return digits.data() + std::string(is_class ? kOfClass : kOfShape);
+}
+
+// Under another name first, since several processes may share the folder.
+bool write_whole(fs::path const& path, std::string const& text) {
+    fs::path unfinished = path;
+    unfinished += core::text(".", getpid(), ".new");
+    std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    std::error_code failure;
+    if (file.good()) fs::rename(unfinished, path, failure);
+    return file.good() && !failure;
+}
+
+}  // namespace
+
+void keep_wanted(nodes::GraphSpec const& graph, plan::Plan const& built) {
+    std::string const folder = core::process::plan_store().wanted;
+    if (folder.empty()) return;
+    auto const program = built.info().program;
+    std::string const json = json::write_graph(graph);
+    fs::path const path = fs::path(folder) / name_of(json, program && program->name == rewrite::kNameOfClasses);
+    std::error_code failure;
+    fs::create_directories(folder, failure);
+    if (failure || fs::exists(path, failure) || write_whole(path, json) || !isLoggingEnabled()) return;
+    core::log_line("plan store: '" + path.string() + "' could not be written");
+}
+
+bool is_of_class(std::string const& file_name) { return file_name.ends_with(kOfClass); }
+
+}  // namespace cudnn_frontend::api
