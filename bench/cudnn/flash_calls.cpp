@@ -1,6 +1,6 @@
 // The time that one call of the flash-attention functions takes on the CPU, once its class is known; on a GPU also the
-// time of the parts that are not the library's: cuDNN's execution of the call's engine alone, on a ready pack, and the
-// launches of the library's own kernels.
+// time of the parts that are not the library's: cuDNN's execution of the call's engine, or the replay in its place; the
+// engine's execution alone, on a ready pack; and the launches of the library's own kernels.
 //   bench_cudnn_flash_calls [cpu]     on a GPU, or on the CPU target, whose time includes computing one query with one
 //   key
 #include <sdpa_graph/flash.h>
@@ -142,8 +142,9 @@ bool report(std::string const& name, Memory& memory, Call const& call) {
     std::printf("%-32s %6.2f us", name.c_str(), whole);
     if (meter != nullptr) {
         double const engine = median(times.engine), launches = median(times.launches);
-        std::printf("; cuDNN's engine %6.2f, alone %6.2f; %d launches on rows %5.2f; the rest %5.2f", engine,
-                    median(times.alone), meter->launches(), launches, whole - engine - launches);
+        std::printf(
+            "; cuDNN's engine or its replay %6.2f, the engine alone %6.2f; %d launches on rows %5.2f; the rest %5.2f",
+            engine, median(times.alone), meter->launches(), launches, whole - engine - launches);
         std::printf("; %zu steps on the GPU", steps_of(call, place));
     }
     std::printf("\n");

@@ -16,6 +16,7 @@ class Meter {
     void clear() { launches_ = 0, launch_microseconds_ = engine_microseconds_ = 0; }
     int launches() const { return launches_; }
     double launch_microseconds() const { return launch_microseconds_; }
+    // Of cuDNN's execution, or of the replay in its place.
     double engine_microseconds() const { return engine_microseconds_; }
     // Runs the last engine again, on its own.
     bool execute_again() const { return execute_(handle_, plan_, pack_) == CUDNN_STATUS_SUCCESS; }
@@ -48,10 +49,19 @@ class Meter {
             ++meter.launches_;
             return result;
         };
+        launch_graph_ = driver.launch_graph;
+        driver.launch_graph = [](CUgraphExec instance, CUstream stream) {
+            Meter& meter = installed();
+            auto const begin = clock::now();
+            CUresult const result = meter.launch_graph_(instance, stream);
+            meter.engine_microseconds_ += since(begin);
+            return result;
+        };
     }
 
     decltype(cudnn_frontend::cudnn::Api::execute) execute_;
     decltype(cudnn_frontend::cuda::Driver::launch_kernel) launch_;
+    decltype(cudnn_frontend::cuda::Driver::launch_graph) launch_graph_;
     cudnnHandle_t handle_ = nullptr;
     cudnnBackendDescriptor_t plan_ = nullptr, pack_ = nullptr;
     int launches_ = 0;
