@@ -23,6 +23,7 @@ RULES = (
         ("src/cuda/", "src/backends/cudnn/", "include/cudnn_frontend.h", "test/", "bench/cudnn/", "samples/gpu.h"),
         "only src/cuda and src/backends/cudnn see the headers of cuDNN and CUDA",
     ),
+    (re.compile(r"cudnn(?!_frontend)", re.IGNORECASE), ("src/backends/kernels",), (), "the library's own kernels need no cuDNN"),
     (
         re.compile(r"\b(printf|fprintf|puts|abort|exit)\s*\(|std::c(out|err)\b"),
         ("include", "src"),

@@ -16,7 +16,16 @@ namespace cudnn_frontend {
 
 namespace detail {
 struct Graph_access;
-}
+
+// What orders a run's work: a cuDNN handle, or a stream.
+struct Run_queue {
+    Run_queue(cudnnHandle_t handle) : pointer(handle) {}
+    Run_queue(Cuda_stream stream) : pointer(stream.get()), is_stream(true) {}
+
+    void* pointer;
+    bool is_stream = false;
+};
+}  // namespace detail
 
 namespace graph {
 
@@ -281,7 +290,12 @@ class SDPA_GRAPH_API Graph {
     }
     template <class Map>
     error_t execute(Map const& pack, void* workspace) const {
-        return run(nullptr, Variant_pack::of(pack), workspace, -1);
+        return run(cudnnHandle_t(nullptr), Variant_pack::of(pack), workspace, -1);
+    }
+    // Plans of Target::cuda(Cuda_stream), on any stream of that device.
+    template <class Map>
+    error_t execute(Cuda_stream stream, Map const& pack, void* workspace) const {
+        return run(stream, Variant_pack::of(pack), workspace, -1);
     }
     // Pointers in the order of get_variant_pack_uids_sorted().
     error_t execute(cudnnHandle_t handle, void** pointers, int count, void* workspace) const {
@@ -323,7 +337,8 @@ class SDPA_GRAPH_API Graph {
     }
     template <class Map>
     error_t execute(Map const& pack, void* workspace, std::int64_t workspace_bytes) const {
-        return run(nullptr, Variant_pack::of(pack), workspace, workspace_bytes < 0 ? 0 : workspace_bytes);
+        return run(cudnnHandle_t(nullptr), Variant_pack::of(pack), workspace,
+                   workspace_bytes < 0 ? 0 : workspace_bytes);
     }
 
     // Times every built plan on the caller's memory; execute() runs the fastest from then on.
@@ -331,8 +346,13 @@ class SDPA_GRAPH_API Graph {
     error_t autotune(cudnnHandle_t handle, Map const& pack, void* workspace, void* = nullptr) {
         return tune(handle, Variant_pack::of(pack), workspace);
     }
+    template <class Map>
+    error_t autotune(Cuda_stream stream, Map const& pack, void* workspace) {
+        return tune(stream, Variant_pack::of(pack), workspace);
+    }
     // Loads everything that the first execute() would load.
     error_t warmup(cudnnHandle_t handle);
+    error_t warmup(Cuda_stream stream);
 
     // Adds the plan to an empty CUDA graph; update binds such a graph to the memory of another pack.
     template <class Map>
@@ -342,6 +362,15 @@ class SDPA_GRAPH_API Graph {
     template <class Map>
     error_t update_cuda_graph(cudnnHandle_t handle, Map const& pack, void* workspace, CUgraph_st* graph) {
         return fill_cuda_graph(handle, Variant_pack::of(pack), workspace, graph, true);
+    }
+
+    template <class Map>
+    error_t populate_cuda_graph(Cuda_stream stream, Map const& pack, void* workspace, CUgraph_st* graph) {
+        return fill_cuda_graph(stream, Variant_pack::of(pack), workspace, graph, false);
+    }
+    template <class Map>
+    error_t update_cuda_graph(Cuda_stream stream, Map const& pack, void* workspace, CUgraph_st* graph) {
+        return fill_cuda_graph(stream, Variant_pack::of(pack), workspace, graph, true);
     }
 
     error_t query_tensor_attributes_of_uid(std::int64_t const uid, Tensor_attributes& attributes) const;
@@ -360,6 +389,7 @@ class SDPA_GRAPH_API Graph {
     // with the cuDNN version and on the kind of GPU that it was built for.
     error_t serialize(std::vector<std::uint8_t>& bytes) const;
     error_t deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const& bytes);
+    error_t deserialize(Cuda_stream stream, std::vector<std::uint8_t> const& bytes);
     // The graph as an object of nlohmann::json, for programs that use that library.
     template <class Json, class = decltype(Json::parse(std::string()).dump())>
     void serialize(Json& json) const {
@@ -382,16 +412,17 @@ class SDPA_GRAPH_API Graph {
                                                    std::initializer_list<Input> inputs, int output) noexcept;
     static constexpr std::int64_t kCurrentPlan = INT64_MIN;  // no index that a program computes
 
+    error_t load(Target const& gpu, std::vector<std::uint8_t> const& bytes);
     error_t create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs);
     error_t get_engine_at_index(std::int64_t index, std::int64_t& engine, std::vector<Knob_choice>& knobs) const;
-    error_t run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
-    error_t run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const;
-    error_t run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const;
-    error_t run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index,
+    error_t run(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
+    error_t run_at(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index) const;
+    error_t run_sorted(detail::Run_queue queue, void** pointers, int count, void* workspace, std::int64_t index) const;
+    error_t run_overridden(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index,
                            std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
                            std::vector<std::vector<std::int64_t>> const& strides) const;
-    error_t tune(cudnnHandle_t handle, Variant_pack pack, void* workspace);
-    error_t fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* workspace, CUgraph_st* graph,
+    error_t tune(detail::Run_queue queue, Variant_pack pack, void* workspace);
+    error_t fill_cuda_graph(detail::Run_queue queue, Variant_pack pack, void* workspace, CUgraph_st* graph,
                             bool is_update);
 
     Impl* impl_;  // owned; std::unique_ptr would add to the compile time of every user

@@ -15,6 +15,9 @@ namespace cudnn_frontend::api {
 // In the order in which their engines are tried.
 plan::Backends const& backends();
 
+// In a build without cuDNN: this library's kernels on streams, or who says why there are none.
+plan::Backend const* kernels_on_streams();
+
 // Descriptions of devices in cuDNN's JSON. In a build without cuDNN's headers all functions return an error that says
 // so.
 

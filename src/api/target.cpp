@@ -10,6 +10,11 @@ Target::Target(Kind kind, int threads, cudnnHandle_t handle) : kind_(kind), thre
 Target Target::cpu(int threads) { return {Kind::CPU, threads, nullptr}; }
 Target Target::reference() { return {Kind::REFERENCE, 1, nullptr}; }
 Target Target::cuda(cudnnHandle_t handle) { return {Kind::CUDA, 0, handle}; }
+Target Target::cuda(Cuda_stream stream) {
+    Target target(Kind::STREAM, 0, nullptr);
+    target.stream_ = stream;
+    return target;
+}
 Target Target::offline(std::string const& device) {
     return offline(std::make_shared<DeviceProperties const>(DeviceProperties::named(device)));
 }
@@ -25,6 +30,7 @@ char const* to_string(Target::Kind kind) {
         case Target::Kind::REFERENCE: return "reference";
         case Target::Kind::CUDA: return "cuda";
         case Target::Kind::OFFLINE: return "offline";
+        case Target::Kind::STREAM: return "stream";
     }
     return "?";
 }

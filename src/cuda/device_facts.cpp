@@ -47,6 +47,21 @@ std::optional<double> read_line(std::string_view line, std::string_view name) {
 
 }  // namespace
 
+std::string model_of(std::string_view device_name) {
+    constexpr std::string_view kOfMaker[] = {"nvidia", "geforce", "tesla"};
+    std::string model, word;
+    for (char const c : std::string(device_name) + ' ') {
+        if (c != ' ' && c != '-') {
+            word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            continue;
+        }
+        if (std::ranges::find(kOfMaker, word) == std::end(kOfMaker)) model += word;
+        if (word.find_first_of("0123456789") != word.npos) break;
+        word.clear();
+    }
+    return model;
+}
+
 std::string_view rates_of_model(std::string_view model) {
     std::string const name = std::string(model) + ".txt";
     auto const file = std::ranges::find(kFiles, name, &File::name);

@@ -5,6 +5,7 @@
 #include "core/result.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace cudnn_frontend::cuda {
@@ -19,6 +20,9 @@ Result<DeviceFacts> device_facts(int ordinal);
 
 // Measured times of GPUs, by which plans are compared: a text for each model, devices/rates. Each backend reads the
 // figures of its own.
+
+// "h100" for "NVIDIA H100 80GB HBM3": the words up to the first one with a digit, without the vendor.
+std::string model_of(std::string_view device_name);
 
 // The text of a model such as h200; empty where it was not measured.
 std::string_view rates_of_model(std::string_view model);

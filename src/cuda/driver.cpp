@@ -91,6 +91,21 @@ Result<int> memory_bus_width(int ordinal) {
     return bits;
 }
 
+Result<int> device_of(CUstream stream) {
+    CUcontext current = nullptr, own = nullptr;
+    CUdevice device = 0;
+    SDPA_GRAPH_TRY(ask("asking for the stream's device", [&](Driver const& cuda) {
+        CUresult result = cuda.current_context(&current);
+        if (result == CUDA_SUCCESS) result = cuda.context_of_stream(stream, &own);
+        if (result == CUDA_SUCCESS) result = cuda.set_current_context(own);
+        if (result != CUDA_SUCCESS) return result;
+        result = cuda.device_of_context(&device);
+        CUresult const restored = cuda.set_current_context(current);
+        return result == CUDA_SUCCESS ? restored : result;
+    }));
+    return static_cast<int>(device);
+}
+
 DeviceMemory::~DeviceMemory() {
     release([&](Driver const& cuda) { cuda.free(address); });
 }

@@ -36,6 +36,9 @@ error_t stay_out_of_captures();
 
 Result<int> memory_bus_width(int ordinal);  // bits
 
+// The device of the stream's context, or of the current one for the default stream.
+Result<int> device_of(CUstream stream);
+
 struct DeviceMemory {
     explicit DeviceMemory(CUdeviceptr start) : address(start) {}
     DeviceMemory(DeviceMemory const&) = delete;

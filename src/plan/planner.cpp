@@ -18,6 +18,12 @@ error_t no_plan(std::string const& text) { return {error_code_t::GRAPH_EXECUTION
 void append_line(std::string& text, std::string const& line) { text += "\n  " + line; }
 
 error_t no_backend(Target const& target) {
+    if (target.kind() == Target::Kind::STREAM) {
+        return {error_code_t::GRAPH_NOT_SUPPORTED,
+                "a stream as target runs graphs of one neighborhood attention; Target::cuda(handle) runs other graphs, "
+                "with "
+                "cuDNN"};
+    }
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             std::string("this build of the library has no backend for the target ") + to_string(target.kind())};
 }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <random>
 
 using namespace cudnn_frontend;
@@ -115,4 +116,16 @@ TEST_CASE("a limit of workspace that a class exceeds says so", "[offline]") {
     all.graph.set_shape_policy(ShapePolicy_t::CLASSES).deselect_workspace_greater_than(1024);
     std::string const error = all.graph.build(Target::offline("h100")).get_message();
     CHECK(error.find("the filters let no engine pass:\n  program classes: eng") != error.npos);
+}
+
+TEST_CASE("a plan of cuDNN's refuses a stream in place of a handle", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    ProgramGraph all = attention(false, 1, 128);
+    REQUIRE(all.graph.build(Target::offline("h100")).is_good());
+    std::map<std::int64_t, void*> const pack;
+    auto const refusal = all.graph.execute(Cuda_stream(nullptr), pack, nullptr);
+    CHECK(refusal.code == error_code_t::INVALID_VALUE);
+    CHECK(refusal.get_message() ==
+          "the plan was built for a cuDNN handle, and the call has a Cuda_stream; pass a handle, whose stream "
+          "runtime::set_stream() sets");
 }

@@ -27,6 +27,26 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
     return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "build_plans");
 }
 
+error_t check_queue(Graph::Impl const& impl, detail::Run_queue const& queue) {
+    bool const is_of_stream = impl.planned_for == Target::Kind::STREAM;
+    bool const needs_handle = impl.planned_for == Target::Kind::CUDA || impl.planned_for == Target::Kind::OFFLINE;
+    if (queue.is_stream ? !needs_handle : !is_of_stream || queue.pointer == nullptr) return {};
+    return {error_code_t::INVALID_VALUE,
+            queue.is_stream
+                ? "the plan was built for a cuDNN handle, and the call has a Cuda_stream; pass a handle, whose "
+                  "stream runtime::set_stream() sets"
+                : "the plan was built for Target::cuda(Cuda_stream), and the call has a cuDNN handle; pass a "
+                  "Cuda_stream"};
+}
+
+// The same, for a run on that queue.
+Result<Plan const*> plan_to_run(Graph::Impl const* impl, detail::Run_queue const& queue, std::int64_t index,
+                                std::int64_t current) {
+    auto plan = plan_to_run(impl, index, current);
+    if (plan.is_good()) SDPA_GRAPH_TRY(check_queue(*impl, queue));
+    return plan;
+}
+
 error_t check_count(Plan const& plan, void** pointers, int count) {
     auto const needed = plan.slots().size();
     if (pointers != nullptr && count >= 0 && static_cast<std::size_t>(count) == needed) return {};
@@ -54,40 +74,41 @@ error_t only_current_overrides(std::int64_t index) {
 
 }  // namespace
 
-error_t Graph::run(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
+error_t Graph::run(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        auto const plan = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
-        return plan.value()->execute({handle, api::UserPack(pack, impl_->id), workspace, workspace_bytes});
+        return plan.value()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace, workspace_bytes});
     });
 }
 
-error_t Graph::run_at(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index) const {
+error_t Graph::run_at(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index) const {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        auto const plan = plan_to_run(impl_, queue, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
-        return plan.value()->execute({handle, api::UserPack(pack, impl_->id), workspace});
+        return plan.value()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace});
     });
 }
 
-error_t Graph::run_sorted(cudnnHandle_t handle, void** pointers, int count, void* workspace, std::int64_t index) const {
+error_t Graph::run_sorted(detail::Run_queue queue, void** pointers, int count, void* workspace,
+                          std::int64_t index) const {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        auto const plan = plan_to_run(impl_, queue, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
         api::SortedPack const pack(plan.value()->slots(), pointers);
-        return plan.value()->execute({handle, api::UserPack(Variant_pack::of(pack), impl_->id), workspace});
+        return plan.value()->execute({queue.pointer, api::UserPack(Variant_pack::of(pack), impl_->id), workspace});
     });
 }
 
-error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* workspace, std::int64_t index,
+error_t Graph::run_overridden(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index,
                               std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
                               std::vector<std::vector<std::int64_t>> const& strides) const {
     if (uids.empty() && dims.empty() && strides.empty()) {
-        return index == kCurrentPlan ? run(handle, pack, workspace, -1) : run_at(handle, pack, workspace, index);
+        return index == kCurrentPlan ? run(queue, pack, workspace, -1) : run_at(queue, pack, workspace, index);
     }
     return guarded_in(impl_, [&]() -> error_t {
-        auto const own = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        auto const own = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (own.is_bad()) return own.error();
         auto const named = plan_to_run(impl_, index, kCurrentPlan);
         if (named.is_bad()) return named.error();
@@ -99,7 +120,7 @@ error_t Graph::run_overridden(cudnnHandle_t handle, Variant_pack pack, void* wor
         auto const planner = impl_->shape_plans->plan_for({uids, dims, strides}, own.value()->workspace_size());
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
-        return planner.value()->plan()->execute({handle, api::UserPack(pack, impl_->id), workspace});
+        return planner.value()->plan()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace});
     });
 }
 
@@ -125,14 +146,14 @@ error_t Graph::prepare_variant_pack_template() {
     });
 }
 
-error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
+error_t Graph::tune(detail::Run_queue queue, Variant_pack pack, void* workspace) {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const current = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        auto const current = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (current.is_bad()) return current.error();
         Plan const* fastest = nullptr;
         double least = 0;
         for (Plan const* const plan : impl().planner->built_plans()) {
-            auto const time = plan->time({handle, api::UserPack(pack, impl_->id), workspace});
+            auto const time = plan->time({queue.pointer, api::UserPack(pack, impl_->id), workspace});
             if (time.is_bad()) return time.error();
             if (fastest != nullptr && time.value() >= least) continue;
             fastest = plan;
@@ -143,20 +164,23 @@ error_t Graph::tune(cudnnHandle_t handle, Variant_pack pack, void* workspace) {
     });
 }
 
-error_t Graph::warmup(cudnnHandle_t handle) {
-    return guarded_in(impl_, [&]() -> error_t {
-        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
-        return plan.is_bad() ? plan.error() : plan.value()->warm_up(handle);
+static error_t warm_up(Graph::Impl const* impl, detail::Run_queue const& queue, std::int64_t current) {
+    return guarded_in(impl, [&]() -> error_t {
+        auto const plan = plan_to_run(impl, queue, current, current);
+        return plan.is_bad() ? plan.error() : plan.value()->warm_up(queue.pointer);
     });
 }
 
-error_t Graph::fill_cuda_graph(cudnnHandle_t handle, Variant_pack pack, void* workspace, CUgraph_st* graph,
+error_t Graph::warmup(cudnnHandle_t handle) { return warm_up(impl_, handle, kCurrentPlan); }
+error_t Graph::warmup(Cuda_stream stream) { return warm_up(impl_, stream, kCurrentPlan); }
+
+error_t Graph::fill_cuda_graph(detail::Run_queue queue, Variant_pack pack, void* workspace, CUgraph_st* graph,
                                bool is_update) {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const plan = plan_to_run(impl_, kCurrentPlan, kCurrentPlan);
+        auto const plan = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         api::UserPack const source(pack, impl_->id);
-        Run const run{handle, source, workspace};
+        Run const run{queue.pointer, source, workspace};
         return is_update ? plan.value()->update(run, graph) : plan.value()->capture(run, graph);
     });
 }

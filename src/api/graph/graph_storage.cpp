@@ -14,15 +14,10 @@ using core::guarded;
 using plan::PlanContainer;
 using plan::Planner;
 
-// The target on which a stored plan runs: the kind it was made for, with the handle of here.
-Target target_for(PlanContainer const& container, cudnnHandle_t handle) {
-    switch (container.target) {
-        case Target::Kind::CPU: return Target::cpu();
-        case Target::Kind::REFERENCE: return Target::reference();
-        case Target::Kind::CUDA:
-        case Target::Kind::OFFLINE: break;
-    }
-    return Target::cuda(handle);
+// The target on which a stored plan runs: the host that it was made for, or the GPU of here.
+Target target_for(PlanContainer const& container, Target const& gpu) {
+    if (container.target == Target::Kind::CPU) return Target::cpu();
+    return container.target == Target::Kind::REFERENCE ? Target::reference() : gpu;
 }
 
 }  // namespace
@@ -48,6 +43,13 @@ error_t Graph::serialize(std::vector<std::uint8_t>& bytes) const {
 }
 
 error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const& bytes) {
+    return load(Target::cuda(handle), bytes);
+}
+error_t Graph::deserialize(Cuda_stream stream, std::vector<std::uint8_t> const& bytes) {
+    return load(Target::cuda(stream), bytes);
+}
+
+error_t Graph::load(Target const& gpu, std::vector<std::uint8_t> const& bytes) {
     return guarded([&]() -> error_t {
         SDPA_GRAPH_TRY(check_replaceable(impl_));
         auto const container = plan::read_container(bytes);
@@ -61,7 +63,7 @@ error_t Graph::deserialize(cudnnHandle_t handle, std::vector<std::uint8_t> const
         loaded.impl_->settings = impl().settings;
         auto graph =
             std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{spec.value(), std::move(*validation.graph)});
-        Target const target = target_for(container.value(), handle);
+        Target const target = target_for(container.value(), gpu);
         auto planner = Planner::load({graph->graph, target, impl().settings}, api::backends(), container.value().plan);
         if (planner.is_bad()) return planner.error();
         loaded.impl_->take(std::move(planner).value(), std::move(graph), target);

@@ -30,7 +30,7 @@ class NoCudnn final : public plan::Backend {
 
 plan::Backends const& backends() {
     static auto const& cudnn = *new NoCudnn();
-    static auto const& all = *new plan::Backends{&cudnn, &cpu::backend()};
+    static auto const& all = *new plan::Backends{&cudnn, kernels_on_streams(), &cpu::backend()};
     return all;
 }
 

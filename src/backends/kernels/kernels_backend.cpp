@@ -56,7 +56,8 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
 }  // namespace
 
 bool KernelsBackend::serves(Target const& target) const {
-    return target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
+    bool const has_handle = target.kind() == Target::Kind::CUDA || target.kind() == Target::Kind::OFFLINE;
+    return target.kind() == Target::Kind::STREAM || (has_handle && devices_.has_handles);
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const { return is_neighborhood(graph); }

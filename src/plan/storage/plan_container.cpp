@@ -74,7 +74,7 @@ Result<PlanContainer> read_container(std::vector<std::uint8_t> const& bytes) {
     container.workspace_bytes = reader.number();
     container.plan.engine = reader.text();
     container.plan.bytes = reader.text();
-    bool const is_target = target >= 0 && target <= static_cast<std::int64_t>(Target::Kind::OFFLINE);
+    bool const is_target = target >= 0 && target <= static_cast<std::int64_t>(Target::Kind::STREAM);
     if (!reader.is_done() || !is_target || container.workspace_bytes < 0)
         return invalid("their parts do not fit together");
     return container;

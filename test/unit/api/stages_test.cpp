@@ -570,3 +570,25 @@ TEST_CASE("a graph with a long score modifier is built and printed in time") {
     // Quadratic work would take more than twice as long.
     CHECK(static_cast<double>(std::clock() - begin) < 10.0 * CLOCKS_PER_SEC);
 }
+
+TEST_CASE("a stream as target runs neighborhood attention alone, and needs a GPU") {
+    Target const target = Target::cuda(Cuda_stream(nullptr));
+    CHECK(target.kind() == Target::Kind::STREAM);
+    CHECK(std::string(to_string(target.kind())) == "stream");
+    SmallGraph small = small_graph();
+    error_object const refusal = small.graph.build(target);
+    CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
+    CHECK(refusal.err_msg ==
+          "a stream as target runs graphs of one neighborhood attention; Target::cuda(handle) runs other graphs, with "
+          "cuDNN");
+}
+
+TEST_CASE("hosts take a stream in place of a handle, and ignore it") {
+    SmallGraph small = small_graph();
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    Buffers buffers;
+    auto workspace = test::workspace_of(small.graph);
+    CHECK(small.graph.warmup(Cuda_stream(nullptr)).is_good());
+    CHECK(small.graph.execute(Cuda_stream(nullptr), buffers.pack(), workspace.data()).is_good());
+    CHECK(buffers.o == run(small));
+}

@@ -1,5 +1,7 @@
 #include "cudnn/offline/devices.h"
 
+#include "cuda/device_facts.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -205,7 +207,7 @@ Result<DeviceDescription> recorded_device(std::string_view properties, std::stri
     DeviceDescription& recorded = device.value();
     recorded.source = "recorded on " + recorded.name + " with cuDNN " + std::string(cudnn_version) +
                       " and CUDA driver " + driver_version;
-    std::string const called = name.empty() ? model_of(recorded.name) : std::string(name);
+    std::string const called = name.empty() ? cuda::model_of(recorded.name) : std::string(name);
     recorded.name = called;
     if (is_file_name(called)) return device;
     return refused("cannot be called " + quoted(called) +

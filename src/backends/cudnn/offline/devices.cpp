@@ -42,19 +42,4 @@ Result<DeviceDescription> find_device(std::string_view name) {
                                                           ", and DeviceProperties::from_json() reads others");
 }
 
-std::string model_of(std::string_view device_name) {
-    constexpr std::string_view kOfMaker[] = {"nvidia", "geforce", "tesla"};
-    std::string model, word;
-    for (char const c : std::string(device_name) + ' ') {
-        if (c != ' ' && c != '-') {
-            word += lower(c);
-            continue;
-        }
-        if (std::ranges::find(kOfMaker, word) == std::end(kOfMaker)) model += word;
-        if (word.find_first_of("0123456789") != word.npos) break;
-        word.clear();
-    }
-    return model;
-}
-
 }  // namespace cudnn_frontend::offline

@@ -31,9 +31,6 @@ Result<DeviceDescription> parse_device(std::string_view text);
 Result<DeviceDescription> recorded_device(std::string_view properties, std::string_view name,
                                           std::string_view cudnn_version);
 
-// "h100" for "NVIDIA H100 80GB HBM3": the words up to the first one with a digit, without the vendor.
-std::string model_of(std::string_view device_name);
-
 // The text of a file for devices/.
 std::string to_json(DeviceDescription const& device);
 

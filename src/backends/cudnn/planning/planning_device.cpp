@@ -112,7 +112,7 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
 
 Result<cuda::DeviceFacts> facts_of(Device const& device) {
     cuda::DeviceFacts const facts{device.sm(), device.multiprocessors(),
-                                  cuda::rates_of_model(offline::model_of(device.name()))};
+                                  cuda::rates_of_model(cuda::model_of(device.name()))};
     if (facts.multiprocessors > 0) return facts;
     return error_t(error_code_t::INVALID_VALUE,
                    "the description of " + device.name() + " has no multiProcessorCount, which kernels are sized by");

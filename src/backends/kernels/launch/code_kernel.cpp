@@ -35,7 +35,7 @@ error_t check_device(std::string const& kernel, DeviceFacts const& device) {
     if (device.compute_capability >= kOldestCapability) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             kernel + ": found compute capability " + std::to_string(device.compute_capability / 10) + "." +
-                std::to_string(device.compute_capability % 10) + "; expected 8.0 or newer, as for attention by cuDNN"};
+                std::to_string(device.compute_capability % 10) + "; expected 8.0 or newer"};
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -18,8 +18,9 @@ struct QueueDevice {
     std::string name;
 };
 
-// Only cuDNN, which makes the queues, can turn targets into devices.
+// Targets as devices. Only those of streams are known here.
 struct Devices {
+    bool has_handles = false;  // whether targets of handles, and those that are not here, are known
     Result<QueueDevice> (*find)(Target const&, plan::Settings const&);
     // A text that distinguishes the device from others.
     Result<std::string> (*identity)(Target const&, plan::Settings const&);

@@ -1,6 +1,7 @@
 #include "kernels/neighborhood/neighborhood_engine.h"
 
 #include "cuda/cuda_graph.h"
+#include "kernels/launch/stream_device.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
 #include "plan/storage/blob.h"
 
@@ -30,7 +31,10 @@ struct BoundKernel {
 class NeighborhoodExecutable final : public plan::Executable {
    public:
     NeighborhoodExecutable(std::vector<BoundKernel> kernels, QueueDevice device, std::int64_t workspace_size)
-        : kernels_(std::move(kernels)), device_(std::move(device)), workspace_size_(workspace_size) {}
+        : kernels_(std::move(kernels)),
+          device_(std::move(device)),
+          workspace_size_(workspace_size),
+          replays_(replays()) {}
 
     std::int64_t workspace_size() const override { return workspace_size_; }
     error_t check_queue(plan::Queue queue) const override { return device_.check_queue(queue); }
@@ -39,7 +43,11 @@ class NeighborhoodExecutable final : public plan::Executable {
         return device_.stopwatch_of(queue);
     }
 
+    std::unique_ptr<plan::Replays> replays() const override { return replays_on(device_.stream_of); }
+
     error_t launch(plan::Launch const& launch) const override {
+        auto const record = [this](plan::Launch const& all, plan::Recording to) { return capture(all, to); };
+        if (replays_->launch(launch, record)) return {};
         auto const own = device_.stream_of(launch.queue);
         if (own.is_bad()) return own.error();
         return for_each_kernel(launch, [&](Kernel const& kernel, Pointers pointers) {
@@ -103,6 +111,7 @@ class NeighborhoodExecutable final : public plan::Executable {
     std::vector<BoundKernel> kernels_;
     QueueDevice device_;
     std::int64_t workspace_size_;
+    std::unique_ptr<plan::Replays> replays_;
 };
 
 // The code of each kernel.

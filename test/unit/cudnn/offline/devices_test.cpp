@@ -1,4 +1,6 @@
 #include "cudnn/offline/devices.h"
+
+#include "cuda/device_facts.h"
 #include "support/catch.h"
 
 #include <fstream>
@@ -35,13 +37,13 @@ TEST_CASE("the devices that come with the library are those of the document, wit
 }
 
 TEST_CASE("the model of a device is its name without the maker's words and what follows the number") {
-    CHECK(offline::model_of("NVIDIA H100 80GB HBM3") == "h100");
-    CHECK(offline::model_of("NVIDIA H200") == "h200");
-    CHECK(offline::model_of("NVIDIA A100-SXM4-80GB") == "a100");
-    CHECK(offline::model_of("NVIDIA GeForce RTX 4090") == "rtx4090");
-    CHECK(offline::model_of("NVIDIA RTX 6000 Ada Generation") == "rtx6000");
-    CHECK(offline::model_of("Tesla V100-SXM2-16GB") == "v100");
-    CHECK(offline::model_of("NVIDIA") == "");
+    CHECK(cudnn_frontend::cuda::model_of("NVIDIA H100 80GB HBM3") == "h100");
+    CHECK(cudnn_frontend::cuda::model_of("NVIDIA H200") == "h200");
+    CHECK(cudnn_frontend::cuda::model_of("NVIDIA A100-SXM4-80GB") == "a100");
+    CHECK(cudnn_frontend::cuda::model_of("NVIDIA GeForce RTX 4090") == "rtx4090");
+    CHECK(cudnn_frontend::cuda::model_of("NVIDIA RTX 6000 Ada Generation") == "rtx6000");
+    CHECK(cudnn_frontend::cuda::model_of("Tesla V100-SXM2-16GB") == "v100");
+    CHECK(cudnn_frontend::cuda::model_of("NVIDIA") == "");
 }
 
 TEST_CASE("what a device says of itself becomes a file of devices") {

@@ -55,7 +55,8 @@ void check_refused(Bytes const& bytes) {
 }  // namespace
 
 TEST_CASE("a container comes back as it was written") {
-    for (auto const target : {Target::Kind::CPU, Target::Kind::REFERENCE, Target::Kind::CUDA, Target::Kind::OFFLINE}) {
+    for (auto const target : {Target::Kind::CPU, Target::Kind::REFERENCE, Target::Kind::CUDA, Target::Kind::OFFLINE,
+                              Target::Kind::STREAM}) {
         PlanContainer written = container();
         written.target = target;
         auto const read = plan::read_container(plan::write_container(written));
