@@ -11,7 +11,6 @@
 
 #include <cudnn_frontend/version.h>
 
-#include <map>
 #include <mutex>
 #include <optional>
 
@@ -44,26 +43,12 @@ Result<PlanningDevice> live_device(cudnnHandle_t handle, std::int32_t ordinal) {
                 handle == nullptr ? Device::from_id(*api.value(), ordinal) : Device::from_handle(*api.value(), handle));
 }
 
-// Made once for each description: each plan of a program's parts asks for it.
-Result<std::shared_ptr<Device const>> known_description(Api const& api, std::string const& json) {
-    static std::mutex making;
-    static auto& known = *new std::map<std::string, std::shared_ptr<Device const>>();  // programs may still plan
-    std::lock_guard const lock(making);
-    auto const at = known.find(json);
-    if (at != known.end()) return at->second;
-    constexpr std::size_t kMost = 64;
-    if (known.size() >= kMost) known.clear();
-    auto made = Device::from_json(api, json);
-    if (made.is_good()) known.emplace(json, made.value());
-    return made;
-}
-
 Result<PlanningDevice> described_device(DeviceProperties const& properties) {
     SDPA_GRAPH_TRY(properties.status());
     SDPA_GRAPH_TRY(offline::load_null_driver());
     auto const api = loaded_api();
     if (api.is_bad()) return api.error();
-    auto device = known_description(*api.value(), properties.to_json());
+    auto device = Device::from_json(*api.value(), properties.to_json());
     if (device.is_bad()) return device.error();
     return PlanningDevice{api.value(), std::move(device).value(), false};
 }
