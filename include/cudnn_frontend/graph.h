@@ -17,7 +17,7 @@ namespace cudnn_frontend {
 namespace detail {
 struct Graph_access;
 
-// What orders a run's work: a cuDNN handle, or a stream.
+// A cuDNN handle or a stream, which orders the work of runs.
 struct Run_queue {
     Run_queue(cudnnHandle_t handle) : pointer(handle) {}
     Run_queue(Cuda_stream stream) : pointer(stream.get()), is_stream(true) {}

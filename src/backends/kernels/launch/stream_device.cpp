@@ -41,7 +41,7 @@ class StreamReplays final : public plan::Replays {
     cuda::KeptReplay kept_;
 };
 
-// What the driver says of a GPU.
+// The driver's facts about a GPU.
 struct KnownGpu {
     cuda::DeviceFacts facts;
     std::string name;
