@@ -110,7 +110,7 @@ bool time_calls(Run const& run, Meter* meter, Times& times) {
         times.launches.push_back(meter->launch_microseconds());
         if (i % kCallsOfRound != 0) continue;
         cudaDeviceSynchronize();
-        for (int n = 0; n < kCallsOfRound; ++n)
+        for (int n = 0; n < kCallsOfRound && meter->has_engine(); ++n)
             if (!time_once([&] { return meter->execute_again(); }, times.alone)) return false;
         cudaDeviceSynchronize();
     }
@@ -137,14 +137,16 @@ bool report(std::string const& name, Memory& memory, Call const& call) {
     flash::Place const place = memory.place();
     Meter* const meter = memory.is_on_gpu() ? &Meter::installed() : nullptr;
     Times times;
+    if (meter != nullptr) meter->forget_engine();
     if (!time_calls([&] { return good(call(place)); }, meter, times)) return false;
     double const whole = median(times.whole);
     std::printf("%-32s %6.2f us", name.c_str(), whole);
     if (meter != nullptr) {
         double const engine = median(times.engine), launches = median(times.launches);
+        std::string const alone = times.alone.empty() ? "unknown" : std::to_string(median(times.alone));
         std::printf(
-            "; cuDNN's engine or its replay %6.2f, the engine alone %6.2f; %d launches on rows %5.2f; the rest %5.2f",
-            engine, median(times.alone), meter->launches(), launches, whole - engine - launches);
+            "; cuDNN's engine or its replay %6.2f, the engine alone %s; %d launches on rows %5.2f; the rest %5.2f",
+            engine, alone.c_str(), meter->launches(), launches, whole - engine - launches);
         std::printf("; %zu steps on the GPU", steps_of(call, place));
     }
     std::printf("\n");

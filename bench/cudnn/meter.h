@@ -16,8 +16,11 @@ class Meter {
     void clear() { launches_ = 0, launch_microseconds_ = engine_microseconds_ = 0; }
     int launches() const { return launches_; }
     double launch_microseconds() const { return launch_microseconds_; }
-    // Of cuDNN's execution, or of the replay in its place.
+    // The time of cuDNN's execution, or of the replay in its place.
     double engine_microseconds() const { return engine_microseconds_; }
+    // Whether cuDNN executed an engine since forget_engine(): replays are not executed by cuDNN.
+    bool has_engine() const { return plan_ != nullptr; }
+    void forget_engine() { plan_ = nullptr; }
     // Runs the last engine again, on its own.
     bool execute_again() const { return execute_(handle_, plan_, pack_) == CUDNN_STATUS_SUCCESS; }
 
