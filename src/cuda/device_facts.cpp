@@ -56,7 +56,7 @@ std::string model_of(std::string_view device_name) {
             continue;
         }
         if (std::ranges::find(kOfMaker, word) == std::end(kOfMaker)) model += word;
-        if (word.find_first_of("0123456789") != word.npos) break;
+        if (word.find_first_of("0123456789") != std::string::npos) break;
         word.clear();
     }
     return model;

@@ -1,5 +1,7 @@
 #include "cuda/shared_object.h"
 
+#include "core/text.h"
+
 #include <link.h>
 
 #include <cstddef>
@@ -37,7 +39,7 @@ std::string first_found(std::string const& file) {
     if (file.find('/') != std::string::npos) return file;
     for (std::string const& folder : running_program().search_folders()) {
         std::error_code ignored;
-        std::string path = folder + "/" + file;
+        std::string path = core::text(folder, "/", file);
         if (std::filesystem::exists(path, ignored)) return path;
     }
     return "";

@@ -9,9 +9,9 @@ namespace cudnn_frontend::expand {
 void expand_primitive(NodeScope& at);
 
 // The functions of neighborhood attention, as products over windows.
-void expand_neighborhood(NodeScope& at);
+void expand_neighborhood(NodeScope& node);
 // The same as one operation.
-void expand_fused_neighborhood(NodeScope& at);
+void expand_fused_neighborhood(NodeScope& node);
 
 // Attention as primitive operations, in the order of data flow.
 void expand_forward(AttentionScope& at);

@@ -47,36 +47,36 @@ Sizes Sizes::of_rows_there() const {
     return sizes;
 }
 
-Few_dims wanted_dims(Call const& call, Sizes const& n, Argument argument) {
+Few_dims wanted_dims(Call const& call, Sizes const& sizes, Argument argument) {
     using enum Argument;
     switch (argument) {
         case Q:
         case DOut:
         case Out:
         case DQ:
-            if (call.is_packed) return {n.total_q, n.heads, n.width};
-            return {n.batches, n.queries, n.heads, n.width};
+            if (call.is_packed) return {sizes.total_q, sizes.heads, sizes.width};
+            return {sizes.batches, sizes.queries, sizes.heads, sizes.width};
         case K:
-            if (call.has_pages()) return {call.at(K)->dim[0], call.at(K)->dim[1], n.key_heads, n.width};
-            if (call.is_packed) return {n.total_k, n.key_heads, n.width};
-            return {n.batches, n.keys, n.key_heads, n.width};
+            if (call.has_pages()) return {call.at(K)->dim[0], call.at(K)->dim[1], sizes.key_heads, sizes.width};
+            if (call.is_packed) return {sizes.total_k, sizes.key_heads, sizes.width};
+            return {sizes.batches, sizes.keys, sizes.key_heads, sizes.width};
         case V:
         case DK:
-        case DV: return wanted_dims(call, n, K);
+        case DV: return wanted_dims(call, sizes, K);
         case SoftmaxLse:
-            if (call.is_packed) return {n.heads, n.total_q};
-            return {n.batches, n.heads, n.queries};
+            if (call.is_packed) return {sizes.heads, sizes.total_q};
+            return {sizes.batches, sizes.heads, sizes.queries};
         case SoftmaxD:
-            if (call.is_packed) return {n.heads, n.total_q + kRowsTogether * n.batches};
-            return {n.batches, n.heads, rounded_up(n.queries)};
-        case P: return {n.batches, n.heads, rounded_up(n.queries), rounded_up(n.keys)};
+            if (call.is_packed) return {sizes.heads, sizes.total_q + kRowsTogether * sizes.batches};
+            return {sizes.batches, sizes.heads, rounded_up(sizes.queries)};
+        case P: return {sizes.batches, sizes.heads, rounded_up(sizes.queries), rounded_up(sizes.keys)};
         case CuSeqlensQ:
-        case CuSeqlensK: return {n.batches + 1};
-        case SequsedK: return {n.batches};
-        case BlockTable: return {n.batches, call.at(BlockTable)->dim.back()};
+        case CuSeqlensK: return {sizes.batches + 1};
+        case SequsedK: return {sizes.batches};
+        case BlockTable: return {sizes.batches, call.at(BlockTable)->dim.back()};
         case AlibiSlopes:
-            if (call.at(AlibiSlopes)->dim.size() == 2) return {n.batches, n.heads};
-            return {n.heads};
+            if (call.at(AlibiSlopes)->dim.size() == 2) return {sizes.batches, sizes.heads};
+            return {sizes.heads};
         case Seed: return {call.has(Offset) ? 1 : 2};
         case Offset: return {1};
     }

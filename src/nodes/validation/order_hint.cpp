@@ -59,6 +59,7 @@ GraphSpec exchanged(GraphSpec graph, std::set<TensorId> const& tensors) {
 
 std::vector<std::string> names_of(GraphSpec const& graph, std::set<TensorId> const& tensors) {
     std::vector<std::string> names;
+    names.reserve(tensors.size());
     Uses const uses = uses_of_tensors(graph);
     for (TensorId const id : tensors) names.push_back(label(graph, uses, graph.tensors[static_cast<std::size_t>(id)]));
     return names;

@@ -22,8 +22,9 @@ std::string edges_of(Picture::PictureStep const& step, std::size_t index) {
     std::string text;
     for (Picture::PictureOperand const& operand : step.operands) {
         std::string const memory = memory_name(operand.memory), box = step_name(index);
-        text += "  " + (operand.is_written ? box + " -> " + memory : memory + " -> " + box) + " [label=\"" +
-                escaped_for_dot(operand.text) + "\"];\n";
+        std::string const& from = operand.is_written ? box : memory;
+        std::string const& to = operand.is_written ? memory : box;
+        text += core::text("  ", from, " -> ", to, " [label=\"", escaped_for_dot(operand.text), "\"];\n");
     }
     return text;
 }

@@ -27,21 +27,25 @@ std::int64_t neighborhood_workspace(NeighborhoodProblem const& problem, int thre
     return Arena::workspace_bytes(bytes_of(problem, threads));
 }
 
-void neighborhood_attention(NeighborhoodProblem const& of, int threads, void* workspace) {
+void neighborhood_attention(NeighborhoodProblem const& problem, int threads, void* workspace) {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
-    switch (of.function) {
-        case Forward: return run_forward(of, threads, workspace);
-        case Backward: return run_backward(of, threads, workspace);
-        case Qk: return dot_pairs({of, of[Attn], of[Q], of[K]}, of[RelPosBias], kMasked, threads, workspace);
+    switch (problem.function) {
+        case Forward: return run_forward(problem, threads, workspace);
+        case Backward: return run_backward(problem, threads, workspace);
+        case Qk:
+            return dot_pairs({problem, problem[Attn], problem[Q], problem[K]}, problem[RelPosBias], kMasked, threads,
+                             workspace);
         case QkBackward:
-            sum_over_keys({of, of[DAttn], of[DQ], of[K]}, threads, workspace);
-            sum_over_queries({of, of[DAttn], of[Q], of[DK]}, threads, workspace);
-            if (of[DRelPosBias]) sum_over_pairs({of, of[DAttn], of[Q], of[K]}, threads, workspace);
+            sum_over_keys({problem, problem[DAttn], problem[DQ], problem[K]}, threads, workspace);
+            sum_over_queries({problem, problem[DAttn], problem[Q], problem[DK]}, threads, workspace);
+            if (problem[DRelPosBias]) {
+                sum_over_pairs({problem, problem[DAttn], problem[Q], problem[K]}, threads, workspace);
+            }
             return;
-        case Av: return sum_over_keys({of, of[Attn], of[O], of[V]}, threads, workspace);
+        case Av: return sum_over_keys({problem, problem[Attn], problem[O], problem[V]}, threads, workspace);
         case AvBackward:
-            dot_pairs({of, of[DAttn], of[DO], of[V]}, {}, 0.0f, threads, workspace);
-            sum_over_queries({of, of[Attn], of[DO], of[DV]}, threads, workspace);
+            dot_pairs({problem, problem[DAttn], problem[DO], problem[V]}, {}, 0.0f, threads, workspace);
+            sum_over_queries({problem, problem[Attn], problem[DO], problem[DV]}, threads, workspace);
             return;
     }
 }

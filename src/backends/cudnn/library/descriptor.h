@@ -72,6 +72,7 @@ class Descriptor {
 
     template <class T>
     Descriptor& set(cudnnBackendAttributeName_t attribute, T const& value) {
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): a handle is a pointer to a struct
         return set_raw(attribute, AttributeType<T>::value, 1, &value, sizeof value);
     }
     template <class T>

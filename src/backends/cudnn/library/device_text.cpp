@@ -84,7 +84,7 @@ std::string members_of_kernels(std::string_view device) {
 std::string with_bus_width(std::string device, int bits) {
     if (!device_member(device, "memoryBusWidth").empty()) return device;
     auto const at = device.find("\"l2CacheSize\"");  // the member that follows it in newer releases
-    if (at != device.npos) device.insert(at, "\"memoryBusWidth\":" + std::to_string(bits) + ",");
+    if (at != std::string::npos) device.insert(at, "\"memoryBusWidth\":" + std::to_string(bits) + ",");
     return device;
 }
 

@@ -1,5 +1,6 @@
 #include "cudnn/library/library_parts.h"
 
+#include "core/text.h"
 #include "cuda/shared_object.h"
 #include "cudnn/library/api.h"
 #include "cudnn/library/library.h"
@@ -107,7 +108,7 @@ std::string problem_of_parts(std::string const& library_path) {
     for (char const* part : kParts) {
         std::string const file = (fs::path(library_path).parent_path() / part).string();
         std::string const problem = cuda::problem_of_object_file(file);
-        if (!problem.empty()) return "its part " + file + " cannot be opened: " + problem;
+        if (!problem.empty()) return core::text("its part ", file, " cannot be opened: ", problem);
     }
     return "";
 }

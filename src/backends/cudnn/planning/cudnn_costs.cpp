@@ -81,10 +81,10 @@ double tiles_of_row(AttentionSizes const& s) {
     double seen = 0.0;
     double const rows = tiles(s.queries);
     constexpr double kSampled = 64.0;  // so that long sequences cost no more
-    double const step = std::max(1.0, rows / kSampled);
-    double count = 0.0;
-    for (double row = 0.0; row < rows; row += step, ++count) {
-        double const first_query = std::floor(row) * kTile + s.shift();
+    int const count = static_cast<int>(std::min(rows, kSampled));
+    double const step = rows / count;
+    for (int i = 0; i < count; ++i) {
+        double const first_query = std::floor(i * step) * kTile + s.shift();
         double const last_query = std::min(first_query + kTile, s.queries + s.shift()) - 1.0;
         double first = 0.0, last = s.keys - 1.0;
         if (s.fields.left_bound) first = std::max(0.0, first_query + 1.0 - static_cast<double>(*s.fields.left_bound));

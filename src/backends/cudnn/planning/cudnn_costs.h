@@ -29,7 +29,7 @@ class CudnnCosts final : public rewrite::Costs {
     CudnnCosts(CudnnRates const& rates, int multiprocessors) : rates_(rates), multiprocessors_(multiprocessors) {}
 
     // The cost of one attention of 16 bits, without options that add to the work of a tile.
-    std::optional<double> of(nodes::ValidatedGraph const& graph) const override;
+    std::optional<double> of(nodes::ValidatedGraph const& validated) const override;
     std::optional<double> of(rewrite::Joint const&) const override { return {}; }
 
    private:

@@ -111,7 +111,7 @@ Result<CudnnStoredPlan> read_plan(std::string_view text) {
 std::vector<std::string> kernels_in(std::string_view engine_plan) {
     constexpr std::string_view kMember = R"("kernelName":")";
     std::vector<std::string> kernels;
-    for (std::size_t at = engine_plan.find(kMember); at != engine_plan.npos; at = engine_plan.find(kMember, at)) {
+    for (std::size_t at = engine_plan.find(kMember); at != std::string_view::npos; at = engine_plan.find(kMember, at)) {
         at += kMember.size();
         std::string name(engine_plan.substr(at, engine_plan.substr(at).find('"')));
         if (std::ranges::find(kernels, name) == kernels.end()) kernels.push_back(std::move(name));

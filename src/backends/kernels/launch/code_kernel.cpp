@@ -2,7 +2,7 @@
 
 #include "cuda/nvrtc.h"
 
-#include <bit>
+#include <cstdint>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -24,7 +24,7 @@ error_t check_pointers(std::string const& kernel, std::vector<Parameter> const& 
     for (std::size_t i = 0; i < pointers.size(); ++i) {
         auto const& [name, alignment] = parameters[i];
         if (pointers[i] == nullptr) return fault("the pointer to " + name + " is null; pass GPU memory");
-        if (std::bit_cast<std::uintptr_t>(pointers[i]) % alignment == 0) continue;
+        if (reinterpret_cast<std::uintptr_t>(pointers[i]) % alignment == 0) continue;
         return fault("the pointer to " + name + " is not a multiple of its elements' " + std::to_string(alignment) +
                      " bytes; pass one that is");
     }

@@ -2,7 +2,6 @@
 
 #include "kernels/launch/code_kernel.h"
 
-#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -43,7 +42,7 @@ class StridedKernel final : public CodeKernel<KernelArguments> {
     bool allows_vectors(Pointers pointers) const {
         if (!forms_.vectors) return false;
         for (std::size_t i = 0; i < pointers.size(); ++i) {
-            if (std::bit_cast<std::uintptr_t>(pointers[i]) % forms_.vector_alignments[i] != 0) return false;
+            if (reinterpret_cast<std::uintptr_t>(pointers[i]) % forms_.vector_alignments[i] != 0) return false;
         }
         return true;
     }

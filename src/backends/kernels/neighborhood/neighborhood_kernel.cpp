@@ -206,7 +206,10 @@ KernelPointer make_kernel(NeighborhoodKernelProblem const& problem, Neighborhood
 
 }  // namespace
 
-Operand const& NeighborhoodKernelProblem::example() const { return operands[Slots] ? operand(Slots) : *rows_of(*this); }
+Operand const& NeighborhoodKernelProblem::example() const {
+    Operand const* const rows = rows_of(*this);
+    return rows == nullptr || operands[Slots] ? operand(Slots) : *rows;
+}
 
 std::int64_t NeighborhoodKernelProblem::columns() const {
     Operand const* const rows = rows_of(*this);

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <limits>
-#include <ranges>
 
 namespace cudnn_frontend::quirks {
 namespace {
@@ -135,7 +134,7 @@ Found fp8_factors(Facts const& facts) {
         bool const is_on_host = nodes::is_fp8_port(port) && (factor.is_by_value || factor.value);
         return is_on_host ? "a factor on the host in FP8 backward" : "";
     };
-    return wrong_at(facts, std::views::iota(0, int{Port::PortCount}), text);
+    return wrong_at(facts, Port::kPortsWhere<is_any>, text);
 }
 
 constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();

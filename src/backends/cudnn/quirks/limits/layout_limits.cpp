@@ -3,7 +3,6 @@
 #include "core/data_type.h"
 
 #include <array>
-#include <ranges>
 
 namespace cudnn_frontend::quirks {
 namespace {
@@ -90,7 +89,7 @@ Found columns_apart(Facts const& facts) {
 
 Found numbers_apart(Facts const& facts) {
     auto const text = [&](int port, nodes::TensorSpec const& tensor) { return gap_at(facts, port, tensor); };
-    if (Found found = wrong_at(facts, std::views::iota(0, int{Port::PortCount}), text)) return found;
+    if (Found found = wrong_at(facts, Port::kPortsWhere<is_any>, text)) return found;
     return wrong_in_modifier(facts, [](nodes::TensorSpec const& tensor) {
         std::string const gap = is_per_head(tensor) ? gap_between_numbers(tensor, 1) : "";
         return gap.empty() ? gap : gap + " of";
