@@ -1,7 +1,5 @@
 #include "calls/class_plan.h"
 
-#include <sdpa_graph/place.h>
-
 #include <array>
 #include <atomic>
 
@@ -15,6 +13,17 @@ std::int64_t count_of(calls::PlanSource source) {
 }
 
 }  // namespace
+
+Shape_policy calls::policy_of(Place const& place) {
+    auto const said = place.shape_policy ? place.shape_policy : cudnn_frontend::runtime::shape_policy();
+    return said.value_or(Shape_policy::AUTO);
+}
+
+bool calls::wants_classes(Place const& place, Tensor_view const& tensor) {
+    bool const is_on_gpu = tensor.device == Device_kind::CUDA;
+    Shape_policy const policy = policy_of(place);
+    return policy == Shape_policy::CLASSES || (policy == Shape_policy::AUTO && is_on_gpu);
+}
 
 void calls::count_plan(PlanSource source) {
     counts[static_cast<std::size_t>(source)].fetch_add(1, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Graphs for classes of calls, built once and kept.
+// Graphs for classes of calls, built once and kept. Where a call's policy wants it, its class is one of shapes.
 #pragma once
 
 #include "calls/lease.h"
@@ -9,6 +9,7 @@
 
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/process.h>
+#include <sdpa_graph/place.h>
 
 #include <array>
 #include <atomic>
@@ -20,6 +21,9 @@
 #include <utility>
 
 namespace sdpa_graph::calls {
+
+Shape_policy policy_of(Place const& place);
+bool wants_classes(Place const& place, Tensor_view const& tensor);
 
 // Where the plan of a call came from.
 enum class PlanSource { Known, Loaded, Built };

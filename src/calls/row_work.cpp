@@ -1,6 +1,5 @@
 #include "calls/row_work.h"
 
-#include "calls/gpu_rows.h"
 #include "calls/view_properties.h"
 #include "core/data_type.h"
 #include "rows/host_worker.h"

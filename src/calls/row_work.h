@@ -4,6 +4,8 @@
 #include "calls/lease.h"
 #include "rows/worker.h"
 
+struct CUstream_st;
+
 namespace sdpa_graph::calls {
 
 // Where a call's tensors are, and the target that computes there.
@@ -15,6 +17,11 @@ struct Site {
 
 // Runs on the threads of a host, or on the stream of a GPU.
 cudnn_frontend::error_t work_on_rows(Site const& site, cudnn_frontend::rows::Work const& work);
+
+// Runs on the GPU of the tensor; an error in builds without cuDNN. If the work reads or writes elements of tensors,
+// they have 16 bits.
+cudnn_frontend::error_t work_on_gpu(cudnn_frontend::rows::Work const& work, Tensor_view const& tensor,
+                                    CUstream_st* stream);
 
 // Sets all elements to the value, which is 0 if they have 16 bits.
 cudnn_frontend::rows::Fill fill(Tensor_view const& view, float value);

@@ -1,7 +1,7 @@
 #include "flash/shapes.h"
 
+#include "attention/shape_classes.h"
 #include "calls/class_plan.h"
-#include "calls/classes.h"
 #include "core/dims.h"
 #include "core/hash.h"
 #include "flash/lengths.h"

@@ -3,7 +3,7 @@
 #include "core/process/process_settings.h"
 #include "plan/known_plans.h"
 #include "plan/programs/program_proposal.h"
-#include "rewrite/rewrites/classes.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include <algorithm>
 

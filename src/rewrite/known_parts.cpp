@@ -1,4 +1,4 @@
-#include "rewrite/known_parts.h"
+#include "rewrite/program_builder.h"
 
 #include "core/hash.h"
 #include "core/last_used.h"

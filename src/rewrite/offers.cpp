@@ -1,7 +1,6 @@
 #include "rewrite/offers.h"
 
 #include "core/names.h"
-#include "rewrite/rewrites/classes.h"
 #include "rewrite/rewrites/rewrites.h"
 
 #include <algorithm>

@@ -20,7 +20,14 @@ class OnlyNode {
     bool has(int port) const { return tensor(port) != nullptr && !tensor(port)->is_virtual; }
     // The whole tensor of a port that it has.
     View view(int port) const { return whole(node().ports[static_cast<std::size_t>(port)]); }
-    View whole(nodes::TensorId id) const;
+    View whole(nodes::TensorId id) const {
+        nodes::TensorSpec const& tensor = graph_->tensors[static_cast<std::size_t>(id)];
+        return {{Place::Of::Tensor, static_cast<std::size_t>(id), 0},
+                tensor.data_type,
+                tensor.dim,
+                tensor.stride,
+                tensor.alignment};
+    }
 
    protected:
     explicit OnlyNode(nodes::GraphSpec const& graph) : graph_(&graph) {}
@@ -40,10 +47,12 @@ struct ConditionOf {
 };
 
 // The finding that a condition does not hold.
-Finding broken(core::Rule const& condition);
+inline Finding broken(core::Rule const& condition) { return condition.violation("", "", "", condition.summary, ""); }
 
 // The error of a rewrite whose conditions do not hold.
-error_t refusal(std::string const& rewrite, std::vector<Finding> const& findings);
+inline error_t refusal(std::string const& rewrite, std::vector<Finding> const& findings) {
+    return core::error_of(findings, "the rewrite " + rewrite + " does not apply:");
+}
 
 // An error that names all conditions that do not hold.
 template <class Subject, class Conditions>

@@ -7,9 +7,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
+
+namespace cudnn_frontend::rows {
+struct Padding;
+struct Tables;
+}  // namespace cudnn_frontend::rows
 
 namespace cudnn_frontend::rewrite {
 
@@ -145,5 +151,9 @@ struct StepOperand {
 // In the order of the struct.
 std::vector<StepOperand> operands_of(Joint const& joint);
 std::vector<Place> places_of(Joint const& joint);
+
+// The joints of slots as work on rows, bound to a pointer for each of places_of(), in order.
+rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers);
+rows::Padding work_of(ClearPadding const& padding, std::span<void* const> pointers);
 
 }  // namespace cudnn_frontend::rewrite

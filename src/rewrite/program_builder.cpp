@@ -1,7 +1,6 @@
 #include "rewrite/program_builder.h"
 
 #include "core/data_type.h"
-#include "rewrite/known_parts.h"
 #include "rewrite/view_moves.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Writes programs, step by step.
+// Writes programs, step by step. The process keeps the attentions that it validated last.
 #pragma once
 
 #include "rewrite/attention_node.h"
@@ -39,6 +39,12 @@ class AttentionDraft {
     nodes::Node node_;
     std::vector<Attend::TensorBinding> bindings_;
 };
+
+// Validates an attention of a program, or finds the earlier result: programs of one class of shapes have equal ones. As
+// many are kept as the process's settings allow.
+Result<std::shared_ptr<nodes::ValidatedGraph const>> validated_part(nodes::GraphSpec const& described);
+
+void keep_parts_at_most(std::size_t most);
 
 class ProgramBuilder {
    public:

@@ -1,6 +1,8 @@
-#include "rewrite/slot_works.h"
+#include "rewrite/program.h"
 
 #include "core/data_type.h"
+#include "rows/padding.h"
+#include "rows/tables.h"
 
 namespace cudnn_frontend::rewrite {
 namespace {

@@ -4,7 +4,7 @@
 #include "api/graph/known_graphs.h"
 #include "core/guard.h"
 #include "core/process/process_settings.h"
-#include "rewrite/known_parts.h"
+#include "rewrite/program_builder.h"
 
 #include <cudnn_frontend/runtime.h>
 

@@ -4,7 +4,7 @@
 #include "core/process/logging.h"
 #include "core/text.h"
 #include "json/graph_json.h"
-#include "rewrite/rewrites/classes.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include <cudnn_frontend/logging.h>
 

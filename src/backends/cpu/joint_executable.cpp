@@ -5,7 +5,6 @@
 #include "core/text.h"
 #include "cpu/memory/tensor.h"
 #include "plan/packs/run_rules.h"
-#include "rewrite/slot_works.h"
 #include "rows/host_worker.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "calls/gpu_rows.h"
+#include "calls/row_work.h"
 
 #include "kernels/rows/row_worker.h"
 

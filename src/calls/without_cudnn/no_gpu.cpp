@@ -1,7 +1,7 @@
 // The parts of calls that need a GPU, in a library without cuDNN.
 #include "calls/background.h"
-#include "calls/gpu_rows.h"
 #include "calls/lease.h"
+#include "calls/row_work.h"
 
 namespace sdpa_graph::calls {
 

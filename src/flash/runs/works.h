@@ -3,7 +3,7 @@
 
 #include "calls/class_plan.h"
 #include "calls/row_work.h"
-#include "flash/runs/scratch.h"
+#include "flash/runs/run_memory.h"
 
 namespace sdpa_graph::flash {
 

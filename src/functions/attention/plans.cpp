@@ -1,7 +1,6 @@
 #include "functions/attention/plans.h"
 
 #include "calls/background.h"
-#include "calls/classes.h"
 
 #include <array>
 #include <atomic>

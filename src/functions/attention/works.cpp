@@ -1,6 +1,8 @@
 #include "functions/attention/works.h"
 
+#include "calls/pieces.h"
 #include "core/data_type.h"
+#include "functions/attention/rules.h"
 
 #include <initializer_list>
 
@@ -74,6 +76,24 @@ std::initializer_list<Argument> results_of(Call const& call) {
 }
 
 }  // namespace
+
+fe::Result<Scratch> Scratch::make(Call const& call, Shapes const& shapes, std::int64_t workspace) {
+    constexpr std::int64_t kInteger = sizeof(int), kLong = sizeof(long long);
+    Scratch scratch;
+    calls::Pieces pieces;
+    scratch.workspace_ = pieces.add({workspace});
+    if (shapes.has_lengths) {
+        scratch.lengths_q_ = pieces.add({shapes.slots, kInteger});
+        scratch.lengths_kv_ = pieces.add({shapes.slots, kInteger});
+    }
+    for (Argument const argument : kRowTensors) {
+        if (shapes.has_table(argument))
+            scratch.starts_[static_cast<std::size_t>(argument)] = pieces.add({shapes.slots + 1, kLong});
+    }
+    calls::Asker const asker{call.place, call.function, memory_rule()};
+    SDPA_GRAPH_TRY(calls::Workspace::make(asker, *call.at(Argument::Q), pieces.bytes()).move_to(scratch.memory_));
+    return scratch;
+}
 
 bool needs_tables(Run const& run) {
     bool const has_both_lengths = run.call.has(SeqLenQ) && run.call.has(SeqLenKv);

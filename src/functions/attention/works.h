@@ -1,10 +1,32 @@
-// The work on rows that a run needs before and after its graph.
+// The memory and the work on rows that a run needs in addition to its graph.
 #pragma once
 
-#include "functions/attention/scratch.h"
+#include "calls/result_memory.h"
+#include "functions/attention/shapes.h"
 #include "rows/worker.h"
 
 namespace sdpa_graph::attention {
+
+// The memory that a run needs in addition to the caller's tensors, in one piece.
+class Scratch {
+   public:
+    // Includes a workspace of that many bytes for the plan.
+    static fe::Result<Scratch> make(Call const& call, Shapes const& shapes, std::int64_t workspace);
+
+    void* workspace() const { return at(workspace_); }
+    int* lengths_q() const { return static_cast<int*>(at(lengths_q_)); }
+    int* lengths_kv() const { return static_cast<int*>(at(lengths_kv_)); }
+    long long* starts(Argument argument) const {
+        return static_cast<long long*>(at(starts_[static_cast<std::size_t>(argument)]));
+    }
+
+   private:
+    void* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.data()) + offset; }
+
+    calls::Workspace memory_;
+    std::int64_t workspace_ = 0, lengths_q_ = 0, lengths_kv_ = 0;
+    std::array<std::int64_t, kArguments> starts_{};
+};
 
 struct Run {
     Call const& call;

@@ -9,7 +9,6 @@
 #include "plan/programs/program_proposal.h"
 #include "plan/shape_class.h"
 #include "rewrite/offers.h"
-#include "rewrite/rewrites/classes.h"
 #include "rewrite/rewrites/rewrites.h"
 
 #include <cudnn_frontend/logging.h>

@@ -1,4 +1,4 @@
-#include "rewrite/rewrites/classes.h"
+#include "rewrite/rewrites/rewrites.h"
 
 #include "attention/shape_classes.h"
 #include "core/data_type.h"

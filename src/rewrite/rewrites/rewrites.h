@@ -21,6 +21,15 @@ std::span<Condition const> bands_conditions();
 
 Result<Program> bands(Attention const& attention);
 
+// --- Classes of shapes
+
+// Attention as one of a class of shapes, whose graphs differ from each other in nothing: over packed sequences, with
+// sizes that are rounded up and tables that say where each sequence is. So that one plan serves all shapes of a class.
+
+inline constexpr char const* kNameOfClasses = "classes";
+
+Result<Program> classes(Attention const& attention);
+
 // --- Converted tensors
 
 // A program converts lengths and Stats of types that engines do not take.

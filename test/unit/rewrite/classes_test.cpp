@@ -1,7 +1,7 @@
 // Programs of classes of shapes, step by step, and what keeps graphs out of a class.
-#include "rewrite/rewrites/classes.h"
 #include "expand/expand.h"
 #include "plan/packs/pack.h"
+#include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 
 using namespace test;

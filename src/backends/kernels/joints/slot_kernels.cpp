@@ -3,7 +3,6 @@
 #include "core/data_type.h"
 #include "kernels/launch/code_kernel.h"
 #include "kernels/rows/row_worker.h"
-#include "rewrite/slot_works.h"
 #include "rows/row_passes.h"
 
 namespace cudnn_frontend::kernels {

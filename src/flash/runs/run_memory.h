@@ -1,4 +1,5 @@
-// The memory that a run needs in addition to the caller's tensors, in one piece.
+// The memory that a run needs in addition to the caller's tensors: scratch in one piece, and results that were not
+// passed.
 #pragma once
 
 #include "calls/result_memory.h"
@@ -6,6 +7,16 @@
 
 namespace sdpa_graph::flash {
 
+// The call as one that asks for memory.
+calls::Asker asker_of(Call const& call);
+
+// If a result was not passed, gets memory for it from the allocator, as `made`, and makes it the call's argument.
+error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& made);
+
+// The view of the argument as a result, or a view without memory. In most calls programs pass the result itself.
+void take(Call const& call, Argument argument, Tensor_view& result);
+
+// The scratch, in one piece.
 class Scratch {
    public:
     // Includes a workspace of that many bytes for the plan.
