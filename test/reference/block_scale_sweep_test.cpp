@@ -1,5 +1,6 @@
 // Random cases of block-scaled attention, forward and backward, on both CPU targets against the oracle.
 #include "reference/block_oracle.h"
+#include "reference/case_data.h"
 #include "support/catch.h"
 #include "support/random.h"
 
@@ -15,16 +16,17 @@ using namespace cudnn_frontend;
 using graph::Graph;
 using graph::Tensor_attributes;
 using oracle::Array;
+using sdpa_test::AttentionCase;
 using sdpa_test::Random;
 using TensorPtr = std::shared_ptr<Tensor_attributes>;
 using Pack = std::unordered_map<TensorPtr, void*>;
 
 namespace {
 
-struct Case {
+// The tensors of a case.
+struct Data {
     oracle::Problem problem;  // it has the dequantized tensors
     Array d_o;
-    DataType_t type = DataType_t::FP8_E4M3, gradient_type = DataType_t::FP8_E4M3, result_type = DataType_t::BFLOAT16;
 };
 
 // 4 bits of mantissa and 4 powers of two: exact in FP8_E4M3 under each of the scales, in half and in bfloat16.
@@ -39,32 +41,41 @@ Array random_array(Random& random, std::int64_t b, std::int64_t h, std::int64_t 
     return array;
 }
 
-Case random_case(std::uint64_t index) {
-    Random random(0x3f8 + index);
-    Case c;
-    std::int64_t const b = random.between(1, 2), h_k = random.between(1, 2), h_v = random.between(1, 2);
-    std::int64_t const h_q = 2 * random.between(1, 2), s_q = random.between(1, 80), s_kv = random.between(1, 150);
-    std::int64_t const d_qk = random.between(1, 70), d_v = random.between(1, 140);
-    oracle::Problem& p = c.problem;
-    p.q = random_array(random, b, h_q, s_q, d_qk);
-    p.k = random_array(random, b, h_k, s_kv, d_qk);
-    p.v = random_array(random, b, h_v, s_kv, d_v);
-    c.d_o = random_array(random, b, h_q, s_q, d_v);
-    p.scale = static_cast<double>(static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(d_qk))));
-    if (random.chance(0.4)) p.right = random.chance(0.6) ? 0 : random.between(1, s_kv);
-    if (random.chance(0.3)) p.left = random.between(1, s_kv + 1);
-    p.bottom_right = random.chance(0.4);
-    p.alibi = random.chance(0.2);
+// Sizes and options; the type of Q, K and V is that of dequantized tensors.
+AttentionCase random_case(std::uint64_t index) {
+    AttentionCase c;
+    c.seed = 0x3f8 + index;
+    Random random(c.seed);
+    c.b = random.between(1, 2), c.h_k = random.between(1, 2), c.h_v = random.between(1, 2);
+    c.h_q = 2 * random.between(1, 2), c.s_q = random.between(1, 80), c.s_kv = random.between(1, 150);
+    c.d_qk = random.between(1, 70), c.d_v = random.between(1, 140);
+    c.scale = sdpa_test::Scale::Number;
+    c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
+    if (random.chance(0.4)) c.right = static_cast<int>(random.chance(0.6) ? 0 : random.between(1, c.s_kv));
+    if (random.chance(0.3)) c.left = static_cast<int>(random.between(1, c.s_kv + 1));
+    if (random.chance(0.4)) c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    c.alibi = random.chance(0.2);
     if (random.chance(0.4)) {
-        p.len_q.emplace(), p.len_kv.emplace();
-        for (std::int64_t entry = 0; entry < b; ++entry) {
-            p.len_q->push_back(random.between(0, s_q));
-            p.len_kv->push_back(random.between(0, s_kv));
+        c.len_q.emplace(), c.len_kv.emplace();
+        for (std::int64_t entry = 0; entry < c.b; ++entry) {
+            c.len_q->push_back(random.between(0, c.s_q));
+            c.len_kv->push_back(random.between(0, c.s_kv));
         }
     }
-    if (random.chance(0.3)) p.bias = random_array(random, 1, h_q, s_q, s_kv);
-    if (random.chance(0.3)) c.result_type = DataType_t::HALF;
+    if (random.chance(0.3)) c.bias = {1, c.h_q, c.s_q, c.s_kv};
+    c.result_type = random.chance(0.3) ? DataType_t::HALF : DataType_t::BFLOAT16;
     return c;
+}
+
+// Numbers that blocks of 8 bits hold exactly.
+Data make_data(AttentionCase const& c) {
+    Random random(~c.seed);
+    Data data{sdpa_test::to_problem(c, sdpa_test::make_inputs(c), {}), random_array(random, c.b, c.h_q, c.s_q, c.d_v)};
+    data.problem.q = random_array(random, c.b, c.h_q, c.s_q, c.d_qk);
+    data.problem.k = random_array(random, c.b, c.h_k, c.s_kv, c.d_qk);
+    data.problem.v = random_array(random, c.b, c.h_v, c.s_kv, c.d_v);
+    if (c.bias) data.problem.bias = random_array(random, 1, c.h_q, c.s_q, c.s_kv);
+    return data;
 }
 
 // The quantized bytes of an array, with random scales for blocks along the axis.
@@ -96,8 +107,8 @@ struct BlockTensor {
 // A graph under construction, its memory and its pack.
 class Program {
    public:
-    explicit Program(Case const& c, std::uint64_t seed) : case_(c), random_(seed) {
-        graph_.set_io_data_type(c.result_type).set_intermediate_data_type(DataType_t::FLOAT);
+    Program(DataType_t result_type, std::uint64_t seed) : random_(seed) {
+        graph_.set_io_data_type(result_type).set_intermediate_data_type(DataType_t::FLOAT);
         graph_.set_compute_data_type(DataType_t::FLOAT);
     }
 
@@ -140,8 +151,7 @@ class Program {
     }
 
     template <class Attributes>
-    void apply_options(Attributes& options) {
-        oracle::Problem const& p = case_.problem;
+    void apply_options(Attributes& options, oracle::Problem const& p) {
         options.set_attn_scale(static_cast<float>(p.scale)).set_alibi_mask(p.alibi);
         options.set_diagonal_alignment(p.bottom_right ? DiagonalAlignment_t::BOTTOM_RIGHT
                                                       : DiagonalAlignment_t::TOP_LEFT);
@@ -184,7 +194,6 @@ class Program {
         return input({static_cast<std::int64_t>(of_entries.size()), 1, 1, 1}, DataType_t::INT32, bytes);
     }
 
-    Case const& case_;
     Random random_;
     Graph graph_;
     std::vector<std::vector<std::uint8_t>> memory_;
@@ -212,16 +221,15 @@ struct Made {
     Array o, stats;
 };
 
-Made check_forward(Case const& c, std::uint64_t index, Target const& target) {
-    Program program(c, index);
-    auto const q = program.blocks(c.problem.q, 3), k = program.blocks(c.problem.k, 3),
-               v = program.blocks(c.problem.v, 2);
+Made check_forward(AttentionCase const& c, Data const& data, std::uint64_t index, Target const& target) {
+    Program program(c.result_type, index);
+    oracle::Problem p = data.problem;
+    auto const q = program.blocks(p.q, 3), k = program.blocks(p.k, 3), v = program.blocks(p.v, 2);
     graph::SDPA_fp8_attributes options;
     options.set_generate_stats(true);
-    program.apply_options(options);
+    program.apply_options(options, p);
     auto const [o, stats, amax] =
         program.graph().sdpa_fp8(q.elements, k.elements, v.elements, q.scales, k.scales, v.scales, options);
-    oracle::Problem p = c.problem;
     p.narrow_probability = oracle::Narrowing{oracle::Fp8::E4m3, 256.0, 1.0 / 256.0};
     oracle::Forward const exact = oracle::forward(p);
     program.output(o, c.result_type, exact.o.values.size());
@@ -235,21 +243,22 @@ Made check_forward(Case const& c, std::uint64_t index, Target const& target) {
     return made;
 }
 
-void check_backward(Case const& c, Made const& forward, std::uint64_t index, Target const& target) {
-    Program program(c, index + 1000);
-    oracle::Problem const& p = c.problem;
+void check_backward(AttentionCase const& c, Data const& data, Made const& forward, std::uint64_t index,
+                    Target const& target) {
+    Program program(c.result_type, index + 1000);
+    oracle::Problem const& p = data.problem;
     auto const q = program.blocks(p.q, 3), q_T = program.blocks(p.q, 2), k = program.blocks(p.k, 3),
-               k_T = program.blocks(p.k, 2), v = program.blocks(p.v, 3), d_o = program.blocks(c.d_o, 3),
-               d_o_T = program.blocks(c.d_o, 2);
-    TensorPtr const o = program.numbers(forward.o, c.result_type), wide = program.numbers(c.d_o, c.result_type),
+               k_T = program.blocks(p.k, 2), v = program.blocks(p.v, 3), d_o = program.blocks(data.d_o, 3),
+               d_o_T = program.blocks(data.d_o, 2);
+    TensorPtr const o = program.numbers(forward.o, c.result_type), wide = program.numbers(data.d_o, c.result_type),
                     stats = program.numbers(forward.stats, DataType_t::FLOAT);
     graph::SDPA_fp8_backward_attributes options;
-    program.apply_options(options);
+    program.apply_options(options, p);
     auto const results = program.graph().sdpa_fp8_backward(
         q.elements, q_T.elements, k.elements, k_T.elements, v.elements, o, wide, d_o.elements, d_o_T.elements, stats,
         q.scales, q_T.scales, k.scales, k_T.scales, v.scales, d_o.scales, d_o_T.scales, options);
     oracle::Backward const exact =
-        oracle::backward_in_blocks(p, forward.o, forward.stats, c.d_o, oracle::Fp8::E4m3, oracle::Fp8::E4m3);
+        oracle::backward_in_blocks(p, forward.o, forward.stats, data.d_o, oracle::Fp8::E4m3, oracle::Fp8::E4m3);
     Array const* const wanted[] = {&exact.d_q, &exact.d_k, &exact.d_v};
     for (std::size_t n = 0; n < 3; ++n) {
         program.output(results[n], c.result_type, wanted[n]->values.size());
@@ -269,23 +278,21 @@ void check_backward(Case const& c, Made const& forward, std::uint64_t index, Tar
 
 TEST_CASE("random cases of block-scaled attention agree with the oracle on both CPU targets") {
     for (std::uint64_t index = 0; index < 60; ++index) {
-        Case const c = random_case(index);
+        AttentionCase const c = random_case(index);
+        Data const data = make_data(c);
         CAPTURE(index);
         Target const target = index % 2 == 0 ? Target::reference() : Target::cpu();
-        Made const made = check_forward(c, index, target);
-        check_backward(c, made, index, target);
+        Made const made = check_forward(c, data, index, target);
+        check_backward(c, data, made, index, target);
     }
 }
 
 TEST_CASE("a scale counts for its block alone, and NaN is a scale") {
     Random random(5);
-    Case c;
-    c.problem.q = random_array(random, 1, 1, 2, 64);
-    c.problem.k = random_array(random, 1, 1, 40, 64);
-    c.problem.v = random_array(random, 1, 1, 40, 3);
-    Program program(c, 1);
-    auto const q = program.blocks(c.problem.q, 3), k = program.blocks(c.problem.k, 3),
-               v = program.blocks(c.problem.v, 2);
+    Program program(DataType_t::BFLOAT16, 1);
+    auto const q = program.blocks(random_array(random, 1, 1, 2, 64), 3),
+               k = program.blocks(random_array(random, 1, 1, 40, 64), 3),
+               v = program.blocks(random_array(random, 1, 1, 40, 3), 2);
     auto const [o, stats, amax] = program.graph().sdpa_fp8(q.elements, k.elements, v.elements, q.scales, k.scales,
                                                            v.scales, graph::SDPA_fp8_attributes());
     CHECK(stats == nullptr);
