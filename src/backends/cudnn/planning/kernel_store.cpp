@@ -32,7 +32,7 @@ class CudnnKernels final : public plan::KernelStore {
 // Kernels serve graphs of the very same sizes on the same device alone: cuDNN 9.14 and 9.19 also hand them to graphs of
 // others, for which they write out of bounds.
 std::string part_of(GraphKey const& key) {
-    return key.device.device->json() + '\n' + std::to_string(key.sm_count) + '\n' + ir::to_text(key.op_graph.graph);
+    return key.device.device->json() + '\n' + std::to_string(key.sm_count) + '\n' + ir::to_text(key.legal_graph.graph);
 }
 
 }  // namespace

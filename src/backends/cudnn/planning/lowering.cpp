@@ -77,7 +77,7 @@ Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings 
 
 Result<std::shared_ptr<Context const>> context_of(plan::PlanningInput const& input, SharedGraph const& graph,
                                                   plan::CheckIndices check_indices) {
-    auto made = make_context(input, graph.key().device, graph.key().op_graph, check_indices, std::nullopt);
+    auto made = make_context(input, graph.key().device, graph.key().legal_graph, check_indices, std::nullopt);
     if (made.is_bad()) return made.error();
     std::shared_ptr<Context> const context = std::move(made).value();
     context->bindings = graph.bindings();

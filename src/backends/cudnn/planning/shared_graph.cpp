@@ -51,7 +51,7 @@ bool same_plans(GraphKey const& a, GraphKey const& b) {
     PlanningDevice const &x = a.device, &y = b.device;
     return a.dynamic_shapes == b.dynamic_shapes && a.sm_count == b.sm_count &&
            a.unfuses_multiplication == b.unfuses_multiplication && x.api == y.api && x.is_live == y.is_live &&
-           same_work(a.op_graph, b.op_graph) && x.device->json() == y.device->json();
+           same_work(a.legal_graph, b.legal_graph) && x.device->json() == y.device->json();
 }
 
 Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& device, Bindings const& bindings) {
@@ -63,7 +63,7 @@ Result<std::shared_ptr<SharedGraph>> SharedGraph::lower(GraphKey key) {
     std::optional<DescriptorRecording> recording;
     if (!core::process::plan_store().folder.empty()) recording.emplace();
     auto lowered =
-        cudnn::lower(key.op_graph, *key.device.api,
+        cudnn::lower(key.legal_graph, *key.device.api,
                      {.dynamic_shapes = key.dynamic_shapes, .unfuses_multiplication = key.unfuses_multiplication});
     if (lowered.is_bad()) return lowered.error();
     auto graph = std::make_shared<SharedGraph>();
@@ -141,7 +141,7 @@ GraphCache& GraphCache::of_process() {
 Result<std::shared_ptr<SharedGraph>> GraphCache::find_or_lower(GraphKey key) {
     std::size_t const most = core::process::kept_graphs.get();
     if (most == 0) return SharedGraph::lower(std::move(key));
-    std::size_t const size = key.op_graph.graph.values().size();
+    std::size_t const size = key.legal_graph.graph.values().size();
     auto known = graphs_.find(size, [&](SharedGraph const& graph) { return same_plans(graph.key(), key); });
     if (known) return known;
     auto graph = SharedGraph::lower(std::move(key));

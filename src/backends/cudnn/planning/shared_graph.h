@@ -63,7 +63,7 @@ Result<std::shared_ptr<DeviceTables const>> tables_for(PlanningDevice const& dev
 
 // Everything that decides how a graph is lowered and planned.
 struct GraphKey {
-    LegalGraph op_graph;
+    LegalGraph legal_graph;
     PlanningDevice device;
     bool dynamic_shapes = false;
     std::int32_t sm_count = 0;
