@@ -20,7 +20,7 @@ constexpr Rule kArgumentRules[] = {
     {"flash.c06", "k, v, out, dout, the gradients and p have the type of q.", INVALID_VALUE, checks::one_type},
     {"flash.c07", "cu_seqlens, seqused_k and the block table are INT32.", INVALID_VALUE, checks::integers_have_32_bits},
     {"flash.c08", "alibi_slopes, softmax_lse and softmax_d are FLOAT.", INVALID_VALUE, checks::numbers_are_floats},
-    {"flash.c09", "The last stride is 1.", GRAPH_NOT_SUPPORTED, checks::last_stride_is_one},
+    {"flash.c09", "The stride of the last dim is 1.", GRAPH_NOT_SUPPORTED, checks::last_stride_is_one},
     {"flash.c10", "Tensors have the dims that follow from q and k.", INVALID_VALUE, checks::dims_fit},
     {"flash.c11", "Packed tensors have at least one sequence.", INVALID_VALUE, checks::packed_has_sequences},
     {"flash.c12", "The head dim is at most 256.", GRAPH_NOT_SUPPORTED, checks::head_size_is_bounded},

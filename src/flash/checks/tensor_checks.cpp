@@ -104,7 +104,8 @@ void last_stride_is_one(Scope const& scope) {
     auto const check = [&](Argument argument, Tensor_view const& view) {
         if (view.stride.empty() || view.stride.size() != view.dim.size()) return;
         if (view.stride.back() == 1 || view.dim.back() <= 1) return;
-        scope.report(argument, text("a last stride of ", view.stride.back()), "1", "make the tensor contiguous");
+        scope.report(argument, text(view.stride.back(), " as the stride of the last dim"), "1",
+                     "make the tensor contiguous");
     };
     for_each(scope, {Q, K, V, DOut, Out, DQ, DK, DV, BlockTable, AlibiSlopes}, check);
 }

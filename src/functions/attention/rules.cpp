@@ -18,7 +18,9 @@ constexpr Rule kArgumentRules[] = {
      INVALID_VALUE, checks::tensors_have_ranks},
     {"attention.c03", "All tensors are on one device, a CPU or a GPU.", INVALID_VALUE, checks::one_device},
     {"attention.c04", "The target runs where the tensors are.", INVALID_VALUE, checks::target_fits},
-    {"attention.c05", "The last stride of tensors with rows is 1.", GRAPH_NOT_SUPPORTED, checks::last_stride_is_one},
+    {"attention.c05",
+     "The stride of the last dim of q, k, v, o and of their gradients is 1; a last dim of 1 may have any.",
+     GRAPH_NOT_SUPPORTED, checks::last_stride_is_one},
     {"attention.c06",
      "q and the bias are HALF, BFLOAT16 or FLOAT, k, v and results have the types of their inputs, lengths, ends and "
      "page tables are INT32, the seed INT64, stats and the sink FLOAT.",

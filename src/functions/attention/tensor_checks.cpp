@@ -91,7 +91,8 @@ void last_stride_is_one(Scope const& scope) {
         Tensor_view const* const view = scope.call.at(argument);
         if (view == nullptr || view->stride.empty() || view->stride.size() != view->dim.size()) continue;
         if (view->stride.back() == 1 || view->dim.back() <= 1) continue;
-        scope.report(argument, text("a last stride of ", view->stride.back()), "1", "make the tensor contiguous");
+        scope.report(argument, text(view->stride.back(), " as the stride of the last dim"), "1",
+                     "make the tensor contiguous");
     }
 }
 

@@ -30,7 +30,7 @@ constexpr AttentionRule kRules[] = {
      "Each tensor has 4 dims, except scalars, which have one element.",
      ATTRIBUTE_NOT_SET, has_four_dims},
     {"sdpa_fwd.c02", "sdpa_bwd.c02",
-     "The last stride of Q, K, V, O and of their gradients is 1; a head dim of 1 may have any.",
+     "The stride of the last dim of Q, K, V, O and of their gradients is 1; a head dim of 1 may have any.",
      GRAPH_NOT_SUPPORTED, head_size_is_contiguous},
     {"sdpa_fwd.c03", nullptr,
      "K and V have the batch size of Q, unless they are paged.",

@@ -70,8 +70,9 @@ void head_size_is_contiguous(RuleScope const& scope) {
     for (int const port : kPortsWhere<has_vectors>) {
         TensorSpec const* const tensor = scope.tensor_4d(port);
         if (tensor == nullptr || tensor->stride.size() != 4 || tensor->dim[3] == 1 || tensor->stride[3] == 1) continue;
-        scope.report_port(port, text(kPort, " with strides ", tensor->stride), "stride 1 in the last dim, the head dim",
-                          "pass it with the head dim innermost in memory; K is not transposed here");
+        scope.report_port(port, text(kPort, " with strides ", tensor->stride),
+                          "1 as the stride of the last dim, the head dim",
+                          "copy it, so that the stride of the last dim is 1; K is not transposed here");
     }
 }
 

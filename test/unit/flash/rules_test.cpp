@@ -189,17 +189,20 @@ TEST_CASE("flash.c08: slopes and log-sum-exps are FLOAT") {
           {"flash.c08", "softmax_lse", "the type HALF"});
 }
 
-TEST_CASE("flash.c09: the last stride is 1") {
-    check(padded([](Padded& c) { c.k.view().stride = {64, 8, 4, 2}; }), {"flash.c09", "k", "a last stride of 2"});
+TEST_CASE("flash.c09: the stride of the last dim is 1") {
+    check(padded([](Padded& c) {
+              c.k.view().stride = {64, 8, 4, 2};
+          }),
+          {"flash.c09", "k", "2 as the stride of the last dim"});
     check(padded_backward([](Padded& c) { c.dout.view().stride.back() = 2; }),
-          {"flash.c09", "dout", "a last stride of 2"});
+          {"flash.c09", "dout", "2 as the stride of the last dim"});
     check(padded([](Padded& c) { c.slopes_ = kept(c, Buffer(DataType_t::FLOAT, {2}, {2})); }),
-          {"flash.c09", "alibi_slopes", "a last stride of 2"});
+          {"flash.c09", "alibi_slopes", "2 as the stride of the last dim"});
     check(packed([](Packed& c) {
               c.use_pages(3, {0, 0, 1, 1});
               c.table_->stride = {2, 2};
           }),
-          {"flash.c09", "block_table", "a last stride of 2"});
+          {"flash.c09", "block_table", "2 as the stride of the last dim"});
 }
 
 TEST_CASE("flash.c10: tensors have the dims that follow from q and k") {

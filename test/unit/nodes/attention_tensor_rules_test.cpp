@@ -29,14 +29,14 @@ TEST_CASE("sdpa_fwd.c01 sdpa_bwd.c01: each port with dims is looked at") {
     }
 }
 
-TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: a head dim that is not innermost") {
+TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: a stride of the last dim that is not 1") {
     expect_in_attention("c02",
                         [](TestGraph& graph) {
                             graph.at(K).stride = {256, 128, 1, 8};
                         },
                         {GRAPH_NOT_SUPPORTED, "attention", "K", "K with strides [256, 128, 1, 8]",
-                         "stride 1 in the last dim, the head dim",
-                         "pass it with the head dim innermost in memory; K is not transposed here"});
+                         "1 as the stride of the last dim, the head dim",
+                         "copy it, so that the stride of the last dim is 1; K is not transposed here"});
 }
 
 TEST_CASE("sdpa_fwd.c02 sdpa_bwd.c02: each tensor with heads is looked at") {

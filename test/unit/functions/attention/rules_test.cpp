@@ -99,9 +99,11 @@ TEST_CASE("attention.c04: the target runs where the tensors are") {
           {"attention.c04", "", "the target offline for tensors of a CPU"});
 }
 
-TEST_CASE("attention.c05: the last stride of tensors with rows is 1") {
-    check(forward([](Example& c) { c.inputs.k.stride.back() = 2; }), {"attention.c05", "k", "a last stride of 2"});
-    check(backward([](Example& c) { c.grad_o.stride.back() = 0; }), {"attention.c05", "grad_o", "a last stride of 0"});
+TEST_CASE("attention.c05: the stride of the last dim of tensors with rows is 1") {
+    check(forward([](Example& c) { c.inputs.k.stride.back() = 2; }),
+          {"attention.c05", "k", "2 as the stride of the last dim"});
+    check(backward([](Example& c) { c.grad_o.stride.back() = 0; }),
+          {"attention.c05", "grad_o", "0 as the stride of the last dim"});
 }
 
 TEST_CASE("attention.c06: tensors have their types") {

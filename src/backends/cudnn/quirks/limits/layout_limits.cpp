@@ -83,7 +83,7 @@ Found gaps_between_scores(Facts const& facts) {
 Found columns_apart(Facts const& facts) {
     return wrong_at(facts, std::array{Port::Bias, Port::DropoutMask}, [](int, nodes::TensorSpec const& tensor) {
         bool const is_apart = tensor.dim[3] > 1 && tensor.stride[3] != 1;
-        return is_apart ? "a last stride of " + number(tensor.stride[3]) : "";
+        return is_apart ? number(tensor.stride[3]) + " as the stride of the last dim" : "";
     });
 }
 
@@ -107,7 +107,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s06",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "strides that are multiples of 16 bytes, but the innermost",
+     .statement = "strides that are multiples of 16 bytes, except the stride of the last dim",
      .mend = "copy the tensor, or pad its rows",
      .seen = "plans compile, and 9 of 9 runs failed",
      .check = stride_multiple},
@@ -129,9 +129,9 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
      .statement =
-         "a last stride of 1 in a bias and a dropout mask: cuDNN 9.28 accepts no other in a bias, and releases "
-         "before it do not check",
-     .mend = "copy the tensor to rows without gaps between columns",
+         "1 as the stride of the last dim of a bias and a dropout mask: cuDNN 9.28 accepts no other in a bias, and "
+         "releases before it do not check",
+     .mend = "copy the tensor, so that the stride of the last dim is 1",
      .seen = "8 of 32 runs wrong with misaligned addresses where rows and columns are 128, with 9.14.0 and 9.19.0. "
              "9.28.0 accepts no transposed bias (asked offline: \"bias layout should be row major\")",
      .check = columns_apart},
