@@ -320,6 +320,8 @@ constexpr bool is_length(Operand const& row) { return row.shape == shapes::kLeng
 constexpr bool has_vectors(Operand const& row) {
     return row.shape.sizes[3] == Size::Dqk || row.shape.sizes[3] == Size::Dv;
 }
+// In bytes: the addresses of such rows are multiples of it where a GPU's engines read them.
+inline constexpr std::int64_t kMatrixAlignment = 16;
 // Whether no other tensor, except the one whose gradient it is, says all sizes.
 constexpr bool has_own_sizes(Operand const& row) {
     return std::ranges::any_of(row.shape.sizes,

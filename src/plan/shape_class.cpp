@@ -1,5 +1,6 @@
 #include "plan/shape_class.h"
 
+#include "attention/attention_operands.h"
 #include "core/process/process_settings.h"
 #include "plan/known_plans.h"
 #include "plan/programs/program_proposal.h"
@@ -33,15 +34,15 @@ bool wants_class(Target const& target, Settings const& settings) {
     return policy == ShapePolicy_t::CLASSES || (policy == ShapePolicy_t::AUTO && is_on_gpu);
 }
 
-// As for the graph as it is. On a GPU engines read rows of matrices in pieces of 16 bytes.
+// The layout of the graph as it is, with the alignment that a GPU's engines need.
 PackLayout layout_of_class(PlanningInput const& input) {
     PackLayout layout = make_pack_layout(input.graph.spec());
     bool const is_on_host = input.target.kind() == Target::Kind::CPU || input.target.kind() == Target::Kind::REFERENCE;
     if (is_on_host) return layout;
     layout.host_memory = HostMemory::ScalarsByValue;
     for (Slot& slot : layout.slots) {
-        constexpr std::int64_t kAlignment = 16;
-        if (slot.dim.size() == 4 && slot.element_size == 2) slot.alignment = std::max(slot.alignment, kAlignment);
+        bool const is_matrix = slot.dim.size() == 4 && slot.element_size == 2;
+        if (is_matrix) slot.alignment = std::max(slot.alignment, attention::kMatrixAlignment);
     }
     return layout;
 }

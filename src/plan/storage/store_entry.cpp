@@ -2,8 +2,10 @@
 
 #include "core/process/logging.h"
 #include "core/process/plan_store.h"
+#include "core/text.h"
 
 #include <cudnn_frontend/logging.h>
+#include <cudnn_frontend/version.h>
 
 #include <cctype>
 
@@ -21,6 +23,11 @@ std::string as_name(std::string name) {
 }
 
 }  // namespace
+
+std::string versioned_library() {
+    return core::text("sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
+                      SDPA_GRAPH_VERSION_PATCH);
+}
 
 std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key) {
     auto const store = core::process::plan_store();

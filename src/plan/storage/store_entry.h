@@ -11,6 +11,9 @@
 
 namespace cudnn_frontend::plan {
 
+// The library with its version, such as "sdpa-graph 0.1.0": a part of every environment.
+std::string versioned_library();
+
 // A key's place in the store. The key says all that the bytes depend on.
 class StoreEntry {
    public:

@@ -70,11 +70,11 @@ std::optional<ClassForm> form_of(Attention const& a) {
 
 bool has_rows_apart(Attention const& a, int port) { return rows_of(a, port).stride[2] > 0; }
 
-// Engines read rows in pieces of 16 bytes.
+// Whether the rows of all sequences and heads have the alignment that engines need, if the first row has it.
 bool has_aligned_starts(Attention const& a, int port) {
     View const rows = a.view(port);
     auto const is_aligned = [&](std::size_t dim) {
-        constexpr std::int64_t kElements = 8;
+        constexpr std::int64_t kElements = attention::kMatrixAlignment / 2;  // of 16 bits
         return rows.dim[dim] == 1 || rows.stride[dim] % kElements == 0;
     };
     return port == Port::Stats || ((is_packed(a, port) || is_aligned(0)) && is_aligned(1));

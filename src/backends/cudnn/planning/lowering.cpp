@@ -15,15 +15,13 @@
 namespace cudnn_frontend::cudnn {
 namespace {
 
-// Matrix operands are read in pieces of this many bytes; everything else element by element.
-constexpr std::int64_t kMatrixAlignment = 16;
-
+// Engines read matrices in pieces, and everything else element by element.
 void align_matrices(std::vector<plan::Slot>& slots, ir::OpGraph const& graph) {
     auto const align = [&](ir::ValueId id) {
         if (id == ir::kNoValue) return;
         std::int64_t const uid = graph.value(graph.storage_of(id)).uid;
         for (plan::Slot& slot : slots) {
-            if (slot.uid == uid) slot.alignment = std::max(slot.alignment, kMatrixAlignment);
+            if (slot.uid == uid) slot.alignment = std::max(slot.alignment, attention::kMatrixAlignment);
         }
     };
     for (ir::Op const& op : graph.ops()) {

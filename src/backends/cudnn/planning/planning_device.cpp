@@ -6,10 +6,9 @@
 #include "cudnn/library/device.h"
 #include "cudnn/library/library.h"
 #include "cudnn/offline/null_driver.h"
+#include "plan/storage/store_entry.h"
 
 #include "cudnn/offline/devices.h"
-
-#include <cudnn_frontend/version.h>
 
 #include <mutex>
 #include <optional>
@@ -104,8 +103,7 @@ Result<cuda::DeviceFacts> facts_of(Device const& device) {
 }
 
 static std::string environment_with(PlanningDevice const& device, std::string const& driver) {
-    return core::text("sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
-                      SDPA_GRAPH_VERSION_PATCH, ", cuDNN ", device.api->get_version(), ", ", driver, ", ",
+    return core::text(plan::versioned_library(), ", cuDNN ", device.api->get_version(), ", ", driver, ", ",
                       device.device->name(), ", ", device.device->multiprocessors(), " multiprocessors");
 }
 

@@ -4,8 +4,6 @@
 #include "cuda/driver.h"
 #include "plan/storage/store_entry.h"
 
-#include <cudnn_frontend/version.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -31,8 +29,7 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
 // A driver loads what its own and older releases of NVRTC compile.
 std::string environment_of_code() {
     auto const driver = cuda::driver_major();
-    return core::text("kernels of sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
-                      SDPA_GRAPH_VERSION_PATCH, ", ",
+    return core::text("kernels of ", plan::versioned_library(), ", ",
                       driver.is_good() ? core::text("driver for CUDA ", driver.value()) : "planned offline");
 }
 
