@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend {
 
-// For a program, all of its parts together.
+// A plan that is a program is described with all of its parts together.
 struct SDPA_GRAPH_API Stored_plan {
     Target::Kind target = Target::Kind::CPU;  // the graph was built for it
     std::string device;                       // such as NVIDIA H200; empty for a CPU
@@ -20,7 +20,7 @@ struct SDPA_GRAPH_API Stored_plan {
     std::vector<std::string> kernels;  // their names, each once, in the order in which they run first
     std::string graph;                 // as JSON
 
-    // For people, in lines; without the graph.
+    // Lines for people, without the graph.
     std::string to_text() const;
 };
 

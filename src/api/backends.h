@@ -12,7 +12,7 @@
 
 namespace cudnn_frontend::api {
 
-// In the order in which their engines are tried.
+// The backends, in the order in which their engines are tried.
 plan::Backends const& backends();
 
 // In a build without cuDNN: this library's kernels on streams, or who says why there are none.

@@ -25,7 +25,7 @@ struct SearchPlan {
     std::vector<PlannedFile> files;
     std::string chosen_by;  // the variable by which the user chose the only file; else empty
 
-    // At the end, unless the plan has the path already.
+    // Adds the file at the end, unless the plan has the path already.
     void add(PlannedFile file);
 };
 

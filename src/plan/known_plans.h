@@ -54,7 +54,7 @@ class KnownPlans {
     void keep_at_most(std::size_t most);
 
    private:
-    // By the modes that were asked for.
+    // Planners, each with the modes that were asked for.
     using KnownCandidates = std::vector<std::pair<std::vector<HeurMode_t>, std::shared_ptr<Planner>>>;
     struct KnownProposals {
         GraphPointer graph;

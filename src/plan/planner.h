@@ -35,7 +35,7 @@ class Planner {
     };
     using Candidates = std::vector<std::shared_ptr<Candidate>>;
 
-    // With the backends that have no engine in the modes that the candidates are of.
+    // The candidates are of some modes, in which the backends of `without_engines` have no engine.
     Planner(std::shared_ptr<Answers const> answers, Candidates candidates, Refusals without_engines = {},
             Plan const* chosen = nullptr);
 

@@ -26,7 +26,7 @@ class ShapePlans {
     // Inferred values of the graph are inferred again from other shapes.
     ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings, Backends const& backends);
 
-    // With a plan that keeps to the caller's workspace, where there is one. May be called from many threads at once.
+    // The plan keeps to the caller's workspace, where there is one. May be called from many threads at once.
     Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes);
 
    private:

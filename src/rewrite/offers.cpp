@@ -20,7 +20,7 @@ constexpr std::int64_t kMostSplits = 128;  // as GPUs have multiprocessors, or a
 constexpr std::int64_t kRowsOfTile = 128;
 constexpr std::int64_t kFewestKeysOfSplit = 256;
 
-// With all numbers of splits that are powers of two; the reason why not where there is none.
+// Programs with all numbers of splits that are powers of two, or the reason why there is none.
 Result<std::vector<Program>> all_few_queries(Attention const& attention) {
     std::vector<Program> programs;
     error_t refusal;

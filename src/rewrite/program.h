@@ -148,7 +148,7 @@ struct StepOperand {
     View view;
 };
 
-// In the order of the struct.
+// The operands of a joint and their places, in the order of its struct.
 std::vector<StepOperand> operands_of(Joint const& joint);
 std::vector<Place> places_of(Joint const& joint);
 

@@ -24,7 +24,7 @@ void work_on(Both<First, Second> const& t, long long thread) {
     else work_on(t.second, thread - of_first);
 }
 
-// For packed sequences; queries that are gathered are copied.
+// The work before a plan of packed sequences; queries that are gathered are copied.
 struct Forward_start : Both<Tables, Copy> {
     static constexpr char const* kName = "forward_start";
 };
@@ -33,7 +33,7 @@ struct Forward_end : Both<Log_sums_out, Copy> {
     static constexpr char const* kName = "forward_end";
 };
 
-// For packed sequences.
+// The work before a plan of backward of packed sequences.
 struct Backward_start : Both<Tables, Log_sums_in> {
     static constexpr char const* kName = "backward_start";
 };

@@ -6,7 +6,7 @@
 
 namespace cudnn_frontend::core::process {
 
-// Before any code runs: static objects of a program may build graphs.
+// Initialized before any code runs, since static objects of a program may build graphs.
 constinit Setting<std::size_t> kept_graphs(environment::kept_graphs);
 constinit Setting<bool> ignores_limits(environment::ignores_limits);
 constinit Setting<bool> checks_indices(environment::checks_indices);

@@ -44,7 +44,7 @@ std::vector<BehaviorNote_t> notes_of_joints(Backends const& backends, Target con
     return first == backends.end() ? std::vector<BehaviorNote_t>() : (*first)->notes_of_joints();
 }
 
-// In messages.
+// The name of a step in messages.
 std::string name_of(rewrite::Step const& step) {
     if (auto const* joint = std::get_if<Joint>(&step)) return rewrite::name_of(*joint);
     return "attention";

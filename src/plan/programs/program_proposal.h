@@ -41,7 +41,7 @@ class ProgramProposal final : public Proposal {
     std::vector<rewrite::Program> programs_;
 };
 
-// In place of the graph as it is.
+// Proposes the program in place of the graph as it is.
 Planner::Proposed propose_alone(rewrite::Program program, PackLayout layout, PlanningInput const& input,
                                 Backends const& backends);
 

@@ -177,7 +177,7 @@ class Builder {
    private:
     View integers(DataType_t type, std::int64_t count) { return program_.scratch(type, {count, 1, 1, 1}); }
 
-    // Without the names of the user's graph, so that graphs of all names share a plan.
+    // A draft without the names of the user's graph, so that graphs of all names share a plan.
     AttentionDraft options() const {
         AttentionDraft draft = AttentionDraft::without_names(a_);
         nodes::AttentionFields& fields = draft.fields();

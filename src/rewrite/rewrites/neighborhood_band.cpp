@@ -171,7 +171,7 @@ class GroupWriter {
 
     View rows_of(int port, TokenRange rows) const { return part_of(views_.at(port), kRows, rows.first, rows.count); }
 
-    // By port, where they are not written to the user's tensors.
+    // Gradients that are not written to the user's tensors, by port.
     using Gradients = std::map<int, View>;
 
     error_t attend(TokenRange queries, TokenRange keys, Mask const& mask, Lane lane, Gradients const& partial = {}) {

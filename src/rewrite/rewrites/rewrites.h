@@ -51,7 +51,7 @@ Result<Program> deterministic(Attention const& attention);
 
 std::span<Condition const> few_queries_conditions();
 
-// With the keys in so many splits of equal size. What is left over is one more part, as is the end of a causal mask.
+// The keys are in so many splits of equal size. The rest is one more part, as is the end of a causal mask.
 Result<Program> few_queries(Attention const& attention, std::int64_t splits);
 
 // --- Neighborhoods as bands

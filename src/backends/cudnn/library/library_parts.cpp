@@ -72,7 +72,7 @@ std::string problem_of_cublas(LibraryReport const& report) {
            ", or the package libcublas of NVIDIA's CUDA repository";
 }
 
-// Not opened: offline planning works only where the real driver is not loaded.
+// The driver is not opened: offline planning works only where the real one is not loaded.
 std::string note_on_driver() {
     std::string const name = "libcuda.so.1";
     if (cuda::SharedObject const driver = cuda::loaded_object(name.c_str())) return name + ": " + driver.path();

@@ -14,7 +14,7 @@ namespace cudnn_frontend::kernels {
 //   gradient[h] = -sum over b and i of exp(sink[h] - stats[b,h,i]) * sum over d of d_o[b,h,i,d] * o[b,h,i,d]
 // A row whose stats, or a head whose sink, is minus infinity adds nothing, whatever O and its gradient hold there.
 struct SinkGradientProblem {
-    // For tensors whose batch entries do not start at multiples of the first stride.
+    // The starts of batch entries that are not at multiples of the first stride.
     struct RaggedOffsets {
         DataType_t type = DataType_t::NOT_SET;  // INT32 or INT64
         std::int64_t multiplier = 1;            // elements that they count as one
@@ -30,13 +30,13 @@ struct SinkGradientProblem {
     std::optional<Operand> lengths;  // {batches, 1, 1, 1} of INT32
 };
 
-// For a block for each head; binds them to pointers.
+// The arguments for a block for each head, which bind() binds to pointers.
 SinkGradientArguments arguments_of(SinkGradientProblem const& problem);
 void bind(SinkGradientArguments& arguments, SinkGradientProblem const& problem, Pointers pointers);
 
 // Pointers come in the order of the problem's operands, and behind them those of the offsets, in the same order.
 Result<KernelPointer> compile_sink_gradient(SinkGradientProblem const& problem, DeviceFacts const& device);
-// From Kernel::serialize() for the same problem and device.
+// Loads the result of Kernel::serialize() for the same problem and device.
 Result<KernelPointer> load_sink_gradient(SinkGradientProblem const& problem, DeviceFacts const& device,
                                          std::string_view stored);
 

@@ -33,7 +33,7 @@ std::string environment_of_code() {
                       driver.is_good() ? core::text("driver for CUDA ", driver.value()) : "planned offline");
 }
 
-// From the process's plan store, or compiled.
+// The code comes from the process's plan store, or is compiled.
 Result<std::string> find_cubin(CodeName const& name) {
     auto const entry = plan::StoreEntry::of({environment_of_code()}, name.text());
     if (auto stored = entry ? entry->read() : std::nullopt) return *std::move(stored);
