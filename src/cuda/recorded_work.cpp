@@ -25,7 +25,7 @@ class WorkReader {
     using Waits = std::map<CUgraphNode, std::vector<std::size_t>>;
 
     // Returns the nodes for which those after it wait.
-    Result<std::vector<std::size_t>> read_node(CUgraphNode node, std::vector<std::size_t> const& after);
+    Result<std::vector<std::size_t>> read_node(CUgraphNode source, std::vector<std::size_t> const& after);
     error_t read_kernel(RecordedNode& node);
     error_t read_fill(RecordedNode& node);
 

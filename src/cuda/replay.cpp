@@ -7,6 +7,7 @@
 #include "cuda/driver_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ error_t cannot(std::string const& why) {
 }
 
 std::uint64_t address_of(void const* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
+void* pointer_to(std::uint64_t address) { return std::bit_cast<void*>(address); }
 
 // Pointers to no memory, since the recorded work is not run: far apart, and in each set at other distances.
 std::vector<std::uint64_t> invented_addresses(std::size_t count, std::uint64_t set) {
