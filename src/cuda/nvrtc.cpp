@@ -190,6 +190,14 @@ Result<Nvrtc const*> nvrtc() {
     return &opened.value();
 }
 
+Result<int> nvrtc_major() {
+    auto const opened = nvrtc();
+    if (opened.is_bad()) return opened.error();
+    int major = 0, minor = 0;
+    opened.value()->version(&major, &minor);
+    return major;
+}
+
 std::string describe_nvrtc() {
     Result<Nvrtc const*> const found = nvrtc();
     if (found.is_bad()) return found.error().get_message();

@@ -43,6 +43,9 @@ std::string describe_nvrtc();
 // Opens it on the first call; later calls return the same result. It is never closed.
 Result<Nvrtc const*> nvrtc();
 
+// The major version of CUDA that it comes with.
+Result<int> nvrtc_major();
+
 // A file of source code, which is in memory.
 struct SourceFile {
     char const* name;

@@ -140,6 +140,11 @@ TEST_CASE("all shapes of a class need one entry of the store, and one of the ker
         CHECK(built.loaded == (length == 200 ? 0 : 1));
     }
     CHECK(store.files().size() <= 2);
+    for (fs::path const& file : store.files()) {
+        std::string const folder = file.parent_path().filename().string();
+        // Where there is a driver, kernels are found under its release.
+        CHECK((folder.find("planned-offline") != folder.npos || folder.find("driver-for-CUDA-1") != folder.npos));
+    }
 }
 
 TEST_CASE("a list of wanted graphs fills another store", "[offline]") {

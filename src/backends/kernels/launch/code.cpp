@@ -26,16 +26,18 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
     return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
 }
 
-// A driver loads what its own and older releases of NVRTC compile.
-std::string environment_of_code() {
-    auto const driver = cuda::driver_major();
-    return core::text("kernels of ", plan::versioned_library(), ", ",
-                      driver.is_good() ? core::text("driver for CUDA ", driver.value()) : "planned offline");
+// A driver loads the code that its own and older releases of NVRTC compile. Without a driver it is one of the
+// compiler's release for which the code is stored. None where there is neither.
+std::vector<std::string> environments_of_code() {
+    auto major = cuda::driver_major();
+    if (major.is_bad()) major = cuda::nvrtc_major();
+    if (major.is_bad()) return {};
+    return {core::text("kernels of ", plan::versioned_library(), ", driver for CUDA ", major.value())};
 }
 
 // The code comes from the process's plan store, or is compiled.
 Result<std::string> find_cubin(CodeName const& name) {
-    auto const entry = plan::StoreEntry::of({environment_of_code()}, name.text());
+    auto const entry = plan::StoreEntry::of(environments_of_code(), name.text());
     if (auto stored = entry ? entry->read() : std::nullopt) return *std::move(stored);
     auto compiled = compile(name);
     if (compiled.is_bad()) return compiled.error();
