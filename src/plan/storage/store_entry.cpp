@@ -33,9 +33,10 @@ std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environ
     auto const store = core::process::plan_store();
     if (store.folder.empty() || environments.empty()) return std::nullopt;
     std::vector<Place> places;
+    places.reserve(environments.size());
     for (std::string const& environment : environments) {
-        places.push_back(
-            {PlanFolder(std::filesystem::path(store.folder) / as_name(environment)), environment + "\n" + key});
+        places.push_back({PlanFolder(std::filesystem::path(store.folder) / as_name(environment)),
+                          core::text(environment, "\n", key)});
     }
     return StoreEntry(std::move(places), store.is_frozen);
 }
