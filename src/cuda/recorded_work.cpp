@@ -113,7 +113,8 @@ error_t WorkReader::read_kernel(RecordedNode& node) {
         CUresult const result = node.kernel.func == nullptr
                                     ? cuda.argument_of_kernel(node.kernel.kern, number, &offset, &bytes)
                                     : cuda.argument_of_function(node.kernel.func, number, &offset, &bytes);
-        if (result != CUDA_SUCCESS) break;  // after the last one
+        if (result == CUDA_ERROR_INVALID_VALUE) break;  // after the last one
+        SDPA_GRAPH_TRY(driver_error(cuda, result, "asking for the arguments of a kernel"));
         node.arguments.push_back({node.words.size(), bytes});
         node.words.resize(node.words.size() + (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
         std::memcpy(&node.words[node.arguments.back().first_word], node.kernel.kernelParams[number], bytes);

@@ -50,6 +50,7 @@ class WorkInstance {
     ~WorkInstance();
 
     RecordedWork const& work() const { return work_; }
+    CUcontext context() const { return context_; }
     void set_word(std::size_t node, std::size_t word, std::uint64_t value) { work_[node].words[word] = value; }
     // Later launches have the node's words as they are now.
     error_t update(std::size_t node);

@@ -6,6 +6,8 @@
 #include "cuda/driver.h"
 #include "cuda/driver_table.h"
 
+#include <cudnn_frontend/logging.h>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -19,21 +21,57 @@ namespace {
 constexpr std::uint64_t kPointerAlignment = 16, kWorkspaceAlignment = 256;
 // From then on the addresses in another workspace are computed without another recording.
 constexpr int kVerifiedWorkspaces = 3;
+// A replay moves to another stream after so many launches there in a row.
+constexpr int kLaunchesToMove = 16;
+// Failures of the driver, such as a lack of memory, may pass.
+constexpr int kMostFailures = 3;
 
 error_t cannot(std::string const& why) {
-    return {error_code_t::CUDA_API_FAILED, "the launch cannot be replayed: " + why};
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "the launch cannot be replayed: " + why};
 }
 
 std::uint64_t address_of(void const* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 void* pointer_to(std::uint64_t address) { return std::bit_cast<void*>(address); }
 
-// Pointers to no memory, since the recorded work is not run: far apart, and in each set at other distances.
+// Numbers without a pattern, the same in each process.
+std::uint64_t mixed(std::uint64_t number) {
+    number = (number + 1) * 0x9E37'79B9'7F4A'7C15;
+    number = (number ^ (number >> 30)) * 0xBF58'476D'1CE4'E5B9;
+    return number ^ (number >> 27);
+}
+
+// Pointers to no memory, since the recorded work is not run: far apart, with no alignment but the least one, and so
+// that neither their distances nor sums of these are the same in two sets.
 std::vector<std::uint64_t> invented_addresses(std::size_t count, std::uint64_t set) {
-    constexpr std::uint64_t kFirst = std::uint64_t{1} << 40, kApart = std::uint64_t{1} << 36, kShift = 0x1'0000'0110;
+    constexpr std::uint64_t kFirst[] = {std::uint64_t{1} << 40, std::uint64_t{3} << 40, std::uint64_t{0x7000} << 32};
+    constexpr std::uint64_t kApart = std::uint64_t{1} << 36, kSpread = std::uint64_t{1} << 30;
     std::vector<std::uint64_t> addresses;
-    for (std::uint64_t i = 0; i < count; ++i) addresses.push_back(kFirst + i * kApart + set * (i + 1) * kShift);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint64_t const shift = (mixed(set * 1000 + i) % kSpread * 2 + 1) * kPointerAlignment;
+        addresses.push_back(kFirst[set] + i * kApart + shift);
+    }
     return addresses;
 }
+
+bool are_aligned(std::span<void* const> pointers) {
+    return std::ranges::all_of(pointers, [](void* pointer) { return address_of(pointer) % kPointerAlignment == 0; });
+}
+
+// Lets this thread record while another one captures a stream.
+class RelaxedCaptures {
+   public:
+    RelaxedCaptures() { exchange(); }
+    ~RelaxedCaptures() { exchange(); }
+    RelaxedCaptures(RelaxedCaptures const&) = delete;
+    RelaxedCaptures& operator=(RelaxedCaptures const&) = delete;
+
+   private:
+    void exchange() {
+        if (auto const found = driver(); found.is_good()) found.value()->exchange_capture_mode(&mode_);
+    }
+
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
 
 struct Recording {
     std::shared_ptr<CudaGraph const> graph;
@@ -91,24 +129,34 @@ Replay::Replay(std::unique_ptr<WorkInstance> instance, std::vector<AddressPlace>
       is_stale_(instance_->work().size()) {}
 
 Result<std::unique_ptr<Replay>> Replay::make(LaunchMemory const& memory, RecordLaunch const& record) {
+    RelaxedCaptures const relaxed;
     std::size_t const count = memory.pointers.size();
-    auto const of_first = invented_addresses(count, 0), of_second = invented_addresses(count, 1);
-    auto of_third = invented_addresses(count, 5);
-    auto first = record_at(of_first, memory.workspace, record);
+    std::vector<std::uint64_t> const sets[] = {invented_addresses(count, 0), invented_addresses(count, 1),
+                                               invented_addresses(count, 2)};
+    auto first = record_at(sets[0], memory.workspace, record);
     if (first.is_bad()) return first.error();
-    auto const second = record_at(of_second, memory.workspace, record);
+    auto const second = record_at(sets[1], memory.workspace, record);
     if (second.is_bad()) return second.error();
-    auto places = find_addresses(first.value().work, of_first, second.value().work, of_second);
+    auto places = find_addresses(first.value().work, sets[0], second.value().work, sets[1]);
     if (places.is_bad()) return places.error();
-    auto third = record_at(of_third, memory.workspace, record);
+    auto const third = record_at(sets[2], memory.workspace, record);
     if (third.is_bad()) return third.error();
-    set_addresses(first.value().work, places.value(), of_third);
-    if (!is_same(first.value().work, third.value().work)) return cannot("its arguments depend on the pointers");
-    auto instance = WorkInstance::make(std::move(third.value().work));
+    auto own = record_at(memory.pointers, memory.workspace, record);
+    if (own.is_bad()) return own.error();
+    std::vector<std::uint64_t> addresses(count);
+    std::ranges::transform(memory.pointers, addresses.begin(), address_of);
+    auto const is_predicted = [&](Recording const& recording, std::vector<std::uint64_t> const& at) {
+        set_addresses(first.value().work, places.value(), at);
+        return is_same(first.value().work, recording.work);
+    };
+    if (!is_predicted(third.value(), sets[2]) || !is_predicted(own.value(), addresses)) {
+        return cannot("its arguments depend on the pointers");
+    }
+    auto instance = WorkInstance::make(std::move(own.value().work));
     if (instance.is_bad()) return instance.error();
-    of_third.push_back(address_of(memory.workspace));
+    addresses.push_back(address_of(memory.workspace));
     return std::unique_ptr<Replay>(
-        new Replay(std::move(instance).value(), std::move(places).value(), std::move(of_third)));
+        new Replay(std::move(instance).value(), std::move(places).value(), std::move(addresses)));
 }
 
 void Replay::move_to(LaunchMemory const& memory, void* workspace) {
@@ -122,7 +170,12 @@ void Replay::move_to(LaunchMemory const& memory, void* workspace) {
     }
 }
 
+bool Replay::is_verified(std::uint64_t workspace) const {
+    return verified_workspaces_ >= kVerifiedWorkspaces && (workspace - addresses_.back()) % verified_alignment_ == 0;
+}
+
 error_t Replay::learn_workspace(LaunchMemory const& memory, RecordLaunch const& record) {
+    RelaxedCaptures const relaxed;
     std::uint64_t const before[] = {addresses_.back()}, now[] = {address_of(memory.workspace)};
     auto const recording = record_at(memory.pointers, memory.workspace, record);
     if (recording.is_bad()) return recording.error();
@@ -137,17 +190,16 @@ error_t Replay::learn_workspace(LaunchMemory const& memory, RecordLaunch const& 
     }
     move_to(memory, memory.workspace);
     ++verified_workspaces_;
+    std::uint64_t const moved_by = now[0] - before[0];
+    verified_alignment_ = std::min(verified_alignment_, moved_by & (~moved_by + 1));
     return is_same(instance_->work(), recording.value().work) ? error_t()
                                                               : cannot("its arguments depend on the workspace");
 }
 
 Result<bool> Replay::launch(LaunchMemory const& memory, CUstream stream, RecordLaunch const& record) {
-    std::uint64_t const moved_by = address_of(memory.workspace) - addresses_.back();
-    if (moved_by % kWorkspaceAlignment != 0) return false;
-    for (void* const pointer : memory.pointers) {
-        if (address_of(pointer) % kPointerAlignment != 0) return false;
-    }
-    if (moved_by != 0 && verified_workspaces_ < kVerifiedWorkspaces) SDPA_GRAPH_TRY(learn_workspace(memory, record));
+    std::uint64_t const workspace = address_of(memory.workspace), moved_by = workspace - addresses_.back();
+    if (moved_by % kWorkspaceAlignment != 0 || !are_aligned(memory.pointers)) return false;
+    if (moved_by != 0 && !is_verified(workspace)) SDPA_GRAPH_TRY(learn_workspace(memory, record));
     move_to(memory, memory.workspace);
     for (std::size_t node = 0; node < is_stale_.size(); ++node) {
         if (!is_stale_[node]) continue;
@@ -163,45 +215,56 @@ struct KeptReplay::State {
 
     // Whether this launch may be a replay: the launches before it were enough, and on this stream.
     bool is_due(CUstream on);
+    // The same for the stream's context, which has to be the thread's, and the one of the recording.
+    bool is_in_context(CUstream on) const;
+    Result<bool> try_launch(LaunchMemory const& memory, CUstream on, RecordLaunch const& record);
+    void note(error_t const& failure);
 
     std::int64_t const first_replay = core::process::replay_after.get();  // below 0: there is none
     bool is_given_up = first_replay < 0;
     std::optional<CUstream> stream;
-    std::int64_t launches = 0, launches_elsewhere = 0;
+    std::int64_t launches = 0;
+    int launches_elsewhere = 0, failures = 0;
     std::unique_ptr<Replay> replay;
 };
 
-static bool is_in_context_of(CUstream stream) {
-    CUcontext own = nullptr, current = nullptr;
-    error_t const failure = ask("asking for the stream's context", [&](Driver const& cuda) {
-        CUresult const result = cuda.context_of_stream(stream, &own);
-        return result == CUDA_SUCCESS ? cuda.current_context(&current) : result;
-    });
-    return failure.is_good() && own == current;
-}
-
 bool KeptReplay::State::is_due(CUstream on) {
     if (is_given_up) return false;
-    if (stream && *stream != on && ++launches_elsewhere <= first_replay) return false;
+    if (stream && *stream != on && ++launches_elsewhere <= kLaunchesToMove) return false;
     stream = on;
     launches_elsewhere = 0;
     return replay != nullptr || launches++ >= first_replay;
 }
 
+bool KeptReplay::State::is_in_context(CUstream on) const {
+    CUcontext own = nullptr, current = nullptr;
+    error_t const failure = ask("asking for the stream's context", [&](Driver const& cuda) {
+        CUresult const result = cuda.context_of_stream(on, &own);
+        return result == CUDA_SUCCESS ? cuda.current_context(&current) : result;
+    });
+    return failure.is_good() && own == current && (replay == nullptr || replay->context() == own);
+}
+
+Result<bool> KeptReplay::State::try_launch(LaunchMemory const& memory, CUstream on, RecordLaunch const& record) {
+    auto const is_captured = is_capturing(on);
+    if (is_captured.is_bad() || is_captured.value() || !is_in_context(on) || !are_aligned(memory.pointers))
+        return false;
+    if (replay == nullptr) SDPA_GRAPH_TRY(Replay::make(memory, record).move_to(replay));
+    return replay->launch(memory, on, record);
+}
+
+void KeptReplay::State::note(error_t const& failure) {
+    if (isLoggingEnabled()) core::log_line(failure.err_msg);
+    replay.reset();
+    launches = 0;
+    is_given_up = failure.code == error_code_t::GRAPH_NOT_SUPPORTED || ++failures >= kMostFailures;
+}
+
 bool KeptReplay::State::launch(LaunchMemory const& memory, CUstream on, RecordLaunch const& record) {
     if (!is_due(on)) return false;
-    auto const is_captured = is_capturing(on);
-    if (is_captured.is_bad() || is_captured.value()) return false;
-    if (replay == nullptr && !is_in_context_of(on)) return false;  // the recording would be of another GPU
-    error_t failure;
-    if (replay == nullptr) failure = Replay::make(memory, record).move_to(replay);
-    bool has_run = false;
-    if (replay != nullptr) failure = replay->launch(memory, on, record).move_to(has_run);
-    if (failure.is_good()) return has_run;
-    core::log_line(failure.err_msg);
-    is_given_up = true;
-    replay.reset();
-    return false;
+    auto const has_run = try_launch(memory, on, record);
+    if (has_run.is_bad()) note(has_run.error());
+    return has_run.is_good() && has_run.value();
 }
 
 KeptReplay::KeptReplay() : state_(new State) {}

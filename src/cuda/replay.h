@@ -39,7 +39,8 @@ struct AddressPlace {
 Result<std::vector<AddressPlace>> find_addresses(RecordedWork const& one, std::span<std::uint64_t const> of_one,
                                                  RecordedWork const& other, std::span<std::uint64_t const> of_other);
 
-// Work whose addresses are known: recorded twice to find them, and a third time to verify that they are all.
+// Work whose addresses are known: recorded twice to find them, and twice more to verify that they are all, the last
+// time on the launch's own memory.
 class Replay {
    public:
     // An error says why the launch cannot be replayed.
@@ -47,6 +48,8 @@ class Replay {
 
     // Whether it ran; the launch has to be made without it where it did not. An error if that will not change.
     Result<bool> launch(LaunchMemory const& memory, CUstream stream, RecordLaunch const& record);
+    // In which it was recorded.
+    CUcontext context() const { return instance_->context(); }
 
    private:
     Replay(std::unique_ptr<WorkInstance> instance, std::vector<AddressPlace> places,
@@ -55,12 +58,14 @@ class Replay {
     void move_to(LaunchMemory const& memory, void* workspace);
     // Fills in a workspace have to be in real memory, so that addresses in it are found once there is a second one.
     error_t learn_workspace(LaunchMemory const& memory, RecordLaunch const& record);
+    bool is_verified(std::uint64_t workspace) const;
 
     std::unique_ptr<WorkInstance> instance_;
     std::vector<AddressPlace> places_;
     std::vector<std::uint64_t> addresses_;  // of the pointers, then of the workspace
     std::vector<char> is_stale_;            // of each node: whether the instance was not given its words yet
     int verified_workspaces_ = 1;
+    std::uint64_t verified_alignment_ = std::uint64_t{1} << 63;  // which all their distances have
 };
 
 // The replay of a launch that is made again and again. Threads that launch at once do not share it: the second one
