@@ -24,7 +24,8 @@ error_t ProgramExecutable::run_step(ProgramStep const& step, Launch const& launc
         auto* const base = source.is_in_workspace ? workspace : static_cast<std::byte*>(launch.pointers[source.slot]);
         pointers.all()[i] = base + source.offset;
     }
-    return run(step, Launch{launch.queue, pointers.all(), workspace + step.workspace_at, launch.stream});
+    return run(step,
+               Launch{launch.queue, pointers.all(), workspace + step.workspace_at, launch.stream, launch.may_replay});
 }
 
 template <class Run>
@@ -43,7 +44,7 @@ error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what,
 
 error_t ProgramExecutable::launch(Launch const& launch) const {
     auto const record = [this](Launch const& own, Recording recording) { return capture(own, recording); };
-    if (replays_ != nullptr && replays_->launch(launch, record)) return {};
+    if (replays_ != nullptr && launch.may_replay && replays_->launch(launch, record)) return {};
     return for_each_step(launch, "the results are",
                          [](ProgramStep const& step, Launch const& own) { return step.executable->launch(own); });
 }

@@ -59,6 +59,7 @@ struct Launch {
     std::span<void* const> pointers;  // one for each slot of the proposal's layout, in order
     void* workspace = nullptr;        // workspace_size() bytes
     Stream stream = nullptr;          // the queue's, in programs
+    bool may_replay = true;
 };
 
 // A recording of several executables' work, each in a recording of its own, in the order of their lanes. The first one

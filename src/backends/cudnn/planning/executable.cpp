@@ -80,7 +80,8 @@ error_t CudnnExecutable::launch_engine(plan::Launch const& launch) const {
 error_t CudnnExecutable::launch(plan::Launch const& launch) const {
     SDPA_GRAPH_TRY(check_contents(launch));
     auto const record = [this](plan::Launch const& own, plan::Recording recording) { return capture(own, recording); };
-    return replays_ != nullptr && replays_->launch(launch, record) ? error_t() : launch_steps(launch);
+    bool const may_replay = replays_ != nullptr && launch.may_replay;
+    return may_replay && replays_->launch(launch, record) ? error_t() : launch_steps(launch);
 }
 
 error_t CudnnExecutable::launch_steps(plan::Launch const& launch) const {

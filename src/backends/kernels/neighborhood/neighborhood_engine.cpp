@@ -47,7 +47,7 @@ class NeighborhoodExecutable final : public plan::Executable {
 
     error_t launch(plan::Launch const& launch) const override {
         auto const record = [this](plan::Launch const& all, plan::Recording to) { return capture(all, to); };
-        if (replays_->launch(launch, record)) return {};
+        if (launch.may_replay && replays_->launch(launch, record)) return {};
         auto const own = device_.stream_of(launch.queue);
         if (own.is_bad()) return own.error();
         return for_each_kernel(launch, [&](Kernel const& kernel, Pointers pointers) {
