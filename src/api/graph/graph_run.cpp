@@ -30,13 +30,14 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
 error_t check_queue(Graph::Impl const& impl, detail::Run_queue const& queue) {
     bool const is_of_stream = impl.planned_for == Target::Kind::STREAM;
     bool const needs_handle = impl.planned_for == Target::Kind::CUDA || impl.planned_for == Target::Kind::OFFLINE;
-    if (queue.is_stream ? !needs_handle : !is_of_stream || queue.pointer == nullptr) return {};
-    return {error_code_t::INVALID_VALUE,
-            queue.is_stream
-                ? "the plan was built for a cuDNN handle, and the call has a Cuda_stream; pass a handle, whose "
-                  "stream runtime::set_stream() sets"
-                : "the plan was built for Target::cuda(Cuda_stream), and the call has a cuDNN handle; pass a "
-                  "Cuda_stream"};
+    if (queue.is_stream ? !needs_handle : !is_of_stream) return {};
+    return {
+        error_code_t::INVALID_VALUE,
+        queue.is_stream
+            ? "the plan was built for a cuDNN handle, and the call has a Cuda_stream; pass a handle, whose "
+              "stream runtime::set_stream() sets"
+            : "the plan was built for Target::cuda(Cuda_stream), and the call has none; pass one, which may be that of "
+              "the default stream"};
 }
 
 // The same, for a run on that queue.
