@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from . import _core
 _TYPES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _MOST_WIDTH = 256
+_TRIED_ROWS = 64
 
 _devices: tuple[str, ...] = ()
 _originals: dict[tuple[Any, str], Callable[..., Any]] = {}
@@ -119,7 +121,12 @@ def _reason_of_backward(tensors: tuple[Any, ...], options: dict[str, Any]) -> st
     is_deterministic = torch.are_deterministic_algorithms_enabled()
     key = (query.device, query.dtype, *sizes, options["is_causal"], options["dropout_p"] > 0, is_deterministic)
     if key not in _backward_reasons:
-        _backward_reasons[key] = _try_backward(tensors, options)
+        # In a thread of its own, since hooks of saved tensors, such as those of checkpoints, are a thread's.
+        found: list[str | None] = []
+        trial = threading.Thread(target=lambda: found.append(_try_backward(tensors, options)))
+        trial.start()
+        trial.join()
+        _backward_reasons[key] = found[0] if found else None
     return _backward_reasons[key]
 
 
@@ -127,13 +134,15 @@ def _try_backward(tensors: tuple[Any, ...], options: dict[str, Any]) -> str | No
     from .torch import scaled_dot_product_attention
 
     device = tensors[0].device
-    with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.enable_grad():
-        inputs = [torch.zeros_like(tensor).requires_grad_() for tensor in tensors]
-        try:
+    try:
+        with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.enable_grad():
+            inputs = [torch.zeros_like(tensor.detach()[:1, :, :_TRIED_ROWS]).requires_grad_() for tensor in tensors]
             result = scaled_dot_product_attention(*inputs, **options)
             torch.autograd.grad(result, inputs, torch.zeros_like(result))
-        except _core.cudnnGraphNotSupportedError as error:
-            return f"backward refused: {getattr(error, 'rule', None) or 'no engine'}"
+    except _core.cudnnGraphNotSupportedError as error:
+        return f"backward refused: {getattr(error, 'rule', None) or 'no engine'}"
+    except Exception:  # of memory, for example: the call itself will say
+        return None
     return None
 
 
