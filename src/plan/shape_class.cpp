@@ -2,6 +2,7 @@
 
 #include "attention/attention_operands.h"
 #include "core/process/process_settings.h"
+#include "expand/expand.h"
 #include "plan/known_plans.h"
 #include "plan/programs/program_proposal.h"
 #include "rewrite/rewrites/rewrites.h"
@@ -34,9 +35,25 @@ bool wants_class(Target const& target, Settings const& settings) {
     return policy == ShapePolicy_t::CLASSES || (policy == ShapePolicy_t::AUTO && is_on_gpu);
 }
 
+// A tensor that no operation reads needs no pointer in packs.
+static bool reads_all_tensors(rewrite::Attention const& attention) {
+    using namespace rewrite::attention;
+    bool const ignores_sink = attention.is_backward() && attention.has(SinkToken) && !attention.has(DSinkToken);
+    return !ignores_sink && !attention.has(AttnScale);
+}
+
+static Result<PackLayout> layout_as_given(nodes::ValidatedGraph const& graph) {
+    auto const attention = rewrite::Attention::of(graph);
+    if (attention && reads_all_tensors(*attention)) return make_pack_layout(graph.spec());
+    auto const op_graph = expand::expand(graph, {});
+    if (op_graph.is_bad()) return op_graph.error();
+    return make_pack_layout(graph.spec(), op_graph.value());
+}
+
 // The layout of the graph as it is, with the alignment that a GPU's engines need.
-PackLayout layout_of_class(PlanningInput const& input) {
-    PackLayout layout = make_pack_layout(input.graph.spec());
+Result<PackLayout> layout_of_class(PlanningInput const& input) {
+    PackLayout layout;
+    SDPA_GRAPH_TRY(layout_as_given(input.graph).move_to(layout));
     bool const is_on_host = input.target.kind() == Target::Kind::CPU || input.target.kind() == Target::Kind::REFERENCE;
     if (is_on_host) return layout;
     layout.host_memory = HostMemory::ScalarsByValue;
@@ -52,7 +69,9 @@ Result<Planner::Proposed> propose_class(PlanningInput const& input, Backends con
     if (program.is_bad()) return program.error();
     SDPA_GRAPH_TRY(obstacle_to_joints(input.target, backends));
     SDPA_GRAPH_TRY(check_attention(program.value(), input, backends));
-    return propose_alone(std::move(program).value(), layout_of_class(input), input, backends);
+    auto layout = layout_of_class(input);
+    if (layout.is_bad()) return layout.error();
+    return propose_alone(std::move(program).value(), std::move(layout).value(), input, backends);
 }
 
 }  // namespace cudnn_frontend::plan

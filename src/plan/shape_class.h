@@ -9,7 +9,7 @@ namespace cudnn_frontend::plan {
 bool wants_class(Target const& target, Settings const& settings);
 
 // The layout that packs of such a graph have to fit.
-PackLayout layout_of_class(PlanningInput const& input);
+Result<PackLayout> layout_of_class(PlanningInput const& input);
 
 // Proposes the program of the graph's class. An error says why the graph cannot be in a class, or no engine takes it.
 Result<Planner::Proposed> propose_class(PlanningInput const& input, Backends const& backends);

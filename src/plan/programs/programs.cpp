@@ -92,7 +92,11 @@ bool is_program(Stored const& stored) { return stored.engine.starts_with(Program
 // What packs need is what they need where the program was made.
 static Result<std::shared_ptr<PackLayout const>> layout_of(PlanningInput const& input, rewrite::Program const& program,
                                                            Backends const& backends) {
-    if (program.name == rewrite::kNameOfClasses) return std::make_shared<PackLayout const>(layout_of_class(input));
+    if (program.name == rewrite::kNameOfClasses) {
+        auto layout = layout_of_class(input);
+        if (layout.is_bad()) return layout.error();
+        return std::make_shared<PackLayout const>(std::move(layout).value());
+    }
     auto const planner = Planner::propose(input, backends);
     if (planner.is_bad()) return planner.error();
     return std::make_shared<PackLayout const>(planner.value()->layout());
