@@ -41,6 +41,11 @@ fe::error_t build_for(fs::path const& file, fe::Target const& target) {
 
 fe::error_t fill_plan_store(std::string const& wanted, std::string const& device, Filled_plans& filled) noexcept {
     return fe::core::guarded([&]() -> fe::error_t {
+        if (plan_store().folder.empty() || plan_store().is_frozen) {
+            return {fe::error_code_t::INVALID_VALUE,
+                    "the process has no plan store that is written; call set_plan_store() "
+                    "with the folder that is to be filled first"};
+        }
         std::error_code failure;
         std::vector<fs::path> files;
         for (fs::directory_iterator at(wanted, failure), end; !failure && at != end; at.increment(failure)) {

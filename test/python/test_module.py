@@ -230,7 +230,13 @@ def test_plan_stores_are_filled_merged_and_pruned(tmp_path):
     (one / "environment").mkdir(parents=True)
     (one / "environment" / "damaged.plan").write_bytes(b"damaged")
     assert sdpa_graph.merge_plan_stores(str(one), str(other)) == 0
-    assert sdpa_graph.prune_plan_store(str(one), 0) == 1
-    assert sdpa_graph.fill_plan_store(str(one), "h100") == {"compiled": 0, "loaded": 0, "refused": []}
-    with pytest.raises(RuntimeError, match="cannot be read: .*; name"):
-        sdpa_graph.fill_plan_store(str(tmp_path / "nowhere"), "h100")
+    assert sdpa_graph.prune_plan_store(str(one), 0) == 0
+    with pytest.raises(RuntimeError, match="no plan store that is written"):
+        sdpa_graph.fill_plan_store(str(one), "h100")
+    sdpa_graph.set_plan_store(str(other))
+    try:
+        assert sdpa_graph.fill_plan_store(str(one), "h100") == {"compiled": 0, "loaded": 0, "refused": []}
+        with pytest.raises(RuntimeError, match="cannot be read: .*; name"):
+            sdpa_graph.fill_plan_store(str(tmp_path / "nowhere"), "h100")
+    finally:
+        sdpa_graph.set_plan_store("")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -77,16 +78,41 @@ Result<StoredFile> read_file(fs::path const& path) {
     return found;
 }
 
-// Each file of a store, and its folder's name. An error where the store cannot be read.
+// Each file in the folders of a store's environments. An error where the store cannot be read.
 template <class Visit>
 error_t for_each_file(fs::path const& store, Visit const& visit) {
     std::error_code failure;
-    for (fs::recursive_directory_iterator at(store, failure), end; !failure && at != end; at.increment(failure)) {
-        if (at->path().extension() == ".plan") SDPA_GRAPH_TRY(visit(at->path()));
+    std::vector<fs::path> files;
+    for (fs::directory_iterator at(store, failure), end; !failure && at != end; at.increment(failure)) {
+        std::error_code of_file;  // one that is no folder
+        for (fs::directory_iterator file(at->path(), of_file), last; !of_file && file != last;
+             file.increment(of_file)) {
+            files.push_back(file->path());
+        }
     }
-    if (!failure) return {};
-    return {error_code_t::INVALID_VALUE,
-            text("the plan store '", store.string(), "' cannot be read: ", failure.message(), "; name its folder")};
+    if (failure) {
+        return {error_code_t::INVALID_VALUE,
+                text("the plan store '", store.string(), "' cannot be read: ", failure.message(), "; name its folder")};
+    }
+    for (fs::path const& file : files) SDPA_GRAPH_TRY(visit(file));
+    return {};
+}
+
+// Other programs have files of that name, too.
+bool begins_as_stored_plan(fs::path const& path) {
+    std::ifstream file(path, std::ios::binary);
+    Header const wanted;
+    Header header;
+    return path.extension() == ".plan" && read_bytes(file, &header.mark, sizeof header.mark) &&
+           header.mark == wanted.mark;
+}
+
+// What a process left that ended while it wrote.
+bool is_left_over(fs::path const& path) {
+    std::error_code failure;
+    auto const written = fs::last_write_time(path, failure);
+    return !failure && path.extension() == ".new" && path.string().find(".plan.") != std::string::npos &&
+           fs::file_time_type::clock::now() - written > std::chrono::hours(1);
 }
 
 }  // namespace
@@ -130,14 +156,16 @@ void PlanFolder::mark_used(std::string const& key) const {
 Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
     std::int64_t copied = 0;
     auto const copy = [&](fs::path const& path) -> error_t {
-        std::error_code ignored;
-        PlanFolder const folder(into / path.parent_path().filename());
-        if (fs::exists(into / path.parent_path().filename() / path.filename(), ignored)) return {};
+        if (!begins_as_stored_plan(path)) return {};
         auto const stored = read_file(path);
-        if (stored.is_bad()) return {};  // it would be a miss there too
-        error_t failure = folder.write(stored.value().key, stored.value().plan);
-        if (failure.is_good()) ++copied;
-        return failure;
+        fs::path const other = into / path.parent_path().filename() / path.filename();
+        if (stored.is_bad() || read_file(other).is_good()) return {};
+        PlanFolder const folder(other.parent_path());
+        SDPA_GRAPH_TRY(folder.write(stored.value().key, stored.value().plan));
+        std::error_code ignored;
+        fs::last_write_time(other, fs::last_write_time(path, ignored), ignored);  // when it was used last
+        ++copied;
+        return {};
     };
     SDPA_GRAPH_TRY(for_each_file(from, copy));
     return copied;
@@ -152,6 +180,8 @@ Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_byte
     std::vector<UsedFile> files;
     auto const note = [&](fs::path const& path) -> error_t {
         std::error_code failure;  // of a file that another process removed
+        if (is_left_over(path)) fs::remove(path, failure);
+        if (!begins_as_stored_plan(path)) return {};
         UsedFile file{fs::last_write_time(path, failure), path, failure ? 0 : fs::file_size(path, failure)};
         if (!failure) files.push_back(std::move(file));
         return {};
@@ -159,13 +189,11 @@ Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_byte
     SDPA_GRAPH_TRY(for_each_file(store, note));
     std::ranges::sort(files, std::greater(), &UsedFile::when);
     std::int64_t removed = 0;
-    std::uintmax_t kept = 0;
+    std::uintmax_t bytes = 0;
     for (UsedFile const& file : files) {
-        kept += file.bytes;
-        if (kept <= most_bytes) continue;
-        kept -= file.bytes;
+        bytes += file.bytes;
         std::error_code failure;
-        if (fs::remove(file.path, failure) && !failure) ++removed;
+        if (bytes > most_bytes && fs::remove(file.path, failure) && !failure) ++removed;
     }
     return removed;
 }

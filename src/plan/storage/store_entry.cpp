@@ -41,7 +41,7 @@ std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environ
     return StoreEntry(std::move(places), store.is_frozen);
 }
 
-std::optional<std::string> StoreEntry::read() const {
+std::optional<StoreEntry::Stored> StoreEntry::read() const {
     for (auto const& [folder, key] : places_) {
         auto bytes = folder.read(key);
         if (bytes.is_bad()) {
@@ -49,7 +49,7 @@ std::optional<std::string> StoreEntry::read() const {
             continue;
         }
         if (!is_frozen_) folder.mark_used(key);
-        return std::move(bytes).value();
+        return Stored{std::move(bytes).value(), folder.file_of(key)};
     }
     return std::nullopt;
 }
@@ -60,9 +60,8 @@ void StoreEntry::write(std::string_view bytes) const {
     if (error_t const failure = folder.write(key, bytes); failure.is_bad()) log(failure.err_msg);
 }
 
-void StoreEntry::report(std::string const& why) const {
-    auto const& [folder, key] = places_.front();
-    log("plan store: '" + folder.file_of(key).string() + "' was not loaded: " + why);
+void StoreEntry::report(Stored const& stored, std::string const& why) {
+    log("plan store: '" + stored.file.string() + "' was not loaded: " + why);
 }
 
 }  // namespace cudnn_frontend::plan

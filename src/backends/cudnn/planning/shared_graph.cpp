@@ -36,11 +36,11 @@ std::shared_ptr<EnginePlan const> SharedEngine::build(Device const* device, Desc
 }
 
 std::shared_ptr<EnginePlan const> SharedEngine::load(Device const& device, plan::StoreEntry const& entry) const {
-    auto const text = entry.read();
-    if (!text) return nullptr;
-    auto plan = EnginePlan::load(unused_.descriptor.api(), config_.choice, *text, nullptr, &device);
+    auto const stored = entry.read();
+    if (!stored) return nullptr;
+    auto plan = EnginePlan::load(unused_.descriptor.api(), config_.choice, stored->bytes, nullptr, &device);
     if (plan.is_bad()) {
-        entry.report(plan.error().err_msg);
+        plan::StoreEntry::report(*stored, plan.error().err_msg);
         return nullptr;
     }
     ++core::process::engine_counts_of_thread().loaded;

@@ -29,16 +29,20 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
 // A driver loads the code that its own and older releases of NVRTC compile. Without a driver it is one of the
 // compiler's release for which the code is stored. None where there is neither.
 std::vector<std::string> environments_of_code() {
-    auto major = cuda::driver_major();
-    if (major.is_bad()) major = cuda::nvrtc_major();
-    if (major.is_bad()) return {};
-    return {core::text("kernels of ", plan::versioned_library(), ", driver for CUDA ", major.value())};
+    constexpr int kOldest = 12;
+    auto newest = cuda::driver_major();
+    if (newest.is_bad()) newest = cuda::nvrtc_major();
+    std::vector<std::string> environments;
+    for (int major = newest.is_good() ? newest.value() : 0; major >= kOldest; --major) {
+        environments.push_back(core::text("kernels of ", plan::versioned_library(), ", driver for CUDA ", major));
+    }
+    return environments;
 }
 
 // The code comes from the process's plan store, or is compiled.
 Result<std::string> find_cubin(CodeName const& name) {
     auto const entry = plan::StoreEntry::of(environments_of_code(), name.text());
-    if (auto stored = entry ? entry->read() : std::nullopt) return *std::move(stored);
+    if (auto stored = entry ? entry->read() : std::nullopt) return std::move(stored->bytes);
     auto compiled = compile(name);
     if (compiled.is_bad()) return compiled.error();
     if (entry) entry->write(compiled.value().cubin);

@@ -147,6 +147,7 @@ TEST_CASE("plan stores: merging copies the whole files that the other lacks") {
     PlanFolder const source(from / "environment"), target(into / "environment");
     for (char const* const key : {"a", "b", "c"}) REQUIRE(source.write(key, plan(1)).is_good());
     REQUIRE(target.write("a", plan(2)).is_good());
+    write_text(target.file_of("b"), "damaged");
     write_text(source.file_of("c"), "damaged");
     CHECK(cudnn_frontend::plan::merge_stores(from, into).value() == 1);
     CHECK(target.read("a").value() == plan(2));
@@ -171,11 +172,16 @@ TEST_CASE("plan stores: pruning removes what was used least recently") {
     used(first.file_of("a"), 4), used(first.file_of("b"), 3), used(second.file_of("a"), 2),
         used(second.file_of("b"), 1);
     first.mark_used("a");
+    fs::path const foreign = folder.path() / "one" / "engine.plan", deeper = folder.path() / "one" / "more";
+    write_text(foreign, "of another program");
+    fs::create_directories(deeper);
+    fs::copy_file(first.file_of("a"), deeper / "a.plan");
     std::uintmax_t const bytes = fs::file_size(first.file_of("a"));
     CHECK(cudnn_frontend::plan::prune_store(folder.path(), 4 * bytes).value() == 0);
     CHECK(cudnn_frontend::plan::prune_store(folder.path(), 2 * bytes + bytes / 2).value() == 2);
     CHECK((first.read("a").is_good() && second.read("b").is_good()));
     CHECK((first.read("b").is_bad() && second.read("a").is_bad()));
     CHECK(cudnn_frontend::plan::prune_store(folder.path(), 0).value() == 2);
+    CHECK((fs::exists(foreign) && fs::exists(deeper / "a.plan")));
     CHECK(cudnn_frontend::plan::prune_store(folder.path() / "nowhere", 0).is_bad());
 }
