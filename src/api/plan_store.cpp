@@ -43,8 +43,9 @@ fe::error_t fill_plan_store(std::string const& wanted, std::string const& device
     return fe::core::guarded([&]() -> fe::error_t {
         if (plan_store().folder.empty() || plan_store().is_frozen) {
             return {fe::error_code_t::INVALID_VALUE,
-                    "the process has no plan store that is written; call set_plan_store() "
-                    "with the folder that is to be filled first"};
+                    "the process has no plan store that is written; make the folder that is to be filled the process's "
+                    "plan "
+                    "store first"};
         }
         std::error_code failure;
         std::vector<fs::path> files;

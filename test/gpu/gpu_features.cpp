@@ -9,6 +9,7 @@
 #include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -112,7 +113,9 @@ void check_kept_graphs(GpuStream const& gpu, std::vector<std::byte> const& wante
         return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     };
     cudnn_frontend::runtime::forget_graphs();
-    double const first = milliseconds_of_build(), again = milliseconds_of_build();
+    double const first = milliseconds_of_build();
+    double again = milliseconds_of_build();
+    for (int i = 0; i < 3; ++i) again = std::min(again, milliseconds_of_build());  // others may use the machine
     expect(again * 5 < first, "building takes " + std::to_string(first) + " ms, then " + std::to_string(again));
     Place kept(gpu);
     expect_good(kept.graph().execute(gpu.handle(), kept.pack(), kept.scratch()), "a run of a kept plan");
