@@ -8,7 +8,7 @@ import sys
 from check_function_lengths import COMMENT_OR_LITERAL
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("include", "src", "python", "samples", "test", "bench")
+FOLDERS = ("include", "src", "python", "samples", "test", "bench", "tools")
 SUFFIXES = (".h", ".c", ".cpp", ".cu", ".cuh")
 
 # Not yet checked. The list only becomes shorter.

@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("include", "src", "python", "samples", "test", "bench")
+FOLDERS = ("include", "src", "python", "samples", "test", "bench", "tools")
 LIMIT, LONG, LONG_SHARE, FILE_LIMIT = 100, 60, 0.02, 600
 
 COMMENT_OR_LITERAL = re.compile(

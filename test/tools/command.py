@@ -1,0 +1,107 @@
+"""Runs the command sdpa, and makes small graphs for it."""
+
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = os.environ["SDPA_COMMAND"]
+GRAPHS = pathlib.Path(os.environ["SDPA_GRAPHS"])
+YES, NO, USAGE = 0, 1, 2
+
+
+def tensor(name, uid, dim, **members):
+    stride = [1] * len(dim)
+    for i in reversed(range(len(dim) - 1)):
+        stride[i] = stride[i + 1] * dim[i + 1]
+    return {"name": name, "uid": uid, "dim": list(dim), "stride": stride, **members}
+
+
+def attention(queries=16, keys=16, heads=2, key_heads=None, depth=8, value_depth=None, data_type="FLOAT", batches=1, **fields):
+    """A graph of one node of forward attention."""
+    key_heads, value_depth = key_heads or heads, value_depth or depth
+    return {
+        "format": "sdpa-graph",
+        "version": 1,
+        "context": {"io_data_type": data_type, "intermediate_data_type": "FLOAT", "compute_data_type": "FLOAT"},
+        "tensors": {
+            "t0": tensor("Q", 1, (batches, heads, queries, depth)),
+            "t1": tensor("K", 2, (batches, key_heads, keys, depth)),
+            "t2": tensor("V", 3, (batches, key_heads, keys, value_depth)),
+            "t3": tensor("O", 4, (batches, heads, queries, value_depth)),
+        },
+        "nodes": [
+            {
+                "tag": "SDPA_FORWARD",
+                "name": "attention",
+                "inputs": {"Q": "t0", "K": "t1", "V": "t2"},
+                "outputs": {"O": "t3"},
+                "fields": {"attn_scale": 0.25, **fields},
+            }
+        ],
+    }
+
+
+def padded(graph):
+    """The graph with a padding mask and lengths."""
+    graph = copy.deepcopy(graph)
+    batches = graph["tensors"]["t0"]["dim"][0]
+    node = graph["nodes"][0]
+    for name in ("seq_len_q", "seq_len_kv"):
+        place = f"t{len(graph['tensors'])}"
+        graph["tensors"][place] = tensor(name, len(graph["tensors"]) + 1, (batches, 1, 1, 1), data_type="INT32")
+        node["inputs"][name] = place
+    node["fields"]["padding_mask"] = True
+    return graph
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, graph):
+        path = self.folder / name
+        path.write_text(graph if isinstance(graph, str) else json.dumps(graph))
+        return path
+
+    def run_command(self, *arguments, input=None, environment=None):
+        if isinstance(input, dict):
+            input = json.dumps(input)
+        return subprocess.run(
+            [COMMAND, *map(str, arguments)],
+            input=input if input is None or isinstance(input, bytes) else input.encode(),
+            stdin=subprocess.DEVNULL if input is None else None,
+            capture_output=True,
+            env={**os.environ, **(environment or {})},
+            timeout=300,
+        )
+
+    def expect(self, status, *arguments, input=None, environment=None):
+        """Runs the command, which must exit so, and returns its standard output; its errors where it is USAGE."""
+        done = self.run_command(*arguments, input=input, environment=environment)
+        output, errors = done.stdout.decode(), done.stderr.decode()
+        self.assertEqual(done.returncode, status, f"{arguments}: {output}{errors}")
+        if status == USAGE:
+            self.assertEqual(output, "")
+            self.assertRegex(errors, r"^sdpa: ")
+            return errors
+        return output
+
+    def expect_json(self, status, *arguments, **keywords):
+        return json.loads(self.expect(status, *arguments, "--json", **keywords))
+
+    def need_cudnn(self):
+        report = json.loads(self.run_command("doctor", "--json").stdout)
+        if not report.get("offline", report["gpu"])["usable"] or report["cudnn_version"] == 0:
+            print("this test is skipped: there is no cuDNN library here")
+            self.skipTest("there is no cuDNN library here")
+
+
+def main():
+    unittest.main(argv=[sys.argv[0]])

@@ -1,0 +1,43 @@
+"""sdpa doctor"""
+
+import json
+import re
+
+from command import YES, CommandTest, main
+
+
+class Doctor(CommandTest):
+    def test_names_versions_libraries_and_reasons(self):
+        done = self.run_command("doctor")
+        text = done.stdout.decode()
+        self.assertIn(done.returncode, (0, 1))
+        for line in ("sdpa-graph ", "system ", "driver ", "GPU ", "offline ", "store ", "libraries", "environment"):
+            self.assertRegex(text, rf"(?m)^{line}")
+
+    def test_json_agrees_with_the_exit_code(self):
+        done = self.run_command("doctor", "--json")
+        report = json.loads(done.stdout)
+        self.assertEqual(done.returncode == 0, report["gpu"]["usable"] or report["offline"]["usable"])
+        self.assertRegex(report["library"], r"^\d+\.\d+\.\d+$")
+        self.assertTrue(report["gpu"]["usable"] or report["gpu"]["reason"])
+
+    def test_quick_does_not_plan(self):
+        self.assertNotIn("offline", self.expect_json(YES, "doctor", "--quick"))
+
+    def test_store_and_environment(self):
+        (self.folder / "one.plan").write_bytes(bytes(2048))
+        store = {"SDPA_GRAPH_PLAN_STORE": str(self.folder), "SDPA_GRAPH_PLAN_STORE_FROZEN": "1", "CUDNN_FRONTEND_LOG_INFO": "0"}
+        text = self.expect(YES, "doctor", "--quick", environment=store)
+        self.assertRegex(text, rf"(?m)^store +{re.escape(str(self.folder))}, 1 files of 2.0 KiB in all, frozen$")
+        self.assertRegex(text, r"(?m)^  CUDNN_FRONTEND_LOG_INFO +0$")
+
+    def test_missing_library_is_named(self):
+        elsewhere = {"SDPA_GRAPH_CUDNN_PATH": str(self.folder / "libcudnn.so.9")}
+        done = self.run_command("doctor", environment=elsewhere)
+        if "without" in done.stdout.decode() and "cuDNN" not in done.stdout.decode():
+            self.skipTest("this build has no cuDNN")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("libcudnn.so.9", done.stdout.decode())
+
+
+main()

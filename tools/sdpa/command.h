@@ -1,0 +1,36 @@
+// The parts that all subcommands share: exit codes, errors, JSON and how a subcommand is added.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace sdpa {
+
+using Json = nlohmann::ordered_json;
+
+// The exit codes of every subcommand.
+constexpr int kYes = 0;    // done, or the answer is yes
+constexpr int kNo = 1;     // the answer is no: no plan, wrong numbers, nothing usable
+constexpr int kUsage = 2;  // the arguments or the input are not usable
+
+// Ends the command with exit code kUsage and this message.
+struct Failure : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// The subcommand that was chosen; it returns the exit code.
+using Action = std::function<int()>;
+
+void add_doctor(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
+
+// The paragraph below the options in a subcommand's help.
+inline std::string footer(std::string const& examples, std::string const& exit_codes) {
+    return "Examples:\n" + examples + "\nExit codes: " + exit_codes + "; 2: usage, or the input is not readable";
+}
+
+}  // namespace sdpa

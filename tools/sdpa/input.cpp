@@ -1,0 +1,107 @@
+#include "input.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+namespace sdpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+struct Close {
+    void operator()(std::FILE* file) const {
+        if (file != stdin) std::fclose(file);
+    }
+};
+
+std::string joined(std::vector<std::string> const& names) {
+    std::string text;
+    for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+}  // namespace
+
+std::string name_of(std::string const& path) { return path == "-" ? "standard input" : path; }
+
+std::string read_bytes(std::string const& path) {
+    std::string const name = name_of(path);
+    std::error_code status;
+    if (path != "-" && fs::is_directory(path, status))
+        throw Failure(name + ": found a folder, expected a file. Try: a graph as JSON, docs/json.md");
+    std::unique_ptr<std::FILE, Close> const file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
+    if (!file) throw Failure(name + ": " + std::strerror(errno));
+    std::string bytes;
+    std::array<char, 65536> piece{};
+    while (std::size_t const count = std::fread(piece.data(), 1, piece.size(), file.get())) {
+        bytes.append(piece.data(), count);
+        if (bytes.size() > kMostBytes) throw Failure(name + ": found more than 256 MiB, expected a graph or a plan");
+    }
+    if (std::ferror(file.get()) != 0) throw Failure(name + ": " + std::strerror(errno));
+    if (bytes.empty()) throw Failure(name + ": found nothing in it, expected a graph as JSON, docs/json.md");
+    return bytes;
+}
+
+fe::error_t graph_of(Json const& document, fe::graph::Graph& graph) {
+    return graph.deserialize(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Graph_file parse_graph(std::string const& name, std::string const& text) {
+    Graph_file file{name, {}, {}};
+    fe::error_t const error = file.graph.deserialize(text);
+    if (error.is_bad()) throw Failure(name + ": " + error.err_msg);
+    file.document = Json::parse(text);
+    return file;
+}
+
+Graph_file read_graph(std::string const& path) { return parse_graph(name_of(path), read_bytes(path)); }
+
+Json const& member(Json const& object, std::string const& name) {
+    static Json const none = Json::object();
+    auto const found = object.find(name);
+    return found == object.end() ? none : *found;
+}
+
+std::optional<fe::Stored_plan> parse_stored_plan(std::string const& name, std::string const& bytes) {
+    auto const first = bytes.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && bytes[first] == '{') return std::nullopt;
+    fe::Stored_plan plan;
+    fe::error_t const error = fe::read_stored_plan({bytes.begin(), bytes.end()}, plan);
+    if (error.is_bad()) throw Failure(name + ": it is neither a graph as JSON nor a stored plan: " + error.err_msg);
+    return plan;
+}
+
+std::string help_of_targets() {
+    return "cpu, reference, cuda (the GPU here), " + joined(fe::DeviceProperties::names()) +
+           " (planned with cuDNN, none of these has to be here), or a file that describes a GPU";
+}
+
+fe::Target parse_target(std::string const& name) {
+    if (name == "cpu") return fe::Target::cpu();
+    if (name == "reference") return fe::Target::reference();
+    if (name == "cuda") {
+        cudnnHandle_t handle = nullptr;
+        fe::error_t const error = fe::runtime::create_handle(&handle);
+        if (error.is_bad()) throw Failure("target cuda: no GPU can be used here: " + error.err_msg);
+        return fe::Target::cuda(handle);
+    }
+    if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) {
+        auto const device = fe::DeviceProperties::named(name);
+        if (device.status().is_good()) return fe::Target::offline(name);
+        throw Failure("found the target '" + name + "', expected " + help_of_targets());
+    }
+    auto device = std::make_shared<fe::DeviceProperties>(fe::DeviceProperties::from_json(read_bytes(name)));
+    if (device->status().is_bad()) throw Failure(name + ": " + device->status().err_msg);
+    return fe::Target::offline(std::move(device));
+}
+
+}  // namespace sdpa

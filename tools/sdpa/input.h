@@ -1,0 +1,45 @@
+// Graphs and stored plans from files or standard input.
+#pragma once
+
+#include "command.h"
+
+#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/stored_plan.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sdpa {
+
+namespace fe = cudnn_frontend;
+
+// The bytes of a file, or of standard input for "-". Throws Failure, as all functions here.
+std::string read_bytes(std::string const& path);
+// For messages: the path, or "standard input".
+std::string name_of(std::string const& path);
+
+// A graph that was read, and its document, for edits.
+struct Graph_file {
+    std::string name;
+    Json document;
+    fe::graph::Graph graph;
+};
+Graph_file read_graph(std::string const& path);
+Graph_file parse_graph(std::string const& name, std::string const& text);
+// The graph of a document; the error says what is wrong with it.
+fe::error_t graph_of(Json const& document, fe::graph::Graph& graph);
+
+// The member of an object, or an empty object where there is none.
+Json const& member(Json const& object, std::string const& name);
+
+// A stored plan where the bytes are one; nothing where they are text.
+std::optional<fe::Stored_plan> parse_stored_plan(std::string const& name, std::string const& bytes);
+
+// cpu, reference, cuda, a described GPU such as h100, or a file that describes one. Throws Failure for anything else,
+// and where there is no GPU for cuda.
+fe::Target parse_target(std::string const& name);
+// The help of options that choose a target.
+std::string help_of_targets();
+
+}  // namespace sdpa

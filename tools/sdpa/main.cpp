@@ -1,0 +1,79 @@
+// sdpa: answers about attention graphs from a shell. Each subcommand is in a file of its own.
+#include "command.h"
+
+#include <cudnn_frontend/version.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+using namespace sdpa;
+
+std::string version_text() {
+    return "sdpa-graph " + std::to_string(SDPA_GRAPH_VERSION_MAJOR) + "." + std::to_string(SDPA_GRAPH_VERSION_MINOR) +
+           "." + std::to_string(SDPA_GRAPH_VERSION_PATCH);
+}
+
+int complain(std::string const& message) {
+    std::fprintf(stderr, "sdpa: %s\n", message.c_str());
+    return kUsage;
+}
+
+// The first argument where it should be a subcommand and is none.
+std::string unknown_subcommand(CLI::App const& app, int argc, char** argv) {
+    if (argc < 2 || argv[1][0] == '-') return {};
+    for (CLI::App const* known : app.get_subcommands({})) {
+        if (known->get_name() == argv[1]) return {};
+    }
+    return argv[1];
+}
+
+std::string names_of_subcommands(CLI::App const& app) {
+    std::string names;
+    for (CLI::App const* known : app.get_subcommands({})) names += (names.empty() ? "" : ", ") + known->get_name();
+    return names;
+}
+
+// Where the arguments are not usable, reports it and returns kUsage; after --help returns 0; -1 to go on.
+int parse(CLI::App& app, int argc, char** argv) {
+    if (argc < 2) {
+        std::fputs(app.help().c_str(), stderr);
+        return kUsage;
+    }
+    if (std::string const name = unknown_subcommand(app, argc, argv); !name.empty())
+        return complain("found the subcommand '" + name + "', expected one of " + names_of_subcommands(app));
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::Success const& success) {
+        return app.exit(success);
+    } catch (CLI::ParseError const& error) {
+        auto const chosen = app.get_subcommands();
+        std::string const name = chosen.empty() ? "" : " " + chosen.front()->get_name();
+        return complain(error.what() + std::string(". Try: sdpa") + name + " --help");
+    }
+    return -1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    CLI::App app("Answers about attention graphs: graphs are JSON files (docs/json.md), or - for standard input.",
+                 "sdpa");
+    app.set_version_flag("--version", version_text());
+    app.require_subcommand(1);
+    app.footer(
+        "Exit codes: 0: done, or the answer is yes; 1: the answer is no; 2: usage, or the input is not readable");
+    Action action;
+    add_doctor(app, action);
+    add_show(app, action);
+    try {
+        int const status = parse(app, argc, argv);
+        return status >= 0 ? status : action();
+    } catch (std::exception const& error) {
+        return complain(error.what());
+    }
+}

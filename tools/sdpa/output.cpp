@@ -1,0 +1,79 @@
+#include "output.h"
+
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace sdpa {
+namespace {
+
+bool has_color() {
+    static bool const is_on = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+    return is_on;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+    bool const is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!is_written && errno != EPIPE) throw Failure(std::string("standard output: ") + std::strerror(errno));
+}
+
+// Bytes of names that are no UTF-8 become U+FFFD.
+void print_json(Json const& json) { print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
+
+std::string colored(Color color, std::string const& text) {
+    if (!has_color()) return text;
+    char const* const codes[] = {"32", "31", "33", "1"};
+    return std::string("\033[") + codes[static_cast<int>(color)] + "m" + text + "\033[0m";
+}
+
+std::string table(std::vector<std::vector<std::string>> const& rows, std::string const& indent) {
+    std::vector<std::size_t> widths;
+    for (auto const& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (auto const& row : rows) {
+        std::string line = indent;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+std::string indented(std::string const& text, std::string const& indent) {
+    std::istringstream lines(text);
+    std::string result;
+    for (std::string line; std::getline(lines, line);) result += line.empty() ? "\n" : indent + line + "\n";
+    return result;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    if (bytes < 1024) return std::to_string(bytes) + " bytes";
+    constexpr std::array units = {"KiB", "MiB", "GiB", "TiB"};
+    double number = static_cast<double>(bytes) / 1024.0;
+    std::size_t unit = 0;
+    for (; number >= 1024.0 && unit + 1 < units.size(); ++unit) number /= 1024.0;
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f %s", number, units[unit]);
+    return text.data();
+}
+
+std::string list_text(std::vector<std::int64_t> const& numbers) {
+    std::string text;
+    for (std::int64_t const number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+    return "[" + text + "]";
+}
+
+}  // namespace sdpa

@@ -1,0 +1,148 @@
+// sdpa show: a graph or a stored plan, without a GPU.
+#include "input.h"
+#include "output.h"
+
+#include <memory>
+
+namespace sdpa {
+namespace {
+
+struct Show_options {
+    std::string path;
+    bool is_json = false;
+};
+
+std::string version_text(std::size_t version) {
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
+}
+
+Json const& tensor_of(Json const& document, std::string const& id) { return member(document.at("tensors"), id); }
+
+std::string name_of_tensor(Json const& tensor, std::string const& id) {
+    std::string const name = tensor.value("name", "");
+    return name.empty() ? id : name;
+}
+
+std::string text_of_list(Json const& tensor, char const* member) {
+    return tensor.contains(member) ? list_text(tensor[member].get<std::vector<std::int64_t>>()) : "-";
+}
+
+std::string notes_of(Json const& document, Json const& tensor) {
+    std::string notes;
+    auto const add = [&notes](std::string const& note) { notes += (notes.empty() ? "" : ", ") + note; };
+    if (tensor.value("is_virtual", false)) add("virtual");
+    if (tensor.contains("value") && tensor["value"].is_object()) add("value " + tensor["value"].dump());
+    else if (tensor.value("is_by_value", false)) add("by value");
+    if (tensor.contains("ragged_offset")) {
+        std::string const id = tensor["ragged_offset"].get<std::string>();
+        add("ragged by " + name_of_tensor(tensor_of(document, id), id));
+    }
+    if (tensor.contains("reordering")) add("order " + tensor["reordering"].get<std::string>());
+    if (tensor.contains("alignment")) add("aligned to " + tensor["alignment"].dump());
+    return notes;
+}
+
+std::string tensors_text(Json const& document) {
+    Json const& context = member(document, "context");
+    std::vector<std::vector<std::string>> rows = {{"tensor", "uid", "type", "dims", "strides", ""}};
+    for (auto const& [id, tensor] : document.at("tensors").items()) {
+        bool const is_virtual = tensor.value("is_virtual", false);
+        std::string const type =
+            tensor.value("data_type", context.value(is_virtual ? "intermediate_data_type" : "io_data_type", "-"));
+        bool const has_uid = tensor.contains("uid") && tensor["uid"].is_number();
+        rows.push_back({name_of_tensor(tensor, id), has_uid ? tensor["uid"].dump() : "-", type,
+                        text_of_list(tensor, "dim"), text_of_list(tensor, "stride"), notes_of(document, tensor)});
+    }
+    return table(rows, "  ");
+}
+
+std::string ports_text(Json const& document, Json const& node, char const* ports) {
+    std::string text;
+    for (auto const& [port, id] : member(node, ports).items()) {
+        std::string const tensor = name_of_tensor(tensor_of(document, id.get<std::string>()), id.get<std::string>());
+        text += (text.empty() ? "" : ", ") + port + (tensor == port ? "" : "=" + tensor);
+    }
+    return text;
+}
+
+std::string nodes_text(Json const& document) {
+    std::string text;
+    for (Json const& node : document.at("nodes")) {
+        text += "  " + node.at("tag").get<std::string>() + " " + node.value("name", "") + "\n";
+        std::vector<std::vector<std::string>> rows = {{"reads", ports_text(document, node, "inputs")},
+                                                      {"writes", ports_text(document, node, "outputs")}};
+        for (auto const& [field, value] : member(node, "fields").items())
+            rows.push_back({field, value.is_string() ? value.get<std::string>() : value.dump()});
+        text += table(rows, "    ");
+    }
+    return text;
+}
+
+// The document as the library writes it, so that what equals its default is left out.
+Json normalized(fe::graph::Graph const& graph) {
+    std::string text;
+    if (fe::error_t const error = graph.serialize(text); error.is_bad()) throw Failure(error.err_msg);
+    return Json::parse(text);
+}
+
+std::string graph_text(Json const& document) {
+    Json const& context = member(document, "context");
+    std::string const name = context.value("name", "");
+    std::string text = colored(Color::Bold, "graph" + (name.empty() ? "" : " " + name)) + "\n";
+    for (char const* type : {"io_data_type", "intermediate_data_type", "compute_data_type"}) {
+        if (context.contains(type)) text += "  " + std::string(type) + " " + context[type].get<std::string>() + "\n";
+    }
+    return text + "tensors\n" + tensors_text(document) + "nodes\n" + nodes_text(document);
+}
+
+int show_graph(Show_options const& options, std::string const& bytes) {
+    Graph_file const file = parse_graph(name_of(options.path), bytes);
+    fe::Report const report = file.graph.check();
+    Json const document = normalized(file.graph);
+    if (options.is_json) {
+        print_json({{"kind", "graph"}, {"valid", report.ok()}, {"graph", document}});
+        return kYes;
+    }
+    std::string const verdict = report.ok() ? "valid" : "not valid: sdpa explain says why";
+    print(graph_text(document) + colored(report.ok() ? Color::Green : Color::Red, verdict) + "\n");
+    return kYes;
+}
+
+int show_plan(Show_options const& options, fe::Stored_plan const& plan) {
+    Json const document = Json::parse(plan.graph);
+    if (!options.is_json) {
+        print(plan.to_text() + "\n" + graph_text(document));
+        return kYes;
+    }
+    Json cudnn = nullptr;
+    if (plan.cudnn_version > 0) cudnn = version_text(plan.cudnn_version);
+    print_json({{"kind", "plan"},
+                {"name", plan.name},
+                {"target", to_string(plan.target)},
+                {"device", plan.device},
+                {"cudnn", cudnn},
+                {"workspace_bytes", plan.workspace_bytes},
+                {"kernels", plan.kernels},
+                {"graph", document}});
+    return kYes;
+}
+
+int run_show(Show_options const& options) {
+    std::string const bytes = read_bytes(options.path);
+    if (auto const plan = parse_stored_plan(name_of(options.path), bytes)) return show_plan(options, *plan);
+    return show_graph(options, bytes);
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Show_options>();
+    CLI::App* const command = app.add_subcommand("show", "A graph or a stored plan, without a GPU");
+    command->add_option("file", options->path, "A graph as JSON, or a stored plan; - reads standard input")->required();
+    command->add_flag("--json", options->is_json, "Print JSON");
+    command->footer(footer("  sdpa show graphs/gpt2-training.json\n  sdpa show attention.plan", "0: it could be read"));
+    command->callback([options, &action] { action = [options] { return run_show(*options); }; });
+}
+
+}  // namespace sdpa
