@@ -4,8 +4,8 @@ import subprocess
 
 from command import COMMAND, GRAPHS, USAGE, YES, CommandTest, attention, main
 
-SUBCOMMANDS = ("doctor", "show")
-READERS = (("show",),)
+SUBCOMMANDS = ("doctor", "show", "explain")
+READERS = (("show",), ("explain", "--target", "cpu"))
 
 
 class Arguments(CommandTest):

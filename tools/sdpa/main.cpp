@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
     Action action;
     add_doctor(app, action);
     add_show(app, action);
+    add_explain(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();

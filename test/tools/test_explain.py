@@ -1,0 +1,95 @@
+"""sdpa explain: the reasons, and that the nearest graphs work."""
+
+import pathlib
+
+from command import NO, USAGE, YES, CommandTest, attention, main, padded
+
+
+class OnTheCpu(CommandTest):
+    def test_a_graph_that_runs(self):
+        text = self.expect(YES, "explain", "-", "--target", "cpu", input=attention())
+        self.assertIn("rules: all hold\n", text)
+        self.assertRegex(text, r"(?m)^  cpu +runs$")
+        self.assertIn("yes: standard input runs on cpu with cpu, workspace ", text)
+
+    def test_reference(self):
+        self.assertEqual(self.expect_json(YES, "explain", "-", "--target", "reference", input=attention())["plan"]["name"], "reference")
+
+    def test_all_broken_rules_are_listed(self):
+        graph = attention(heads=8, key_heads=3, dropout_probability=0.1)
+        text = self.expect(NO, "explain", "-", "--target", "cpu", "--short", input=graph)
+        self.assertIn("broken rules: 2\n", text)
+        self.assertRegex(text, r"(?m)^  sdpa_fwd.c04  node 'attention', K, V$")
+        self.assertRegex(text, r"(?m)^    found +3 heads in K and V for 8 heads in Q$")
+        self.assertRegex(text, r"(?m)^    expected +a seed and an offset for the generator$")
+        self.assertRegex(text, r"(?m)^    fix +call set_dropout")
+        self.assertNotIn("nearest", text)
+
+    def test_nearest_graph_fixes_all_faults_and_works(self):
+        graph = padded(attention(heads=8, key_heads=3, dropout_probability=0.1))
+        graph["tensors"]["t5"]["uid"] = graph["tensors"]["t4"]["uid"]
+        graph["tensors"]["t4"]["data_type"] = "FLOAT"
+        report = self.expect_json(NO, "explain", "-", "--target", "cpu", input=graph)
+        self.assertGreaterEqual(len(report["findings"]), 4)
+        nearest = report["neighbors"][0]
+        self.assertIn("give K and V as many heads as Q, 8", nearest["changes"])
+        self.assertIn("pass seed and offset, INT64 [1, 1, 1, 1]", nearest["changes"])
+        self.assertEqual(self.expect_json(YES, "explain", "-", "--target", "cpu", input=nearest["graph"])["findings"], [])
+
+    def test_rows_and_heads_swapped(self):
+        graph = attention(queries=8, keys=8, heads=100)  # 100 queries and 60 keys of 8 heads, in PyTorch's other order
+        for place in ("t1", "t2"):
+            graph["tensors"][place].update(dim=[1, 60, 8, 8], stride=[3840, 64, 8, 1])
+        report = self.expect_json(NO, "explain", "-", "--target", "cpu", input=graph)
+        self.assertRegex(report["neighbors"][0]["changes"][0], "^swap dims 1 and 2 of Q, K, V and O")
+        self.assertEqual(len(report["neighbors"][0]["changes"]), 1)
+
+    def test_advice(self):
+        text = self.expect(YES, "explain", "-", "--target", "cpu", input=attention(alibi_mask=True))
+        self.assertRegex(text, r"advice\n  \[advice.a07\]")
+
+    def test_unknown_target(self):
+        self.assertIn("found the target 'abacus', expected cpu, reference, cuda",
+                      self.expect(USAGE, "explain", "-", "--target", "abacus", input=attention()))
+
+    def test_target_from_a_broken_file(self):
+        self.expect(USAGE, "explain", "-", "--target", self.write("gpu.json", "{}"), input=attention())
+
+
+class OnAnH100(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.need_cudnn()
+
+    def graph(self, **options):
+        return attention(**{"queries": 128, "keys": 128, "heads": 8, "depth": 64, "data_type": "HALF", **options})
+
+    def nearest(self, graph):
+        report = self.expect_json(NO, "explain", "-", "--target", "h100", input=graph)
+        for neighbor in report["neighbors"]:
+            self.expect(YES, "explain", "-", "--target", neighbor["target"], input=neighbor["graph"])
+        return report["refusal"]["rule"], [neighbor["changes"][-1] for neighbor in report["neighbors"]]
+
+    def test_candidates(self):
+        report = self.expect_json(YES, "explain", "-", input=self.graph())
+        self.assertRegex(report["plan"]["name"], r"^eng\d")
+        states = {candidate["name"]: candidate["state"] for candidate in report["candidates"]}
+        self.assertEqual(states[report["plan"]["name"]], "runs")
+
+    def test_odd_head_dim(self):
+        rule, changes = self.nearest(self.graph(depth=12))
+        self.assertEqual(rule, "cudnn.s04")
+        self.assertIn("head dim 12 -> 16 for Q and K", changes[0])
+        self.assertEqual(changes[-1], "run it on the CPU, Target::cpu()")
+
+    def test_option_of_the_other_implementation(self):
+        rule, changes = self.nearest(self.graph(implementation="UNIFIED", alibi_mask=True, right_bound=0))
+        self.assertEqual(rule, "cudnn.s11")
+        self.assertEqual(changes[0], "call set_implementation(AUTO)")
+
+    def test_file_of_a_gpu(self):
+        devices = pathlib.Path(__file__).parents[2] / "devices"
+        self.expect(YES, "explain", "-", "--target", devices / "h200.json", input=self.graph())
+
+
+main()
