@@ -4,7 +4,7 @@ import subprocess
 
 from command import COMMAND, GRAPHS, USAGE, YES, CommandTest, attention, main
 
-SUBCOMMANDS = ("doctor", "show", "explain")
+SUBCOMMANDS = ("doctor", "show", "explain", "plan", "store")
 READERS = (("show",), ("explain", "--target", "cpu"))
 
 

@@ -71,6 +71,8 @@ int main(int argc, char** argv) {
     add_doctor(app, action);
     add_show(app, action);
     add_explain(app, action);
+    add_plan(app, action);
+    add_store(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();

@@ -1,0 +1,186 @@
+// sdpa plan: compiles plans ahead of time, for GPUs that need not be here.
+#include "input.h"
+#include "output.h"
+
+#include <cudnn_frontend/runtime.h>
+#include <sdpa_graph/plan_store.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+namespace sdpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Plan_options {
+    std::vector<std::string> paths, devices;
+    std::string store, out;
+    bool is_json = false;
+};
+
+struct Planned {
+    std::string graph, device, refusal;
+    std::int64_t compiled = 0, loaded = 0;
+};
+
+// A folder that is gone at the end.
+class Scratch_folder {
+   public:
+    Scratch_folder() {
+        std::string name = (fs::temp_directory_path() / "sdpa-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw Failure(name + ": the folder cannot be made");
+        path_ = name;
+    }
+    Scratch_folder(Scratch_folder const&) = delete;
+    Scratch_folder& operator=(Scratch_folder const&) = delete;
+    ~Scratch_folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    fs::path const& path() const { return path_; }
+
+   private:
+    fs::path path_;
+};
+
+// The files, and those with the ending .json in folders.
+std::vector<std::string> files_of(std::vector<std::string> const& paths) {
+    std::vector<std::string> files;
+    for (std::string const& path : paths) {
+        std::error_code status;
+        if (!fs::is_directory(path, status)) {
+            files.push_back(path);
+            continue;
+        }
+        std::vector<std::string> inside;
+        for (auto const& entry : fs::directory_iterator(path)) {
+            if (entry.path().extension() == ".json") inside.push_back(entry.path().string());
+        }
+        if (inside.empty()) throw Failure(path + ": found no file with the ending .json in this folder");
+        std::sort(inside.begin(), inside.end());
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    return files;
+}
+
+// fill_plan_store() on a folder with this graph alone. The file's name says whether the graph stands for a class of
+// shapes.
+Planned fill(std::string const& path, std::string const& text, std::string const& device) {
+    Scratch_folder const folder;
+    std::string const name = path == "-" ? "input.json" : fs::path(path).filename().string();
+    std::ofstream(folder.path() / (name.ends_with(".json") ? name : name + ".json")) << text;
+    fe::runtime::forget_graphs();  // an equal graph before would count neither as compiled nor as loaded
+    sdpa_graph::Filled_plans filled;
+    fe::error_t const error = sdpa_graph::fill_plan_store(folder.path().string(), device, filled);
+    if (error.is_bad()) throw Failure(error.err_msg);
+    Planned planned{name_of(path), device, {}, filled.compiled, filled.loaded};
+    if (!filled.refused.empty()) planned.refusal = filled.refused.front().substr(filled.refused.front().find(": ") + 2);
+    return planned;
+}
+
+// The plan of one graph with the graph, as Graph::serialize() gives it.
+Planned store_plan(std::string const& path, std::string const& text, std::string const& device,
+                   std::string const& out) {
+    Graph_file file = parse_graph(name_of(path), text);
+    std::vector<std::uint8_t> bytes;
+    fe::error_t error = file.graph.build(parse_target(device));
+    if (error.is_good()) error = file.graph.serialize(bytes);
+    if (error.is_bad()) return {file.name, device, error.get_message(), 0, 0};
+    std::ofstream stream(out, std::ios::binary);
+    stream.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size())).flush();
+    if (!stream) throw Failure(out + ": the plan cannot be written");
+    return {file.name, device, {}, 1, 0};
+}
+
+std::vector<Planned> plan_all(Plan_options const& options) {
+    auto const files = files_of(options.paths);
+    if (!options.out.empty() && (files.size() != 1 || options.devices.size() != 1))
+        throw Failure("--out: found " + std::to_string(files.size()) + " graphs for " +
+                      std::to_string(options.devices.size()) + " targets, expected one graph for one target");
+    std::vector<Planned> all;
+    for (std::string const& path : files) {
+        std::string const text = read_bytes(path);
+        static_cast<void>(parse_graph(name_of(path), text));
+        for (std::string const& device : options.devices) {
+            if (!options.store.empty()) all.push_back(fill(path, text, device));
+            if (!options.out.empty()) all.push_back(store_plan(path, text, device, options.out));
+        }
+    }
+    return all;
+}
+
+std::string state_of(Planned const& planned) {
+    if (!planned.refusal.empty()) return colored(Color::Red, "refused");
+    return planned.compiled > 0 ? "compiled" : planned.loaded > 0 ? "was there" : "needs no compiled plan";
+}
+
+std::string to_text(std::vector<Planned> const& all) {
+    std::vector<std::vector<std::string>> rows;
+    std::string refusals;
+    for (Planned const& planned : all) {
+        rows.push_back({planned.graph, planned.device, state_of(planned)});
+        if (!planned.refusal.empty())
+            refusals += planned.graph + " for " + planned.device + ":\n" + indented(planned.refusal, "  ");
+    }
+    return table(rows) + refusals;
+}
+
+void choose_store(Plan_options& options) {
+    if (options.store.empty() && options.out.empty()) options.store = sdpa_graph::plan_store().folder;
+    if (options.store.empty() && options.out.empty())
+        throw Failure(
+            "found neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE, expected a place for the plans");
+    if (!options.store.empty()) sdpa_graph::set_plan_store({options.store, false});
+    for (std::string const& device : options.devices) {
+        auto const names = fe::DeviceProperties::names();
+        if (!options.store.empty() && std::find(names.begin(), names.end(), device) == names.end())
+            throw Failure("--for: found '" + device +
+                          "', expected a GPU that comes with the library: " + help_of_targets());
+    }
+}
+
+int run_plan(Plan_options options) {
+    choose_store(options);
+    std::vector<Planned> const all = plan_all(options);
+    Json rows = Json::array();
+    bool has_refusal = false;
+    for (Planned const& planned : all) {
+        has_refusal = has_refusal || !planned.refusal.empty();
+        Json refusal = nullptr;
+        if (!planned.refusal.empty()) refusal = planned.refusal;
+        rows.push_back({{"graph", planned.graph},
+                        {"target", planned.device},
+                        {"compiled", planned.compiled},
+                        {"loaded", planned.loaded},
+                        {"refusal", refusal}});
+    }
+    if (options.is_json) print_json(rows);
+    else print(to_text(all));
+    return has_refusal ? kNo : kYes;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Plan_options>();
+    CLI::App* const command = app.add_subcommand("plan", "Compile plans ahead of time, for GPUs that need not be here");
+    command->add_option("files", options->paths, "Graphs as JSON, or folders of them; - reads standard input")
+        ->required();
+    command->add_option("--for", options->devices, "A GPU that need not be here, such as h100; may be repeated")
+        ->required()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option("--store", options->store, "The plan store; the default is SDPA_GRAPH_PLAN_STORE");
+    command->add_option("--out", options->out, "Write the plan of one graph to this file, for Graph::deserialize()");
+    command->add_flag("--json", options->is_json, "Print JSON");
+    command->footer(
+        footer("  sdpa plan graphs --for h100 --store plans\n  sdpa plan graph.json --for h100 --out h100.plan",
+               "0: all graphs have plans; 1: some were refused"));
+    command->callback([options, &action] { action = [options] { return run_plan(*options); }; });
+}
+
+}  // namespace sdpa
