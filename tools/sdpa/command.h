@@ -30,6 +30,8 @@ void add_show(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_store(CLI::App& app, Action& action);
+void add_draw(CLI::App& app, Action& action);
+void add_mask(CLI::App& app, Action& action);
 
 // The paragraph below the options in a subcommand's help.
 inline std::string footer(std::string const& examples, std::string const& exit_codes) {

@@ -73,6 +73,8 @@ int main(int argc, char** argv) {
     add_explain(app, action);
     add_plan(app, action);
     add_store(app, action);
+    add_draw(app, action);
+    add_mask(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();

@@ -1,0 +1,96 @@
+"""sdpa mask: pictures compared with the formula of the mask, from runs and from options."""
+
+import copy
+
+from command import USAGE, YES, CommandTest, attention, main, padded, tensor
+
+
+def formula(queries, keys, fields, lengths=None):
+    rows, columns = lengths or (queries, keys)
+    shift = columns - rows if fields.get("diagonal_alignment") == "BOTTOM_RIGHT" else 0
+    picture = []
+    for i in range(queries):
+        line = ""
+        for j in range(keys):
+            is_visible = i < rows and j < columns
+            is_visible &= "right_bound" not in fields or j <= i + shift + fields["right_bound"]
+            is_visible &= "left_bound" not in fields or j > i + shift - fields["left_bound"]
+            line += "#" if is_visible else "."
+        picture.append(line)
+    return picture
+
+
+class Mask(CommandTest):
+    def show(self, graph, *arguments):
+        return self.expect_json(YES, "mask", "-", *arguments, input=graph)
+
+    def test_masks_by_runs(self):
+        for fields in (
+            {},
+            {"right_bound": 0},
+            {"right_bound": 0, "left_bound": 3},
+            {"right_bound": 2, "diagonal_alignment": "BOTTOM_RIGHT"},
+            {"right_bound": 1, "left_bound": 4, "diagonal_alignment": "BOTTOM_RIGHT"},
+        ):
+            shown = self.show(attention(queries=9, keys=14, **fields))
+            self.assertEqual(shown["source"], "from runs of the graph on the CPU")
+            self.assertEqual(shown["visible"], formula(9, 14, fields), fields)
+
+    def test_lengths(self):
+        fields = {"right_bound": 0, "diagonal_alignment": "BOTTOM_RIGHT"}
+        shown = self.show(padded(attention(queries=8, keys=12, **fields)), "--seq-len-q", 6, "--seq-len-kv", 7)
+        self.assertEqual(shown["visible"], formula(8, 12, fields, (6, 7)))
+
+    def test_large_graphs_by_options_agree_with_runs(self):
+        fields = {"right_bound": 0, "left_bound": 100, "diagonal_alignment": "BOTTOM_RIGHT"}
+        sizes = {"queries": 300, "keys": 400, "heads": 1}
+        small = self.show(attention(**sizes, **fields))
+        large = self.show(attention(**{**sizes, "heads": 64, "depth": 256}, batches=8, **fields))
+        self.assertEqual(large["source"], "from the options of the mask")
+        self.assertEqual(small["source"], "from runs of the graph on the CPU")
+        self.assertEqual(small["visible"], large["visible"])
+        self.assertEqual(small["rows"][:3], [0, 4, 9])
+
+    def test_backward(self):
+        graph = attention(queries=9, keys=9, right_bound=0)
+        tensors, node = graph["tensors"], graph["nodes"][0]
+        tensors["t4"] = tensor("Stats", 5, (1, 2, 9, 1), data_type="FLOAT")
+        node["tag"] = "SDPA_BACKWARD"
+        for i, (name, like) in enumerate((("dO", "t3"), ("dQ", "t0"), ("dK", "t1"), ("dV", "t2"))):
+            tensors[f"t{5 + i}"] = {**tensors[like], "name": name, "uid": 6 + i}
+        node["inputs"].update(O="t3", dO="t5", Stats="t4")
+        node["outputs"] = {"dQ": "t6", "dK": "t7", "dV": "t8"}
+        self.assertEqual(self.show(graph)["visible"], formula(9, 9, {"right_bound": 0}))
+
+    def test_block_mask_needs_a_run(self):
+        graph = attention(queries=256, keys=256, heads=1)
+        graph["tensors"]["t4"] = tensor("block_mask", 5, (1, 1, 2, 1), data_type="UINT8")
+        graph["nodes"][0]["inputs"]["block_mask"] = "t4"
+        self.assertEqual(self.show(graph, "--rows", 4, "--columns", 4)["visible"], ["####"] * 4)
+        large = copy.deepcopy(graph)
+        for place, dims in (("t0", 2), ("t1", 2), ("t2", 2), ("t3", 2)):
+            large["tensors"][place].update(dim=[1, 1, 65536, 8], stride=[524288, 524288, 8, 1])
+        large["tensors"]["t4"].update(dim=[1, 1, 512, 64], stride=[32768, 32768, 64, 1])
+        self.assertIn("found block_mask", self.expect(USAGE, "mask", "-", input=large))
+
+    def test_text(self):
+        text = self.expect(YES, "mask", "-", input=attention(queries=3, keys=3, right_bound=0))
+        self.assertTrue(text.startswith("3 queries down, 3 keys across, batch entry 0, head 0; # is visible; from runs"))
+        self.assertTrue(text.endswith("\n  0 #..\n  1 ##.\n  2 ###\n"))
+
+    def test_window_of_neighborhood_attention(self):
+        graph = attention()
+        for place in ("t0", "t1", "t2", "t3"):
+            graph["tensors"][place].update(dim=[1, 6, 6, 1, 8], stride=[288, 48, 8, 8, 1])
+        graph["nodes"][0].update(tag="NEIGHBORHOOD_FORWARD", fields={"kernel_size": [3, 3]})
+        text = self.expect(YES, "mask", "-", "--query", "2,3", input=graph)
+        self.assertTrue(text.startswith("the query at [2, 3] sees 9 of 36 keys\nkernel_size [3, 3]\n"))
+        self.assertIn("--query: found '2;3'", self.expect(USAGE, "mask", "-", "--query", "2;3", input=graph))
+
+    def test_bad_places(self):
+        self.assertIn("expected less than 1 and 2", self.expect(USAGE, "mask", "-", "--head", 2, input=attention()))
+        self.assertIn("no node of neighborhood", self.expect(USAGE, "mask", "-", "--query", "1", input=attention()))
+        self.expect(USAGE, "mask", "-", "--rows", 0, input=attention())
+
+
+main()

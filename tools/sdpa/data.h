@@ -1,0 +1,29 @@
+// Made data for any graph: random numbers, and lengths, offsets, page tables and scales that fit the graph.
+#pragma once
+
+#include "memory.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace sdpa {
+
+struct Data_options {
+    std::uint64_t seed = 1;
+    bool has_full_lengths = false;  // else the sequences have lengths of their own
+};
+
+// The document with a uid for each tensor, so that packs can name it.
+Json with_uids(Json const& document);
+
+// A built graph of such a document: memory for each tensor of its pack. Results are filled with NaN. Where backward
+// needs O and Stats of forward, they are computed on the CPU.
+Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_options const& options);
+
+// The graph of forward attention whose O and Stats the document's backward node reads; nothing where it has none.
+std::optional<Json> forward_of(Json const& document);
+
+// Builds the graph for a target of the host and runs it once.
+void run_on_host(Json const& document, fe::Target const& target, Memories& memories);
+
+}  // namespace sdpa

@@ -1,0 +1,140 @@
+// sdpa mask: which keys are visible to which queries, in the terminal.
+#include "output.h"
+#include "visibility.h"
+
+#include <cudnn_frontend/neighborhood_picture.h>
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+namespace sdpa {
+namespace {
+
+struct Mask_options {
+    std::string path, query;
+    Visibility_options visibility;
+    bool is_json = false;
+};
+
+std::string picture_of(Visibility const& mask) {
+    std::size_t width = std::to_string(mask.rows.empty() ? 0 : mask.rows.back()).size();
+    std::string text;
+    for (std::size_t r = 0; r < mask.rows.size(); ++r) {
+        std::string const number = std::to_string(mask.rows[r]);
+        text += std::string(width - number.size() + 2, ' ') + number + " ";
+        for (bool const is_visible : mask.visible[r]) text += is_visible ? '#' : '.';
+        text += "\n";
+    }
+    return text;
+}
+
+std::string drawn_text(std::int64_t all, Sizes const& drawn, char const* noun) {
+    std::string text = std::to_string(all) + " " + noun;
+    if (static_cast<std::int64_t>(drawn.size()) < all) text += " (" + std::to_string(drawn.size()) + " of them drawn)";
+    return text;
+}
+
+std::string to_text(Visibility const& mask, Mask_options const& options) {
+    return drawn_text(mask.queries, mask.rows, "queries") + " down, " + drawn_text(mask.keys, mask.columns, "keys") +
+           " across, batch entry " + std::to_string(options.visibility.batch) + ", head " +
+           std::to_string(options.visibility.head) + "; # is visible; " + mask.source + "\n" + picture_of(mask);
+}
+
+// "3,4" as {3, 4}.
+Sizes numbers_of(std::string const& text) {
+    Sizes numbers;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        try {
+            std::size_t end = 0;
+            numbers.push_back(std::stoll(part, &end));
+            if (end == part.size()) continue;
+        } catch (std::logic_error const&) {
+        }
+        throw Failure("--query: found '" + text + "', expected a number for each axis, such as 3,4");
+    }
+    return numbers;
+}
+
+Json const* neighborhood_node(Json const& document) {
+    for (Json const& node : document.at("nodes")) {
+        if (node["tag"].get<std::string>().starts_with("NEIGHBORHOOD")) return &node;
+    }
+    return nullptr;
+}
+
+// The window of one query in space; in the middle, if none is chosen.
+int show_window(Mask_options const& options, Graph_file const& file, Json const& node) {
+    Sizes query = numbers_of(options.query);
+    if (query.empty()) {
+        Json const& inputs = node["inputs"];
+        std::string const port = inputs.contains("Q") ? "Q" : "Attn";
+        Sizes const dim = file.document["tensors"][inputs[port].get<std::string>()]["dim"].get<Sizes>();
+        std::size_t const axes = member(node, "fields")["kernel_size"].size();
+        std::size_t const first =
+            node["tag"].get<std::string>().find("_QK") != std::string::npos || port == "Attn" ? 2 : 1;
+        for (std::size_t axis = 0; axis < axes; ++axis) query.push_back(dim[first + axis] / 2);
+    }
+    std::string picture;
+    fe::graph::Graph graph = file.graph;
+    fe::error_t error = graph.validate();
+    if (error.is_good()) error = fe::graph::draw_window(graph, query, picture);
+    if (error.is_bad()) throw Failure(error.get_message());
+    if (picture.empty() || picture.back() != '\n') picture += '\n';
+    if (options.is_json) print_json({{"query", query}, {"picture", picture}});
+    else print(picture);
+    return kYes;
+}
+
+int show(Mask_options const& options) {
+    Graph_file const file = read_graph(options.path);
+    if (Json const* const node = neighborhood_node(file.document)) return show_window(options, file, *node);
+    if (!options.query.empty()) throw Failure("--query: found no node of neighborhood attention, expected one");
+    Visibility const mask = visibility_of(file, options.visibility);
+    if (!options.is_json) {
+        print(to_text(mask, options));
+        return kYes;
+    }
+    Json lines = Json::array();
+    for (auto const& line : mask.visible) {
+        std::string text;
+        for (bool const is_visible : line) text += is_visible ? '#' : '.';
+        lines.push_back(text);
+    }
+    print_json({{"source", mask.source},
+                {"queries", mask.queries},
+                {"keys", mask.keys},
+                {"rows", mask.rows},
+                {"columns", mask.columns},
+                {"visible", lines}});
+    return kYes;
+}
+
+}  // namespace
+
+void add_mask(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Mask_options>();
+    CLI::App* const command = app.add_subcommand("mask", "Which keys are visible to which queries");
+    Visibility_options& visibility = options->visibility;
+    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    command->add_option("--batch", visibility.batch, "The batch entry")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--head", visibility.head, "The head")->capture_default_str()->check(CLI::NonNegativeNumber);
+    command->add_option("--rows", visibility.most_rows, "The most queries to draw")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    command->add_option("--columns", visibility.most_columns, "The most keys to draw")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    command->add_option("--seq-len-q", visibility.length_q, "With a padding mask, the rows of the sequences");
+    command->add_option("--seq-len-kv", visibility.length_kv, "With a padding mask, the keys of the sequences");
+    command->add_option("--query", options->query, "Of neighborhood attention: the query's place, such as 3,4");
+    command->add_flag("--json", options->is_json, "Print JSON");
+    command->footer(footer("  sdpa mask graph.json\n  sdpa mask graph.json --rows 32 --columns 32 --seq-len-kv 20",
+                           "0: it was drawn"));
+    command->callback([options, &action] { action = [options] { return show(*options); }; });
+}
+
+}  // namespace sdpa

@@ -1,0 +1,209 @@
+#include "visibility.h"
+
+#include "data.h"
+#include "output.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sdpa {
+namespace {
+
+// Multiplications of all runs, some seconds of one core.
+constexpr double kMostWork = 4e9;
+
+// At most so many of the numbers below n, evenly: the first one and one for each equal part.
+Sizes sample(std::int64_t n, std::int64_t most) {
+    Sizes chosen;
+    std::int64_t const count = std::min(n, most);
+    for (std::int64_t i = 0; i < count; ++i) chosen.push_back(i * n / count);
+    return chosen;
+}
+
+Json const& only_node(Json const& document) {
+    Json const* found = nullptr;
+    for (Json const& node : document.at("nodes")) {
+        std::string const tag = node["tag"].get<std::string>();
+        if (tag != "SDPA_FORWARD" && tag != "SDPA_BACKWARD") continue;
+        if (found == nullptr) found = &node;
+    }
+    if (found == nullptr) throw Failure("found no node of attention, expected one whose mask can be shown");
+    return *found;
+}
+
+// The sizes of the attention, from data that was made for it.
+struct Problem {
+    std::map<std::string, Memory*> by_port;
+    std::int64_t batches, heads, queries, keys, value_depth;
+
+    explicit Problem(Memories& memories) {
+        for (auto& [uid, memory] : memories) by_port.insert({memory.port, &memory});
+        Sizes const &q = by_port.at("Q")->dim, &v = by_port.at("V")->dim;
+        batches = q[0], heads = q[1], queries = q[2], keys = by_port.at("K")->dim[2], value_depth = v[3];
+    }
+};
+
+void set_all(Memory& memory, double value) {
+    memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, value); });
+}
+
+Sizes dim_of(Json const& document, Json const& node, char const* port) {
+    return document["tensors"][node["inputs"][port].get<std::string>()]["dim"].get<Sizes>();
+}
+
+// Whether runs of this graph of forward attention show its mask, and are short.
+bool can_run(Json const& document) {
+    Json const& node = only_node(document);
+    Json const& inputs = node["inputs"];
+    // 8-bit numbers are too coarse for equal probabilities, dropout hides keys, and the others need indices of their
+    // own.
+    for (char const* port : {"descale_q", "page_table_k", "page_table_v", "dropout_mask", "seed"}) {
+        if (inputs.contains(port)) return false;
+    }
+    for (auto const& [id, tensor] : document["tensors"].items()) {
+        if (tensor.contains("ragged_offset")) return false;
+    }
+    Sizes const q = dim_of(document, node, "Q"), v = dim_of(document, node, "V");
+    double const runs = std::ceil(double(v[2]) / double(v[3]));
+    double const work = double(q[0]) * double(q[1]) * double(q[2]) * double(v[2]) * double(q[3] + v[3]);
+    return work * runs <= kMostWork;
+}
+
+class Runner {
+   public:
+    Runner(Json document, Visibility_options const& options) : document_(std::move(document)), options_(options) {
+        fe::error_t error = graph_of(document_, graph_);
+        if (error.is_good()) error = graph_.build(fe::Target::cpu());
+        if (error.is_bad()) throw Failure(error.get_message());
+        memories_ = make_data(document_, graph_, {1, true});
+        problem_.emplace(memories_);
+    }
+
+    Visibility run() {
+        Visibility result{"from runs of the graph on the CPU", problem_->queries, problem_->keys, {}, {}, {}};
+        result.rows = sample(result.queries, options_.most_rows);
+        result.columns = sample(result.keys, options_.most_columns);
+        result.visible.assign(result.rows.size(), std::vector<bool>(result.columns.size()));
+        equal_scores();
+        for (std::int64_t first = 0; first < problem_->keys; first += problem_->value_depth) read(first, result);
+        return result;
+    }
+
+   private:
+    // All scores are 0, except those that a mask sets to minus infinity.
+    void equal_scores() {
+        for (char const* port : {"Q", "K", "bias", "sink_token"}) {
+            if (problem_->by_port.contains(port)) set_all(*problem_->by_port[port], 0.0);
+        }
+        if (options_.length_q && problem_->by_port.contains("seq_len_q"))
+            set_all(*problem_->by_port["seq_len_q"], double(*options_.length_q));
+        if (options_.length_kv && problem_->by_port.contains("seq_len_kv"))
+            set_all(*problem_->by_port["seq_len_kv"], double(*options_.length_kv));
+    }
+
+    // Column d of the values is 1 for key first + d alone, so O shows there whether that key took part.
+    void read(std::int64_t first, Visibility& result) {
+        Memory& v = *problem_->by_port.at("V");
+        v.for_each([&](Sizes const& index, std::int64_t at) { v.set(at, index[2] - first == index[3] ? 1.0 : 0.0); });
+        std::vector<std::byte> workspace(static_cast<std::size_t>(graph_.get_workspace_size()));
+        fe::error_t const error = graph_.execute(host_pack(memories_), workspace.data());
+        if (error.is_bad()) throw Failure(error.get_message());
+        Memory const& o = *problem_->by_port.at("O");
+        for (std::size_t c = 0; c < result.columns.size(); ++c) {
+            std::int64_t const column = result.columns[c] - first;
+            if (column < 0 || column >= problem_->value_depth) continue;
+            for (std::size_t r = 0; r < result.rows.size(); ++r)
+                result.visible[r][c] = o.get(o.place({options_.batch, options_.head, result.rows[r], column})) > 0.0;
+        }
+    }
+
+    Json document_;
+    Visibility_options const& options_;
+    fe::graph::Graph graph_;
+    Memories memories_;
+    std::optional<Problem> problem_;
+};
+
+// The mask of docs/spec.md, where options determine it.
+class Formula {
+   public:
+    Formula(Json const& document, Visibility_options const& options)
+        : document_(document), node_(only_node(document)), fields_(member(node_, "fields")), options_(options) {}
+
+    std::string refusal() const {
+        for (char const* port : {"score_mod", "bias", "block_mask"}) {
+            if (member(node_, "inputs").contains(port))
+                return std::string("found ") + port + ", which decides what is visible, in a graph too large to run";
+        }
+        return {};
+    }
+
+    Visibility make() const {
+        Sizes const q = dim("Q");
+        Visibility result{"from the options of the mask", q[2], keys(), {}, {}, {}};
+        result.rows = sample(result.queries, options_.most_rows);
+        result.columns = sample(result.keys, options_.most_columns);
+        bool const is_padded = fields_.value("padding_mask", false) || member(node_, "inputs").contains("page_table_k");
+        std::int64_t const rows = is_padded ? options_.length_q.value_or(result.queries) : result.queries;
+        std::int64_t const columns = is_padded ? options_.length_kv.value_or(result.keys) : result.keys;
+        bool const is_bottom = fields_.value("diagonal_alignment", "TOP_LEFT") == "BOTTOM_RIGHT";
+        std::int64_t const shift = is_bottom ? columns - rows : 0;
+        for (std::int64_t const i : result.rows) {
+            std::vector<bool> line;
+            for (std::int64_t const j : result.columns) {
+                bool const is_right =
+                    !fields_.contains("right_bound") || j <= i + shift + fields_["right_bound"].get<std::int64_t>();
+                bool const is_left =
+                    !fields_.contains("left_bound") || j > i + shift - fields_["left_bound"].get<std::int64_t>();
+                line.push_back(is_right && is_left && i < rows && j < columns);
+            }
+            result.visible.push_back(std::move(line));
+        }
+        return result;
+    }
+
+   private:
+    Sizes dim(char const* port) const { return dim_of(document_, node_, port); }
+    std::int64_t keys() const {
+        if (!member(node_, "inputs").contains("page_table_k")) return dim("K")[2];
+        if (fields_.contains("max_seq_len_kv")) return fields_["max_seq_len_kv"].get<std::int64_t>();
+        return dim("page_table_k")[2] * dim("K")[2];
+    }
+
+    Json const& document_;
+    Json const& node_;
+    Json const& fields_;
+    Visibility_options const& options_;
+};
+
+void check_place(Json const& document, Visibility_options const& options) {
+    Json const& node = only_node(document);
+    Sizes const q = dim_of(document, node, "Q");
+    if (options.batch >= q[0] || options.head >= q[1])
+        throw Failure("found batch entry " + std::to_string(options.batch) + " and head " +
+                      std::to_string(options.head) + ", expected less than " + std::to_string(q[0]) + " and " +
+                      std::to_string(q[1]));
+}
+
+}  // namespace
+
+Visibility visibility_of(Graph_file const& file, Visibility_options const& options) {
+    fe::graph::Graph graph = file.graph;
+    if (fe::error_t const error = graph.validate(); error.is_bad()) throw Failure(error.get_message());
+    Json const document = with_uids(file.document);
+    check_place(document, options);
+    Formula const formula(document, options);
+    Json const& node = only_node(document);
+    bool const is_forward = node["tag"] == "SDPA_FORWARD";
+    std::string const refusal = formula.refusal();
+    // For backward this is the forward graph with the same mask, unless other nodes or 8-bit numbers make it another
+    // one.
+    std::optional<Json> forward;
+    if (is_forward) forward = document;
+    else if (document["nodes"].size() == 1 && !node["inputs"].contains("descale_q")) forward = forward_of(document);
+    if (forward && can_run(*forward)) return Runner(*forward, options).run();
+    if (!refusal.empty()) throw Failure(refusal + ". Try: fewer rows and keys");
+    return formula.make();
+}
+
+}  // namespace sdpa

@@ -1,0 +1,30 @@
+// Which keys are visible to which queries of a graph.
+#pragma once
+
+#include "input.h"
+#include "memory.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sdpa {
+
+struct Visibility {
+    std::string source;  // how it was found
+    std::int64_t queries = 0, keys = 0;
+    Sizes rows, columns;                     // the queries and keys in the picture: all, or a sample
+    std::vector<std::vector<bool>> visible;  // by row and column
+};
+
+struct Visibility_options {
+    std::int64_t batch = 0, head = 0;
+    std::int64_t most_rows = 64, most_columns = 64;
+    std::optional<std::int64_t> length_q, length_kv;  // with a padding mask; else all rows and keys
+};
+
+// By running the graph where it is small enough: equal scores, and values that show which keys took part. Otherwise by
+// the options of its mask, if these determine it. Throws Failure where neither is possible.
+Visibility visibility_of(Graph_file const& file, Visibility_options const& options);
+
+}  // namespace sdpa
