@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
     add_store(app, action);
     add_draw(app, action);
     add_mask(app, action);
+    add_run(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();

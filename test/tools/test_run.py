@@ -1,0 +1,104 @@
+"""sdpa run"""
+
+import json
+
+from command import NO, USAGE, YES, CommandTest, attention, main, padded, tensor
+
+
+class Run(CommandTest):
+    def verified(self, graph, *arguments):
+        shown = self.expect_json(YES, "run", "-", "--verify", *arguments, input=graph)
+        self.assertTrue(shown["verdict"]["right"])
+        return shown
+
+    def test_results_are_summarized(self):
+        text = self.expect(YES, "run", "-", input=attention())
+        self.assertRegex(text, r"^standard input on cpu: plan cpu, workspace .*, built in .* ms, run in .* ms\n")
+        self.assertRegex(text, r"(?m)^  O +FLOAT +\[1, 2, 16, 8\] +-")
+
+    def test_data_depends_on_the_seed_alone(self):
+        results = [self.expect_json(YES, "run", "-", "--seed", seed, input=attention())["results"] for seed in (1, 1, 2)]
+        self.assertEqual(results[0], results[1])
+        self.assertNotEqual(results[0], results[2])
+
+    def test_options_are_verified(self):
+        for fields in ({}, {"right_bound": 0}, {"alibi_mask": True, "right_bound": 0}, {"left_bound": 4}):
+            for data_type in ("FLOAT", "HALF", "BFLOAT16"):
+                shown = self.verified(attention(queries=40, keys=70, batches=2, data_type=data_type, **fields))
+                self.assertEqual(shown["verdict"]["comparisons"][0]["elements"], 2 * 2 * 40 * 8)
+
+    def test_padding(self):
+        shown = self.verified(padded(attention(queries=40, keys=70, batches=3)))
+        self.assertEqual(shown["results"][0]["not_finite"], 0)
+
+    def test_ragged_and_dropout(self):
+        graph = padded(attention(queries=40, keys=40, batches=3, dropout_probability=0.5))
+        for name, place in (("seed", "t6"), ("offset", "t7")):
+            graph["tensors"][place] = tensor(name, 10 + int(place[1]), (1, 1, 1, 1), data_type="INT64")
+            graph["nodes"][0]["inputs"][name] = place
+        graph["tensors"]["t8"] = tensor("offsets", 30, (4, 1, 1, 1), data_type="INT32")
+        for place in ("t0", "t1", "t2", "t3"):
+            graph["tensors"][place].update(stride=[640, 8, 16, 1], ragged_offset="t8")
+        shown = self.verified(graph)
+        self.assertLess(shown["verdict"]["comparisons"][0]["elements"], 3 * 2 * 40 * 8)
+
+    def test_pages(self):
+        graph = padded(attention(queries=1, keys=16, batches=2))
+        for place in ("t1", "t2"):
+            graph["tensors"][place].update(tensor(graph["tensors"][place]["name"], None, (10, 2, 16, 8)), uid=int(place[1]) + 20)
+        for name, place in (("page_table_k", "t6"), ("page_table_v", "t7")):
+            graph["tensors"][place] = tensor(name, 30 + int(place[1]), (2, 1, 4, 1), data_type="INT32")
+            graph["nodes"][0]["inputs"][name] = place
+        graph["nodes"][0]["fields"]["max_seq_len_kv"] = 64
+        self.verified(graph)
+
+    def test_backward_gets_its_results_of_forward(self):
+        graph = attention(queries=24, keys=24, heads=4, key_heads=2, right_bound=0)
+        tensors, node = graph["tensors"], graph["nodes"][0]
+        tensors["t4"] = tensor("Stats", 5, (1, 4, 24, 1), data_type="FLOAT")
+        node["tag"] = "SDPA_BACKWARD"
+        for i, (name, like) in enumerate((("dO", "t3"), ("dQ", "t0"), ("dK", "t1"), ("dV", "t2"))):
+            tensors[f"t{5 + i}"] = {**tensors[like], "name": name, "uid": 6 + i}
+        node["inputs"].update(O="t3", dO="t5", Stats="t4")
+        node["outputs"] = {"dQ": "t6", "dK": "t7", "dV": "t8"}
+        shown = self.verified(graph)
+        self.assertEqual([c["name"] for c in shown["verdict"]["comparisons"]], ["dQ", "dK", "dV"])
+        self.assertTrue(all(0.01 < result["rms"] < 10 for result in shown["results"]))
+
+    def test_wrong_numbers_are_found(self):
+        right, wrong = attention(right_bound=0), self.write("wrong.json", attention(right_bound=1))
+        verdict = self.expect_json(NO, "run", "-", "--against", wrong, input=right)["verdict"]
+        worst = verdict["comparisons"][0]
+        self.assertFalse(verdict["right"])
+        self.assertGreater(worst["wrong"], 100)
+        self.assertLess(worst["worst_index"][2], 15)  # the last row has no key more
+        self.assertGreater(abs(worst["got"] - worst["expected"]), worst["allowed"])
+        text = self.expect(NO, "run", "-", "--against", wrong, input=right)
+        self.assertIn("wrong: see the worst elements above", text)
+
+    def test_too_many_scores(self):
+        self.assertIn("--verify: found 512 scores, expected at most 100",
+                      self.expect(USAGE, "run", "-", "--verify", "--most-scores", 100, input=attention()))
+
+    def test_targets(self):
+        self.assertIn("for which plans can be made and not run", self.expect(USAGE, "run", "-", "--target", "h100", input=attention()))
+        self.assertEqual(self.expect_json(YES, "run", "-", "--target", "reference", input=attention())["plan"], "reference")
+
+    def test_invalid_graph_has_no_plan(self):
+        self.assertIn("[sdpa_fwd.c04]", self.expect(NO, "run", "-", input=attention(heads=8, key_heads=3)))
+
+
+class OnAGpu(CommandTest):
+    def test_run_and_verify(self):
+        if not self.expect_json_of_doctor()["gpu"]["usable"]:
+            self.expect(USAGE, "run", "-", "--target", "cuda", input=attention())
+            return
+        graph = attention(queries=256, keys=256, heads=4, depth=64, data_type="HALF", right_bound=0)
+        shown = self.expect_json(YES, "run", "-", "--target", "cuda", "--verify", input=graph)
+        self.assertRegex(shown["plan"], r"^eng\d")
+
+    def expect_json_of_doctor(self):
+        return json.loads(self.run_command("doctor", "--quick", "--json").stdout)
+
+
+main()

@@ -1,0 +1,240 @@
+// sdpa run: runs a graph on made data, and compares the results with the reference.
+#include "data.h"
+#include "gpu_memory.h"
+#include "output.h"
+#include "verify.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace sdpa {
+namespace {
+
+// With so many scores the reference target takes some ten seconds.
+constexpr std::int64_t kMostScores = std::int64_t{1} << 25;
+
+struct Run_options {
+    std::string path, target = "cpu", against;
+    bool is_json = false, has_verify = false;
+    std::uint64_t seed = 1;
+    std::int64_t most_scores = kMostScores;
+
+    bool verifies() const { return has_verify || !against.empty(); }
+};
+
+struct Result {
+    std::string graph, target, plan;
+    double build_ms = 0.0, run_ms = 0.0;
+    std::int64_t workspace_bytes = 0;
+    Memories memories;
+    std::vector<Comparison> comparisons;
+
+    bool is_right() const {
+        for (Comparison const& comparison : comparisons) {
+            if (comparison.wrong > 0) return false;
+        }
+        return true;
+    }
+};
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+void require(fe::error_t const& error) {
+    if (error.is_bad()) throw Failure(error.get_message());
+}
+
+// On a GPU the second run is timed: the first loads code.
+void run_on(fe::Target const& target, fe::graph::Graph& graph, Result& result) {
+    if (target.kind() == fe::Target::Kind::CUDA) {
+        Gpu_copies copies(result.memories, result.workspace_bytes);
+        require(graph.execute(target.handle(), copies.pack(), copies.workspace()));
+        Gpu_copies::wait();
+        auto const begin = Clock::now();
+        require(graph.execute(target.handle(), copies.pack(), copies.workspace()));
+        Gpu_copies::wait();
+        result.run_ms = milliseconds_since(begin);
+        return copies.copy_back();
+    }
+    std::vector<std::byte> workspace(static_cast<std::size_t>(result.workspace_bytes));
+    auto const begin = Clock::now();
+    require(graph.execute(host_pack(result.memories), workspace.data()));
+    result.run_ms = milliseconds_since(begin);
+}
+
+void verify(Run_options const& options, Json const& document, bool is_gpu, Memories expected, Result& result) {
+    std::int64_t const scores = scores_of(document, expected);
+    if (scores > options.most_scores)
+        throw Failure(
+            "--verify: found " + std::to_string(scores) + " scores, expected at most " +
+            std::to_string(options.most_scores) +
+            ", which take the reference some ten seconds. Try: fewer batch entries, heads or rows; or --most-scores");
+    Json const other = options.against.empty() ? document : with_uids(read_graph(options.against).document);
+    run_on_host(other, fe::Target::reference(), expected);
+    result.comparisons = compare(result.memories, expected, is_gpu);
+}
+
+// Nothing where the target has no plan, of which the reason is then in the message.
+std::optional<Result> run_graph(Run_options const& options, std::string& refusal) {
+    Graph_file const file = read_graph(options.path);
+    fe::Target const target = parse_target(options.target);
+    if (target.kind() == fe::Target::Kind::OFFLINE)
+        throw Failure("found the target '" + options.target +
+                      "', for which plans can be made and not run; expected cpu, " +
+                      "reference or cuda. Try: sdpa explain, sdpa plan");
+    Json const document = with_uids(file.document);
+    Result result{file.name, options.target, {}, 0.0, 0.0, 0, {}, {}};
+    fe::graph::Graph graph;
+    require(graph_of(document, graph));
+    auto const begin = Clock::now();
+    fe::error_t const error = graph.build(target);
+    result.build_ms = milliseconds_since(begin);
+    if (error.is_bad()) {
+        refusal = error.get_message();
+        return std::nullopt;
+    }
+    require(graph.get_plan_name(result.plan));
+    require(graph.get_workspace_size(result.workspace_bytes));
+    result.memories = make_data(document, graph, {options.seed, false});
+    Memories const inputs = options.verifies() ? result.memories : Memories();
+    run_on(target, graph, result);
+    if (options.verifies()) verify(options, document, target.kind() == fe::Target::Kind::CUDA, inputs, result);
+    return result;
+}
+
+struct Summary {
+    std::int64_t elements = 0, not_finite = 0;
+    double least = std::numeric_limits<double>::infinity(), greatest = -least, square = 0.0;
+};
+
+Summary summary_of(Memory const& memory) {
+    Summary summary;
+    memory.for_each([&](Sizes const&, std::int64_t at) {
+        double const number = memory.get(at);
+        ++summary.elements;
+        if (!std::isfinite(number)) {
+            ++summary.not_finite;
+            return;
+        }
+        summary.least = std::min(summary.least, number);
+        summary.greatest = std::max(summary.greatest, number);
+        summary.square += number * number;
+    });
+    std::int64_t const finite = summary.elements - summary.not_finite;
+    summary.square = finite == 0 ? 0.0 : std::sqrt(summary.square / static_cast<double>(finite));
+    return summary;
+}
+
+std::string number_text(double number) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", number);
+    return text.data();
+}
+
+std::string verdict_text(Result const& result) {
+    std::vector<std::vector<std::string>> rows = {
+        {"result", "wrong", "of", "worst at", "got", "expected", "error / allowed"}};
+    for (Comparison const& c : result.comparisons) {
+        bool const is_exact = c.share <= 0.0;
+        rows.push_back({c.tensor, std::to_string(c.wrong), std::to_string(c.elements),
+                        is_exact ? "-" : list_text(c.index), is_exact ? "-" : number_text(c.got),
+                        is_exact ? "-" : number_text(c.expected), number_text(std::max(c.share, 0.0))});
+    }
+    bool const is_right = result.is_right();
+    return "compared with the reference\n" + table(rows, "  ") +
+           (is_right ? colored(Color::Green, "right") + ": all results are within the allowed error\n"
+                     : colored(Color::Red, "wrong") + ": see the worst elements above\n");
+}
+
+std::string to_text(Result const& result) {
+    std::string text = result.graph + " on " + result.target + ": plan " + result.plan + ", workspace " +
+                       bytes_text(static_cast<std::uint64_t>(result.workspace_bytes)) + ", built in " +
+                       number_text(result.build_ms) + " ms, run in " + number_text(result.run_ms) + " ms\n";
+    std::vector<std::vector<std::string>> rows = {{"result", "type", "dims", "least", "greatest", "rms", "not finite"}};
+    for (auto const& [uid, memory] : result.memories) {
+        if (!memory.is_output) continue;
+        Summary const summary = summary_of(memory);
+        rows.push_back({memory.name, to_string(memory.type), list_text(memory.dim), number_text(summary.least),
+                        number_text(summary.greatest), number_text(summary.square),
+                        std::to_string(summary.not_finite)});
+    }
+    text += table(rows, "  ");
+    return result.comparisons.empty() ? text : text + verdict_text(result);
+}
+
+// JSON has no infinity and no NaN: these become text.
+Json number_json(double number) {
+    if (std::isfinite(number)) return number;
+    return std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
+}
+
+Json to_json(Result const& result) {
+    Json results = Json::array(), comparisons = Json::array();
+    for (auto const& [uid, memory] : result.memories) {
+        if (!memory.is_output) continue;
+        Summary const summary = summary_of(memory);
+        results.push_back({{"name", memory.name},
+                           {"type", to_string(memory.type)},
+                           {"dims", memory.dim},
+                           {"least", number_json(summary.least)},
+                           {"greatest", number_json(summary.greatest)},
+                           {"rms", summary.square},
+                           {"not_finite", summary.not_finite}});
+    }
+    for (Comparison const& c : result.comparisons)
+        comparisons.push_back({{"name", c.tensor},
+                               {"elements", c.elements},
+                               {"wrong", c.wrong},
+                               {"worst_index", c.index},
+                               {"got", number_json(c.got)},
+                               {"expected", number_json(c.expected)},
+                               {"allowed", c.allowed}});
+    Json json = {{"graph", result.graph},       {"target", result.target},
+                 {"plan", result.plan},         {"workspace_bytes", result.workspace_bytes},
+                 {"build_ms", result.build_ms}, {"run_ms", result.run_ms},
+                 {"results", results}};
+    if (!comparisons.empty()) json["verdict"] = {{"right", result.is_right()}, {"comparisons", comparisons}};
+    return json;
+}
+
+int run(Run_options const& options) {
+    std::string refusal;
+    auto const result = run_graph(options, refusal);
+    if (!result) {
+        if (options.is_json) print_json({{"target", options.target}, {"plan", nullptr}, {"refusal", refusal}});
+        else print("no plan on " + options.target + ", sdpa explain says more:\n" + indented(refusal, "  "));
+        return kNo;
+    }
+    if (options.is_json) print_json(to_json(*result));
+    else print(to_text(*result));
+    return result->is_right() ? kYes : kNo;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Run_options>();
+    CLI::App* const command = app.add_subcommand("run", "Run a graph on made data, and compare it with the reference");
+    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    command->add_option("--target", options->target, "cpu, reference or cuda")->capture_default_str();
+    command->add_flag("--verify", options->has_verify, "Compare the results with those of the reference target");
+    command->add_option("--against", options->against,
+                        "Compare with the reference of this graph, whose tensors have the same uids");
+    command->add_option("--seed", options->seed, "Of the data")->capture_default_str();
+    command->add_option("--most-scores", options->most_scores, "The largest graph to compare, in scores")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--json", options->is_json, "Print JSON");
+    command->footer(
+        footer("  sdpa run graph.json\n  sdpa run graph.json --target cuda --verify",
+               "0: it ran, and the results are right if they were compared; 1: there is no plan, or a result "
+               "is wrong"));
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sdpa
