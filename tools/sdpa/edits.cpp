@@ -83,6 +83,7 @@ class Editor {
     void inferred_results();
     void own_uids();
     void types_of_integers();
+    void offsets_of_elements();
     void packed_strides();
     void other_type(char const* type);
     void head_dims();
@@ -173,6 +174,17 @@ void Editor::types_of_integers() {
             add(kDescription, "make " + names({id}) + " " + type, changed);
         }
     }
+}
+
+void Editor::offsets_of_elements() {
+    Json changed = document_;
+    std::vector<std::string> ids;
+    for (auto& [id, value] : changed["tensors"].items()) {
+        if (value.value("ragged_offset_multiplier", std::int64_t{1}) == 1) continue;
+        value.erase("ragged_offset_multiplier");
+        ids.push_back(id);
+    }
+    add(kCopy, "count elements in the ragged offsets of " + names(ids) + ", with a multiplier of 1", changed);
 }
 
 void Editor::packed_strides() {
@@ -375,6 +387,7 @@ std::vector<Edit> Editor::all() {
     inferred_results();
     own_uids();
     types_of_integers();
+    offsets_of_elements();
     packed_strides();
     head_dims();
     equal_sizes();

@@ -9,8 +9,8 @@
 namespace sdpa {
 namespace {
 
-// Multiplications of all runs, some seconds of one core.
-constexpr double kMostWork = 4e9;
+// Multiplications of all runs: a second or two. A score modifier takes more, and memory for all scores.
+constexpr double kMostWork = 1e11, kMostWorkWithModifier = 4e9;
 
 // At most so many of the numbers below n, evenly: the first one and one for each equal part.
 Sizes sample(std::int64_t n, std::int64_t most) {
@@ -52,7 +52,7 @@ Sizes dim_of(Json const& document, Json const& node, char const* port) {
 }
 
 // Whether runs of this graph of forward attention show its mask, and are short.
-bool can_run(Json const& document) {
+bool can_run(Json const& document, Visibility_options const& options) {
     Json const& node = only_node(document);
     Json const& inputs = node["inputs"];
     // 8-bit numbers are too coarse for equal probabilities, dropout hides keys, and the others need indices of their
@@ -64,9 +64,9 @@ bool can_run(Json const& document) {
         if (tensor.contains("ragged_offset")) return false;
     }
     Sizes const q = dim_of(document, node, "Q"), v = dim_of(document, node, "V");
-    double const runs = std::ceil(double(v[2]) / double(v[3]));
+    double const runs = std::ceil(double(std::min(v[2], options.most_columns)) / double(v[3]));
     double const work = double(q[0]) * double(q[1]) * double(q[2]) * double(v[2]) * double(q[3] + v[3]);
-    return work * runs <= kMostWork;
+    return work * runs <= (document["nodes"].size() > 1 ? kMostWorkWithModifier : kMostWork);
 }
 
 class Runner {
@@ -85,7 +85,8 @@ class Runner {
         result.columns = sample(result.keys, options_.most_columns);
         result.visible.assign(result.rows.size(), std::vector<bool>(result.columns.size()));
         equal_scores();
-        for (std::int64_t first = 0; first < problem_->keys; first += problem_->value_depth) read(first, result);
+        auto const columns = static_cast<std::int64_t>(result.columns.size());
+        for (std::int64_t first = 0; first < columns; first += problem_->value_depth) read(first, result);
         return result;
     }
 
@@ -101,19 +102,24 @@ class Runner {
             set_all(*problem_->by_port["seq_len_kv"], double(*options_.length_kv));
     }
 
-    // Column d of the values is 1 for key first + d alone, so O shows there whether that key took part.
+    // Column d of the values is 1 for the drawn key first + d alone, so O shows there whether that key took part.
     void read(std::int64_t first, Visibility& result) {
         Memory& v = *problem_->by_port.at("V");
-        v.for_each([&](Sizes const& index, std::int64_t at) { v.set(at, index[2] - first == index[3] ? 1.0 : 0.0); });
+        auto const last = std::min(first + problem_->value_depth, static_cast<std::int64_t>(result.columns.size()));
+        set_all(v, 0.0);
+        for (std::int64_t c = first; c < last; ++c) {
+            std::int64_t const key = result.columns[static_cast<std::size_t>(c)];
+            for (std::int64_t b = 0; b < v.dim[0]; ++b)
+                for (std::int64_t h = 0; h < v.dim[1]; ++h) v.set(v.place({b, h, key, c - first}), 1.0);
+        }
         std::vector<std::byte> workspace(static_cast<std::size_t>(graph_.get_workspace_size()));
         fe::error_t const error = graph_.execute(host_pack(memories_), workspace.data());
         if (error.is_bad()) throw Failure(error.get_message());
         Memory const& o = *problem_->by_port.at("O");
-        for (std::size_t c = 0; c < result.columns.size(); ++c) {
-            std::int64_t const column = result.columns[c] - first;
-            if (column < 0 || column >= problem_->value_depth) continue;
+        for (std::int64_t c = first; c < last; ++c) {
             for (std::size_t r = 0; r < result.rows.size(); ++r)
-                result.visible[r][c] = o.get(o.place({options_.batch, options_.head, result.rows[r], column})) > 0.0;
+                result.visible[r][static_cast<std::size_t>(c)] =
+                    o.get(o.place({options_.batch, options_.head, result.rows[r], c - first})) > 0.0;
         }
     }
 
@@ -131,7 +137,7 @@ class Formula {
         : document_(document), node_(only_node(document)), fields_(member(node_, "fields")), options_(options) {}
 
     std::string refusal() const {
-        for (char const* port : {"score_mod", "bias", "block_mask"}) {
+        for (char const* port : {"score_mod", "block_mask"}) {
             if (member(node_, "inputs").contains(port))
                 return std::string("found ") + port + ", which decides what is visible, in a graph too large to run";
         }
@@ -201,9 +207,11 @@ Visibility visibility_of(Graph_file const& file, Visibility_options const& optio
     std::optional<Json> forward;
     if (is_forward) forward = document;
     else if (document["nodes"].size() == 1 && !node["inputs"].contains("descale_q")) forward = forward_of(document);
-    if (forward && can_run(*forward)) return Runner(*forward, options).run();
-    if (!refusal.empty()) throw Failure(refusal + ". Try: fewer rows and keys");
-    return formula.make();
+    bool const runs = forward && can_run(*forward, options);
+    if (!runs && !refusal.empty()) throw Failure(refusal + ". Try: a graph with fewer queries and keys");
+    Visibility result = runs ? Runner(*forward, options).run() : formula.make();
+    if (node["inputs"].contains("bias")) result.source += ", for a bias without minus infinity";
+    return result;
 }
 
 }  // namespace sdpa

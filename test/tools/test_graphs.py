@@ -1,0 +1,42 @@
+"""The graphs of graphs/: each is valid, and planned for an H100 or refused by the rule that the index names."""
+
+import re
+
+from command import GRAPHS, NO, USAGE, YES, CommandTest, main
+
+ROW = re.compile(r"^\| \[([\w.-]+)\]\(([\w.-]+)\.json\) \| .+ \| (plan|[a-z_]+\.[a-z]\d+) \|$", re.MULTILINE)
+
+
+def index():
+    rows = ROW.findall((GRAPHS / "README.md").read_text())
+    return {name: answer for name, file, answer in rows if name == file}
+
+
+class Graphs(CommandTest):
+    def test_the_index_lists_the_files(self):
+        self.assertEqual(sorted(index()), sorted(path.stem for path in GRAPHS.glob("*.json")))
+        self.assertGreater(len(index()), 30)
+
+    def test_all_run_on_the_cpu(self):
+        for name in index():
+            report = self.expect_json(YES, "explain", GRAPHS / f"{name}.json", "--target", "cpu")
+            self.assertEqual((report["findings"], report["advice"]), ([], []), name)
+
+    def test_all_can_be_shown_and_drawn(self):
+        for name in index():
+            self.expect(YES, "show", GRAPHS / f"{name}.json")
+            self.expect(USAGE if "softcap" in name else YES, "mask", GRAPHS / f"{name}.json", "--rows", 8, "--columns", 8)
+
+    def test_numbers_of_small_ones(self):
+        for name in ("vit-b16", "stable-diffusion-1.5-middle", "whisper-large-cross-decode", "dinat-base"):
+            self.expect(YES, "run", GRAPHS / f"{name}.json", "--verify")
+
+    def test_answers_for_an_h100(self):
+        self.need_cudnn()
+        for name, answer in index().items():
+            status = YES if answer == "plan" else NO
+            report = self.expect_json(status, "explain", GRAPHS / f"{name}.json", "--for", "h100", "--short")
+            self.assertEqual(report["refusal"] and report["refusal"]["rule"], None if answer == "plan" else answer, name)
+
+
+main()
