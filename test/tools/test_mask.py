@@ -45,7 +45,7 @@ class Mask(CommandTest):
         fields = {"right_bound": 0, "left_bound": 100, "diagonal_alignment": "BOTTOM_RIGHT"}
         sizes = {"queries": 300, "keys": 400, "heads": 1}
         small = self.show(attention(**sizes, **fields))
-        large = self.show(attention(**{**sizes, "heads": 512, "depth": 256}, batches=16, **fields))
+        large = self.show(attention(**{**sizes, "heads": 64, "depth": 256}, batches=16, **fields))
         self.assertEqual(large["source"], "from the options of the mask")
         self.assertEqual(small["source"], "from runs of the graph on the CPU")
         self.assertEqual(small["visible"], large["visible"])

@@ -1,8 +1,11 @@
 #include "data.h"
 
+#include "output.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <set>
 
@@ -208,15 +211,12 @@ void Maker::lay_out(Memory& memory) {
 
 void Maker::fill_numbers(Memory& memory) {
     std::string const& port = memory.port;
-    if (port.starts_with("descale") || port.starts_with("scale_") || memory.type == fe::DataType_t::FP8_E8M0 ||
-        port == "dropout_scale_inv")
-        memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, 1.0); });
-    else if (port == "dropout_scale") memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, 1.25); });
-    else if (port == "dropout_mask")
-        memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, random_.integer(0, 4) > 0 ? 1.0 : 0.0); });
-    else if (port == "attn_scale" || memory.is_by_value)
-        memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, 0.125); });
-    else memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, random_.number()); });
+    bool const is_factor = port.starts_with("descale") || port.starts_with("scale_") || port == "dropout_scale_inv";
+    if (is_factor || memory.type == fe::DataType_t::FP8_E8M0) memory.generate([] { return 1.0; });
+    else if (port == "dropout_scale") memory.generate([] { return 1.25; });
+    else if (port == "dropout_mask") memory.generate([&] { return random_.integer(0, 4) > 0 ? 1.0 : 0.0; });
+    else if (port == "attn_scale" || memory.is_by_value) memory.generate([] { return 0.125; });
+    else memory.generate([&] { return random_.number(); });
 }
 
 void Maker::fill_integers(Memory& memory) {
@@ -370,12 +370,21 @@ Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_opt
     return memories;
 }
 
+std::vector<std::byte> make_workspace(std::int64_t bytes) {
+    try {
+        return std::vector<std::byte>(static_cast<std::size_t>(bytes));
+    } catch (std::bad_alloc const&) {
+        throw Failure("found a plan with a workspace of " + bytes_text(static_cast<std::uint64_t>(bytes)) +
+                      ", for which there is not enough memory here. Try: fewer batch entries, heads or rows");
+    }
+}
+
 void run_on_host(Json const& document, fe::Target const& target, Memories& memories) {
     fe::graph::Graph graph;
     fe::error_t error = graph_of(document, graph);
     if (error.is_good()) error = graph.build(target);
     if (error.is_bad()) throw Failure(error.err_msg);
-    std::vector<std::byte> workspace(static_cast<std::size_t>(graph.get_workspace_size()));
+    auto workspace = make_workspace(graph.get_workspace_size());
     error = graph.execute(host_pack(memories), workspace.data());
     if (error.is_bad()) throw Failure(error.err_msg);
 }

@@ -23,6 +23,9 @@ Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_opt
 // The graph of forward attention whose O and Stats the document's backward node reads; nothing where it has none.
 std::optional<Json> forward_of(Json const& document);
 
+// Memory for a plan, of which there may not be enough.
+std::vector<std::byte> make_workspace(std::int64_t bytes);
+
 // Builds the graph for a target of the host and runs it once.
 void run_on_host(Json const& document, fe::Target const& target, Memories& memories);
 

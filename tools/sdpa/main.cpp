@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 
 namespace {
@@ -79,6 +80,8 @@ int main(int argc, char** argv) {
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();
+    } catch (std::bad_alloc const&) {
+        return complain("there is not enough memory here for this graph");
     } catch (std::exception const& error) {
         return complain(error.what());
     }

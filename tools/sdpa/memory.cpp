@@ -75,6 +75,13 @@ void Memory::set(std::int64_t element, double number) {
     });
 }
 
+void Memory::generate(std::function<double()> const& next) {
+    with_storage(type, [&](auto value) {
+        for (std::size_t at = 0; at + sizeof(value) <= bytes.size(); at += sizeof(value))
+            store<decltype(value)>(bytes.data() + at, next());
+    });
+}
+
 std::int64_t Memory::place(Sizes const& index) const {
     std::int64_t element = starts.empty() ? 0 : starts[static_cast<std::size_t>(index[0])];
     for (std::size_t axis = starts.empty() ? 0 : 1; axis < index.size(); ++axis) element += index[axis] * stride[axis];

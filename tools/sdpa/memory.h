@@ -26,6 +26,8 @@ struct Memory {
     void set(std::int64_t element, double value);
     std::int64_t place(Sizes const& index) const;  // the element at these indices
     std::int64_t size() const;                     // elements of the memory
+    // Sets all elements of the memory, those between the tensor's too, in their order there.
+    void generate(std::function<double()> const& next);
     // Calls visit(index, element) for each element that the tensor has, in row-major order.
     void for_each(std::function<void(Sizes const&, std::int64_t)> const& visit) const;
 };

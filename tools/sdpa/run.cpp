@@ -61,7 +61,7 @@ void run_on(fe::Target const& target, fe::graph::Graph& graph, Result& result) {
         result.run_ms = milliseconds_since(begin);
         return copies.copy_back();
     }
-    std::vector<std::byte> workspace(static_cast<std::size_t>(result.workspace_bytes));
+    auto workspace = make_workspace(result.workspace_bytes);
     auto const begin = Clock::now();
     require(graph.execute(host_pack(result.memories), workspace.data()));
     result.run_ms = milliseconds_since(begin);

@@ -9,8 +9,9 @@
 namespace sdpa {
 namespace {
 
-// Multiplications of all runs: a second or two. A score modifier takes more, and memory for all scores.
-constexpr double kMostWork = 1e11, kMostWorkWithModifier = 4e9;
+// Multiplications of all runs: less than a second. A score modifier takes more, and memory for all scores.
+constexpr double kMostWork = 4e9, kMostWorkWithModifier = 1e9;
+constexpr double kMostElements = 2e7;  // of K and of V
 
 // At most so many of the numbers below n, evenly: the first one and one for each equal part.
 Sizes sample(std::int64_t n, std::int64_t most) {
@@ -44,7 +45,7 @@ struct Problem {
 };
 
 void set_all(Memory& memory, double value) {
-    memory.for_each([&](Sizes const&, std::int64_t at) { memory.set(at, value); });
+    memory.generate([value] { return value; });
 }
 
 Sizes dim_of(Json const& document, Json const& node, char const* port) {
@@ -66,6 +67,7 @@ bool can_run(Json const& document, Visibility_options const& options) {
     Sizes const q = dim_of(document, node, "Q"), v = dim_of(document, node, "V");
     double const runs = std::ceil(double(std::min(v[2], options.most_columns)) / double(v[3]));
     double const work = double(q[0]) * double(q[1]) * double(q[2]) * double(v[2]) * double(q[3] + v[3]);
+    if (double(v[0]) * double(v[1]) * double(v[2]) * double(std::max(q[3], v[3])) > kMostElements) return false;
     return work * runs <= (document["nodes"].size() > 1 ? kMostWorkWithModifier : kMostWork);
 }
 
@@ -112,7 +114,7 @@ class Runner {
             for (std::int64_t b = 0; b < v.dim[0]; ++b)
                 for (std::int64_t h = 0; h < v.dim[1]; ++h) v.set(v.place({b, h, key, c - first}), 1.0);
         }
-        std::vector<std::byte> workspace(static_cast<std::size_t>(graph_.get_workspace_size()));
+        auto workspace = make_workspace(graph_.get_workspace_size());
         fe::error_t const error = graph_.execute(host_pack(memories_), workspace.data());
         if (error.is_bad()) throw Failure(error.get_message());
         Memory const& o = *problem_->by_port.at("O");
