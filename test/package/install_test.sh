@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install_test.sh <build folder> <consumer project> <work folder> <compiler>: the package is installed and moved; then
-# programs are built against it through CMake and through pkg-config, and run.
+# programs are built against it through CMake and through pkg-config, and run, and so is the command sdpa.
 set -euo pipefail
 build=$1 consumer=$2 work=$3 compiler=$4
 rm -rf "$work"
@@ -33,3 +33,8 @@ libraries=$(dirname "$package")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$package pkg-config --cflags --libs sdpa_graph)"
 "$compiler" -std=c++17 "$consumer/main.cpp" "${flags[@]}" -o "$work/consumer"
 LD_LIBRARY_PATH=$libraries "$work/consumer"
+
+# The command, if this build has it, finds the library that was moved with it.
+if [[ -x $prefix/bin/sdpa ]]; then
+    "$prefix/bin/sdpa" run "$source_dir/graphs/stable-diffusion-1.5-middle.json" --verify
+fi
