@@ -86,6 +86,8 @@ class Mask(CommandTest):
         text = self.expect(YES, "mask", "-", "--query", "2,3", input=graph)
         self.assertTrue(text.startswith("the query at [2, 3] sees 9 of 36 keys\nkernel_size [3, 3]\n"))
         self.assertIn("--query: found '2;3'", self.expect(USAGE, "mask", "-", "--query", "2;3", input=graph))
+        del graph["tensors"]["t0"]["dim"], graph["tensors"]["t0"]["stride"]
+        self.assertRegex(self.expect(USAGE, "mask", "-", input=graph), r"\[[a-z_]+\.c\d+\]")
 
     def test_bad_places(self):
         self.assertIn("expected less than 1 and 2", self.expect(USAGE, "mask", "-", "--head", 2, input=attention()))

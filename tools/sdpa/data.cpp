@@ -381,12 +381,10 @@ std::vector<std::byte> make_workspace(std::int64_t bytes) {
 
 void run_on_host(Json const& document, fe::Target const& target, Memories& memories) {
     fe::graph::Graph graph;
-    fe::error_t error = graph_of(document, graph);
-    if (error.is_good()) error = graph.build(target);
-    if (error.is_bad()) throw Failure(error.err_msg);
+    require(graph_of(document, graph));
+    require(graph.build(target));
     auto workspace = make_workspace(graph.get_workspace_size());
-    error = graph.execute(host_pack(memories), workspace.data());
-    if (error.is_bad()) throw Failure(error.err_msg);
+    require(graph.execute(host_pack(memories), workspace.data()));
 }
 
 }  // namespace sdpa

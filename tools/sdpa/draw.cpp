@@ -49,10 +49,6 @@ std::string graph_dot(Json const& document) {
     return text + "}\n";
 }
 
-void require(fe::error_t const& error) {
-    if (error.is_bad()) throw Failure(error.get_message());
-}
-
 // For graphs and operations Graphviz makes the picture of the DOT text.
 [[noreturn]] void refuse_svg(Draw_options const& options) {
     throw Failure("--format svg: found --what " + options.what + ", expected --what plan. Try: sdpa draw " +

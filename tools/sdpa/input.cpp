@@ -31,6 +31,10 @@ std::string joined(std::vector<std::string> const& names) {
 
 }  // namespace
 
+void require(fe::error_t const& error) {
+    if (error.is_bad()) throw Failure(error.get_message());
+}
+
 std::string name_of(std::string const& path) { return path == "-" ? "standard input" : path; }
 
 std::string read_bytes(std::string const& path) {

@@ -14,7 +14,10 @@ namespace sdpa {
 
 namespace fe = cudnn_frontend;
 
-// The bytes of a file, or of standard input for "-". Throws Failure, as all functions here.
+// Throws Failure with the error's text.
+void require(fe::error_t const& error);
+
+// The bytes of a file, or of standard input for "-". Throws Failure, as all functions here do.
 std::string read_bytes(std::string const& path);
 // For messages: the path, or "standard input".
 std::string name_of(std::string const& path);

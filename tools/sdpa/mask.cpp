@@ -66,6 +66,8 @@ Json const* neighborhood_node(Json const& document) {
 
 // The window of one query in space; in the middle, if none is chosen.
 int show_window(Mask_options const& options, Graph_file const& file, Json const& node) {
+    fe::graph::Graph graph = file.graph;
+    require(graph.validate());
     Sizes query = numbers_of(options.query);
     if (query.empty()) {
         Json const& inputs = node["inputs"];
@@ -77,10 +79,7 @@ int show_window(Mask_options const& options, Graph_file const& file, Json const&
         for (std::size_t axis = 0; axis < axes; ++axis) query.push_back(dim[first + axis] / 2);
     }
     std::string picture;
-    fe::graph::Graph graph = file.graph;
-    fe::error_t error = graph.validate();
-    if (error.is_good()) error = fe::graph::draw_window(graph, query, picture);
-    if (error.is_bad()) throw Failure(error.get_message());
+    require(fe::graph::draw_window(graph, query, picture));
     if (picture.empty() || picture.back() != '\n') picture += '\n';
     if (options.is_json) print_json({{"query", query}, {"picture", picture}});
     else print(picture);

@@ -9,6 +9,7 @@
 namespace sdpa {
 namespace {
 
+constexpr std::size_t kMostNodes = 64;  // of a graph of which every edit is a copy
 constexpr std::size_t kMostNeighbors = 4, kMostFixes = 8, kMostOfPairs = 24;
 
 // The number of broken rules; as if it were endless for a document that is none.
@@ -71,6 +72,7 @@ class Searcher {
         while (faults > 0 && now.changes.size() < kMostFixes) {
             std::optional<Edit> best;
             for (Edit& edit : edits_of(now.document)) {
+                if (is_over()) return now;
                 std::size_t const left = faults_of(edit.document);
                 if (left >= faults) continue;
                 faults = left;
@@ -120,6 +122,9 @@ class Searcher {
 
 }  // namespace
 
-std::vector<Neighbor> nearest_graphs(Search const& search) { return Searcher(search).run(); }
+std::vector<Neighbor> nearest_graphs(Search const& search) {
+    if (search.document.at("nodes").size() > kMostNodes) return {};
+    return Searcher(search).run();
+}
 
 }  // namespace sdpa

@@ -23,7 +23,7 @@ struct Search {
 };
 
 // A few of them, cheapest first. Faults of the graph are fixed one after the other; then each further edit is tried
-// alone, then pairs, then other GPUs and the CPU.
+// alone, then pairs, then other GPUs and the CPU. None for graphs of more than 64 nodes.
 std::vector<Neighbor> nearest_graphs(Search const& search);
 
 }  // namespace sdpa

@@ -45,10 +45,6 @@ double milliseconds_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-void require(fe::error_t const& error) {
-    if (error.is_bad()) throw Failure(error.get_message());
-}
-
 // On a GPU the second run is timed: the first loads code.
 void run_on(fe::Target const& target, fe::graph::Graph& graph, Result& result) {
     if (target.kind() == fe::Target::Kind::CUDA) {

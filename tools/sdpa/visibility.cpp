@@ -74,9 +74,8 @@ bool can_run(Json const& document, Visibility_options const& options) {
 class Runner {
    public:
     Runner(Json document, Visibility_options const& options) : document_(std::move(document)), options_(options) {
-        fe::error_t error = graph_of(document_, graph_);
-        if (error.is_good()) error = graph_.build(fe::Target::cpu());
-        if (error.is_bad()) throw Failure(error.get_message());
+        require(graph_of(document_, graph_));
+        require(graph_.build(fe::Target::cpu()));
         memories_ = make_data(document_, graph_, {1, true});
         problem_.emplace(memories_);
     }
@@ -115,8 +114,7 @@ class Runner {
                 for (std::int64_t h = 0; h < v.dim[1]; ++h) v.set(v.place({b, h, key, c - first}), 1.0);
         }
         auto workspace = make_workspace(graph_.get_workspace_size());
-        fe::error_t const error = graph_.execute(host_pack(memories_), workspace.data());
-        if (error.is_bad()) throw Failure(error.get_message());
+        require(graph_.execute(host_pack(memories_), workspace.data()));
         Memory const& o = *problem_->by_port.at("O");
         for (std::int64_t c = first; c < last; ++c) {
             for (std::size_t r = 0; r < result.rows.size(); ++r)
@@ -197,7 +195,7 @@ void check_place(Json const& document, Visibility_options const& options) {
 
 Visibility visibility_of(Graph_file const& file, Visibility_options const& options) {
     fe::graph::Graph graph = file.graph;
-    if (fe::error_t const error = graph.validate(); error.is_bad()) throw Failure(error.get_message());
+    require(graph.validate());
     Json const document = with_uids(file.document);
     check_place(document, options);
     Formula const formula(document, options);
