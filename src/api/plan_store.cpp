@@ -42,10 +42,10 @@ fe::error_t build_for(fs::path const& file, fe::Target const& target) {
 fe::error_t fill_plan_store(std::string const& wanted, std::string const& device, Filled_plans& filled) noexcept {
     return fe::core::guarded([&]() -> fe::error_t {
         if (plan_store().folder.empty() || plan_store().is_frozen) {
-            return {fe::error_code_t::INVALID_VALUE,
-                    "the process has no plan store that is written; make the folder that is to be filled the process's "
-                    "plan "
-                    "store first"};
+            return {
+                fe::error_code_t::INVALID_VALUE,
+                "the process has no plan store that is written; make the folder that is to be filled its plan store "
+                "first"};
         }
         std::error_code failure;
         std::vector<fs::path> files;

@@ -107,7 +107,7 @@ bool begins_as_stored_plan(fs::path const& path) {
            header.mark == wanted.mark;
 }
 
-// What a process left that ended while it wrote.
+// A file of a process that ended while it wrote.
 bool is_left_over(fs::path const& path) {
     std::error_code failure;
     auto const written = fs::last_write_time(path, failure);
