@@ -49,6 +49,17 @@ std::string kernel_driver() {
     return std::getline(file, line) ? line : "none: there is no /proc/driver/nvidia/version";
 }
 
+// "NVIDIA H100 80GB HBM3, compute capability 9.0, 132 multiprocessors, 79 GiB", from cuDNN's description.
+std::string summary_of(Json const& properties, std::string const& otherwise) {
+    auto const number = [&](char const* name) { return properties.value(name, std::int64_t{0}); };
+    std::string const name = properties.value("deviceName", "");
+    if (name.empty()) return otherwise;
+    std::int64_t const version = number("deviceVer");
+    return name + ", compute capability " + std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) +
+           ", " + std::to_string(number("multiProcessorCount")) + " multiprocessors, " +
+           std::to_string(number("totalGlobalMem") >> 30) + " GiB";
+}
+
 // The GPU's description, or the reason why there is none.
 Json describe_gpu() {
     cudnnHandle_t handle = nullptr;
@@ -59,8 +70,10 @@ Json describe_gpu() {
     if (auto const destroyed = fe::runtime::destroy_handle(handle); error.is_good()) error = destroyed;
     if (error.is_bad()) return {{"usable", false}, {"reason", error.err_msg}};
     Json gpu = {{"usable", true}, {"description", device.describe()}};
-    Json const file = Json::parse(device.to_json(), nullptr, false);
-    if (file.is_object() && file.contains("properties")) gpu["properties"] = file["properties"];
+    Json const properties = Json::parse(device.to_json(), nullptr, false);
+    if (!properties.is_object()) return gpu;
+    gpu["properties"] = properties;
+    gpu["description"] = summary_of(properties, device.describe());
     return gpu;
 }
 
