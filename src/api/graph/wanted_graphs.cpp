@@ -2,17 +2,15 @@
 
 #include "core/hash.h"
 #include "core/process/logging.h"
-#include "core/text.h"
 #include "json/graph_json.h"
+#include "plan/storage/plan_folder.h"
 #include "rewrite/rewrites/rewrites.h"
 
 #include <cudnn_frontend/logging.h>
 
-#include <unistd.h>
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 namespace cudnn_frontend::api {
 
@@ -28,18 +26,6 @@ std::string name_of(std::string const& json, bool is_class) {
     return digits.data() + std::string(is_class ? kOfClass : kOfShape);
 }
 
-// Under another name first, since several processes may share the folder.
-bool write_whole(fs::path const& path, std::string const& text) {
-    fs::path unfinished = path;
-    unfinished += core::text(".", getpid(), ".new");
-    std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    std::error_code failure;
-    if (file.good()) fs::rename(unfinished, path, failure);
-    return file.good() && !failure;
-}
-
 }  // namespace
 
 void keep_wanted(nodes::GraphSpec const& graph, plan::Plan const& built) {
@@ -48,9 +34,8 @@ void keep_wanted(nodes::GraphSpec const& graph, plan::Plan const& built) {
     auto const program = built.info().program;
     std::string const json = json::write_graph(graph);
     fs::path const path = fs::path(folder) / name_of(json, program && program->name == rewrite::kNameOfClasses);
-    std::error_code failure;
-    fs::create_directories(folder, failure);
-    if (failure || fs::exists(path, failure) || write_whole(path, json) || !isLoggingEnabled()) return;
+    std::error_code ignored;
+    if (fs::exists(path, ignored) || plan::write_whole(path, {json}) || !isLoggingEnabled()) return;
     core::log_line("plan store: '" + path.string() + "' could not be written");
 }
 

@@ -45,15 +45,6 @@ fs::path unused_name(fs::path const& file) {
     return name;
 }
 
-bool write_all(fs::path const& path, Header const& header, std::string const& key, std::string_view plan) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<char const*>(&header), sizeof header);
-    file.write(key.data(), static_cast<std::streamsize>(key.size()));
-    file.write(plan.data(), static_cast<std::streamsize>(plan.size()));
-    file.close();
-    return file.good();
-}
-
 struct StoredFile {
     std::string key, plan;
 };
@@ -117,6 +108,22 @@ bool is_left_over(fs::path const& path) {
 
 }  // namespace
 
+bool write_whole(fs::path const& path, std::initializer_list<std::string_view> parts) {
+    fs::path const unfinished = unused_name(path);
+    std::error_code failure;
+    fs::create_directories(path.parent_path(), failure);
+    std::ofstream file;
+    if (!failure) file.open(unfinished, std::ios::binary | std::ios::trunc);
+    for (std::string_view const part : parts) file.write(part.data(), static_cast<std::streamsize>(part.size()));
+    file.close();
+    bool const is_written = !failure && file.good();
+    if (is_written) fs::rename(unfinished, path, failure);
+    if (is_written && !failure) return true;
+    std::error_code ignored;
+    fs::remove(unfinished, ignored);
+    return false;
+}
+
 fs::path PlanFolder::file_of(std::string const& key) const {
     std::array<char, 40> name{};
     auto const first = static_cast<unsigned long long>(hash_of_bytes(key));
@@ -133,19 +140,13 @@ Result<std::string> PlanFolder::read(std::string const& key) const {
 }
 
 error_t PlanFolder::write(std::string const& key, std::string_view bytes) const {
-    fs::path const path = file_of(key), unfinished = unused_name(path);
-    std::error_code failure;
-    fs::create_directories(folder_, failure);
     Header header;
     header.key_bytes = key.size();
     header.plan_bytes = bytes.size();
     header.hash_of_plan = hash_of_bytes(bytes);
-    bool const is_written = !failure && write_all(unfinished, header, key, bytes);
-    if (is_written) fs::rename(unfinished, path, failure);
-    if (is_written && !failure) return {};
-    std::error_code ignored;
-    fs::remove(unfinished, ignored);
-    return miss(path, "could not be written");
+    std::string_view const first(reinterpret_cast<char const*>(&header), sizeof header);
+    fs::path const path = file_of(key);
+    return write_whole(path, {first, key, bytes}) ? error_t() : miss(path, "could not be written");
 }
 
 void PlanFolder::mark_used(std::string const& key) const {

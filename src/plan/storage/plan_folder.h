@@ -5,12 +5,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 namespace cudnn_frontend::plan {
 
-// Safe from many threads and processes: a file is written under another name, and renamed once it is whole.
+// Writes a file, in a folder that is made if it is not there, under a name that no other thread or process uses, and
+// renames it, so that readers find whole files alone. Whether it is there; where it is not, the one before it stays.
+bool write_whole(std::filesystem::path const& file, std::initializer_list<std::string_view> parts);
+
+// Safe from many threads and processes.
 class PlanFolder {
    public:
     explicit PlanFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
