@@ -247,9 +247,11 @@ bool KeptReplay::State::is_in_context(CUstream on) const {
 
 Result<bool> KeptReplay::State::try_launch(LaunchMemory const& memory, CUstream on, RecordLaunch const& record) {
     auto const is_captured = is_capturing(on);
-    if (is_captured.is_bad() || is_captured.value() || !is_in_context(on) || !are_aligned(memory.pointers))
-        return false;
-    if (replay == nullptr) SDPA_GRAPH_TRY(Replay::make(memory, record).move_to(replay));
+    if (is_captured.is_bad() || is_captured.value() || !is_in_context(on)) return false;
+    if (replay == nullptr) {
+        if (!are_aligned(memory.pointers)) return false;
+        SDPA_GRAPH_TRY(Replay::make(memory, record).move_to(replay));
+    }
     return replay->launch(memory, on, record);
 }
 
