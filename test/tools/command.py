@@ -46,6 +46,19 @@ def attention(queries=16, keys=16, heads=2, key_heads=None, depth=8, value_depth
     }
 
 
+def backward_of(graph):
+    """The graph of attention() as backward, whose gradients are its results."""
+    graph = copy.deepcopy(graph)
+    tensors, node = graph["tensors"], graph["nodes"][0]
+    tensors["t4"] = tensor("Stats", 5, (*tensors["t0"]["dim"][:3], 1), data_type="FLOAT")
+    node["tag"] = "SDPA_BACKWARD"
+    for i, (name, like) in enumerate((("dO", "t3"), ("dQ", "t0"), ("dK", "t1"), ("dV", "t2"))):
+        tensors[f"t{5 + i}"] = {**tensors[like], "name": name, "uid": 6 + i}
+    node["inputs"].update(O="t3", dO="t5", Stats="t4")
+    node["outputs"] = {"dQ": "t6", "dK": "t7", "dV": "t8"}
+    return graph
+
+
 def padded(graph):
     """The graph with a padding mask and lengths."""
     graph = copy.deepcopy(graph)

@@ -2,7 +2,7 @@
 
 import copy
 
-from command import USAGE, YES, CommandTest, attention, main, padded, tensor
+from command import USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
 
 
 def formula(queries, keys, fields, lengths=None):
@@ -52,14 +52,7 @@ class Mask(CommandTest):
         self.assertEqual(small["rows"][:3], [0, 4, 9])
 
     def test_backward(self):
-        graph = attention(queries=9, keys=9, right_bound=0)
-        tensors, node = graph["tensors"], graph["nodes"][0]
-        tensors["t4"] = tensor("Stats", 5, (1, 2, 9, 1), data_type="FLOAT")
-        node["tag"] = "SDPA_BACKWARD"
-        for i, (name, like) in enumerate((("dO", "t3"), ("dQ", "t0"), ("dK", "t1"), ("dV", "t2"))):
-            tensors[f"t{5 + i}"] = {**tensors[like], "name": name, "uid": 6 + i}
-        node["inputs"].update(O="t3", dO="t5", Stats="t4")
-        node["outputs"] = {"dQ": "t6", "dK": "t7", "dV": "t8"}
+        graph = backward_of(attention(queries=9, keys=9, right_bound=0))
         self.assertEqual(self.show(graph)["visible"], formula(9, 9, {"right_bound": 0}))
 
     def test_block_mask_needs_a_run(self):

@@ -2,7 +2,7 @@
 
 import json
 
-from command import NO, USAGE, YES, CommandTest, attention, main, padded, tensor
+from command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
 
 
 class Run(CommandTest):
@@ -53,14 +53,7 @@ class Run(CommandTest):
         self.verified(graph)
 
     def test_backward_gets_its_results_of_forward(self):
-        graph = attention(queries=24, keys=24, heads=4, key_heads=2, right_bound=0)
-        tensors, node = graph["tensors"], graph["nodes"][0]
-        tensors["t4"] = tensor("Stats", 5, (1, 4, 24, 1), data_type="FLOAT")
-        node["tag"] = "SDPA_BACKWARD"
-        for i, (name, like) in enumerate((("dO", "t3"), ("dQ", "t0"), ("dK", "t1"), ("dV", "t2"))):
-            tensors[f"t{5 + i}"] = {**tensors[like], "name": name, "uid": 6 + i}
-        node["inputs"].update(O="t3", dO="t5", Stats="t4")
-        node["outputs"] = {"dQ": "t6", "dK": "t7", "dV": "t8"}
+        graph = backward_of(attention(queries=24, keys=24, heads=4, key_heads=2, right_bound=0))
         shown = self.verified(graph)
         self.assertEqual([c["name"] for c in shown["verdict"]["comparisons"]], ["dQ", "dK", "dV"])
         self.assertTrue(all(0.01 < result["rms"] < 10 for result in shown["results"]))
