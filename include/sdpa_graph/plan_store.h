@@ -17,7 +17,7 @@ namespace sdpa_graph {
 struct Plan_store {
     std::string folder;
     bool is_frozen = false;  // nothing is written
-    // A folder that gets each graph, as JSON, of which something was compiled; none if it is empty.
+    // A folder that gets each graph, as JSON, for which an engine of cuDNN was compiled; none if it is empty.
     std::string wanted = {};
 };
 

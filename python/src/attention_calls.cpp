@@ -100,7 +100,7 @@ void bind_attention_calls(py::module_& module) {
         },
         py::arg("folder"), py::arg("frozen") = false, py::arg("wanted") = "",
         "Plans for GPUs are read from files of the folder, and written there unless it is frozen; none are if it is "
-        "empty. The folder `wanted` gets each graph of which something was compiled.");
+        "empty. The folder `wanted` gets each graph for which an engine of cuDNN was compiled.");
     module.def(
         "fill_plan_store", &fill, py::arg("wanted"), py::arg("device"),
         "Fills the process's store with plans of the graphs in a folder that set_plan_store(wanted=...) named, for "
