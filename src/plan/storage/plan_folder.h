@@ -13,7 +13,7 @@ namespace cudnn_frontend::plan {
 
 // Writes a file, in a folder that is made if it is not there, under a name that no other thread or process uses, and
 // renames it, so that readers find whole files alone. Whether it is there; where it is not, the one before it stays.
-bool write_whole(std::filesystem::path const& file, std::initializer_list<std::string_view> parts);
+bool write_whole(std::filesystem::path const& path, std::initializer_list<std::string_view> parts);
 
 // Safe from many threads and processes.
 class PlanFolder {
