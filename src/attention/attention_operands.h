@@ -159,6 +159,7 @@ constexpr Operand inner(int round, Operand operand) {
     operand.round = round;
     return operand;
 }
+constexpr bool is_inner(Operand const& row) { return row.round != kOwnRound; }
 constexpr Operand differs_in_backward(Operand operand, char const* summary) {
     operand.other_summary = summary;
     return operand;

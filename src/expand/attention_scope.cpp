@@ -10,8 +10,8 @@ namespace cudnn_frontend::expand {
 using ir::ValueId;
 
 AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
-                               WaitingNodes& waiting, TargetAbilities const& capabilities)
-    : NodeScope(builder, tensors, node), waiting_(waiting), capabilities_(capabilities) {
+                               WaitingNodes& waiting, TargetAbilities const& capabilities, RegionNodes const* region)
+    : NodeScope(builder, tensors, node), waiting_(waiting), capabilities_(capabilities), region_(region) {
     if (fields().padding_mask) {
         seq_len_q_ = lengths(nodes::attention::kQueryLengths);
         seq_len_kv_ = lengths(nodes::attention::kKeyLengths);

@@ -3,6 +3,7 @@
 
 #include "expand/expand.h"
 #include "expand/scope.h"
+#include "expand/score_regions.h"
 #include "expand/waiting_nodes.h"
 #include "nodes/attention/attention_node.h"
 
@@ -14,8 +15,10 @@ using nodes::attention::Port;
 class AttentionScope : public NodeScope {
    public:
     AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node, WaitingNodes& waiting,
-                   TargetAbilities const& capabilities);
+                   TargetAbilities const& capabilities, RegionNodes const* region);
 
+    // The modifier's nodes, where they can run inside attention; else null.
+    RegionNodes const* region() const { return region_; }
     TargetAbilities const& capabilities() const { return capabilities_; }
     ir::ValueId port(int port) const;
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
@@ -68,6 +71,7 @@ class AttentionScope : public NodeScope {
 
     WaitingNodes& waiting_;
     TargetAbilities const& capabilities_;
+    RegionNodes const* region_;
     core::Dims score_dim_;
     ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue, natural_stats_ = ir::kNoValue;
 };

@@ -26,9 +26,12 @@ static constexpr bool lacks_place(attention::Operand const& row) {
     return !is_of_operation(row) && !is_length(row) && row.port != Port::DropoutScaleInv;
 }
 
-// Whether attention as one operation has a place for everything that the node asks for.
-static bool has_fused_form(AttentionScope const& at) {
-    return std::ranges::none_of(attention::kPortsWhere<lacks_place>, [&](int port) { return at.is_connected(port); });
+// Whether attention as one operation has a place for everything that the node asks for, except a modifier.
+static bool has_fused_form(nodes::Node const& node) {
+    return std::ranges::none_of(attention::kPortsWhere<lacks_place>, [&](int port) {
+        bool const is_connected = node.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor;
+        return is_connected && !attention::is_inner(attention::operand(port));
+    });
 }
 
 static error_t expand_attention(AttentionScope& at) {
@@ -36,7 +39,8 @@ static error_t expand_attention(AttentionScope& at) {
     bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
     AttentionImplementation_t const implementation = implementation_of(at.node());
     bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
-    bool const lacks_fused = capabilities.fused_attention == TargetAbilities::Fused::Never || !has_fused_form(at);
+    bool const lacks_fused = capabilities.fused_attention == TargetAbilities::Fused::Never ||
+                             !has_fused_form(at.node()) || (at.is_connected(Port::Score) && at.region() == nullptr);
     if (asks_for_fused && lacks_fused) return no_fused_attention(at.name());
     bool const wants_fused = capabilities.fused_attention == TargetAbilities::Fused::Preferred ||
                              (capabilities.needs_fused != nullptr && capabilities.needs_fused(at.graph(), at.node()));
@@ -56,9 +60,15 @@ class Expansion {
     Expansion(nodes::GraphSpec const& spec, TargetAbilities const& capabilities)
         : capabilities_(capabilities),
           tensors_(spec, builder_),
-          waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {}
+          waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {
+        if (!capabilities.fused_modifiers) return;
+        regions_ = ScoreRegions::of_graph(spec, [](nodes::Node const& node) {
+            return implementation_of(node) == AttentionImplementation_t::AUTO && has_fused_form(node);
+        });
+    }
 
     error_t add(nodes::Node const& node) {
+        if (regions_.has_step(node)) return {};  // it is added with its attention
         if (waiting_.keeps(node)) return {};
         SDPA_GRAPH_TRY(expand(node));
         return waiting_.status();
@@ -69,7 +79,7 @@ class Expansion {
    private:
     error_t expand(nodes::Node const& node) {
         if (nodes::attention_fields(node) != nullptr) {
-            AttentionScope at(builder_, tensors_, node, waiting_, capabilities_);
+            AttentionScope at(builder_, tensors_, node, waiting_, capabilities_, regions_.find(node));
             return expand_attention(at);
         }
         NodeScope at(builder_, tensors_, node);
@@ -83,6 +93,7 @@ class Expansion {
     ir::Builder builder_;
     UserTensors tensors_;
     WaitingNodes waiting_;
+    ScoreRegions regions_;
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ struct TargetAbilities {
     Fused fused_attention = Fused::Never;
     // Which nodes that leave the choice have no other form there; null: none.
     bool (*needs_fused)(nodes::GraphSpec const& graph, nodes::Node const& node) = nullptr;
+    // Attention as one operation may have score modifiers inside (ir::ScoreRegion).
+    bool fused_modifiers = false;
     bool fused_neighborhoods = false;  // neighborhood attention as one operation, too
 };
 

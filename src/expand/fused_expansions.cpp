@@ -46,6 +46,7 @@ static Op operation(AttentionScope& at) {
     op.options = options_of(at);
     ir::for_each_operand(op, attention::is_used,
                          [&](auto const& row, ir::ValueId& id) { id = operand_of(at, row.port); });
+    if (at.region() != nullptr) op.region = make_region(at, *at.region());
     return op;
 }
 

@@ -7,6 +7,7 @@ namespace cudnn_frontend::expand {
 
 // A node that is one primitive operation.
 void expand_primitive(NodeScope& at);
+ir::PointwiseFunction function_of(nodes::PointwiseFields const& fields);
 
 // The functions of neighborhood attention, as products over windows.
 void expand_neighborhood(NodeScope& node);

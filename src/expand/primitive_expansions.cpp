@@ -3,23 +3,21 @@
 
 namespace cudnn_frontend::expand {
 
+ir::PointwiseFunction function_of(nodes::PointwiseFields const& fields) {
+    return {.mode = fields.mode,
+            .axis = fields.axis.value_or(-1),
+            .relu_lower_clip = fields.relu_lower_clip,
+            .relu_upper_clip = fields.relu_upper_clip,
+            .relu_lower_clip_slope = fields.relu_lower_clip_slope,
+            .swish_beta = fields.swish_beta,
+            .elu_alpha = fields.elu_alpha,
+            .softplus_beta = fields.softplus_beta};
+}
+
 static void expand_pointwise(NodeScope& at) {
     using namespace nodes::pointwise;
     auto const& fields = std::get<nodes::PointwiseFields>(at.node().fields);
-    ir::PointwiseOp op;
-    op.mode = fields.mode;
-    op.in[0] = at.port(In0);
-    op.in[1] = at.port(In1);
-    op.in[2] = at.port(In2);
-    op.out = at.port(Out0);
-    op.axis = fields.axis.value_or(-1);
-    op.relu_lower_clip = fields.relu_lower_clip;
-    op.relu_upper_clip = fields.relu_upper_clip;
-    op.relu_lower_clip_slope = fields.relu_lower_clip_slope;
-    op.swish_beta = fields.swish_beta;
-    op.elu_alpha = fields.elu_alpha;
-    op.softplus_beta = fields.softplus_beta;
-    at.add_node(op);
+    at.add_node(ir::PointwiseOp{function_of(fields), {at.port(In0), at.port(In1), at.port(In2)}, at.port(Out0)});
 }
 
 static void expand_matmul(NodeScope& at) {

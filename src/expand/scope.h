@@ -21,6 +21,8 @@ class NodeScope {
     ir::ValueId port(int port, RaggedRows const& rows = {}) const {
         return tensors_.value(node_.ports[static_cast<std::size_t>(port)], rows);
     }
+    // The value of any tensor of the graph.
+    ir::ValueId value_of(nodes::TensorId id) { return tensors_.value(id); }
     bool is_connected(int port) const { return node_.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; }
     // A copy: the builder moves its values as it grows.
     ir::Value value(ir::ValueId id) const { return builder_.value(id); }

@@ -35,7 +35,9 @@ struct Inputs {
     }
     template <Attention Body>
     std::vector<NamedValue> operator()(Body const& body) const {
-        return connected_in_table(body, attention::reads);
+        std::vector<NamedValue> operands = connected_in_table(body, attention::reads);
+        for (ValueId const id : values_of(body.region)) operands.push_back({"region", id});
+        return operands;
     }
     std::vector<NamedValue> operator()(NeighborhoodOp const& body) const {
         return connected_in_table(body, neighborhood::is_read);
@@ -115,6 +117,18 @@ struct KindName {
 std::vector<NamedValue> inputs_of(Op const& op) { return std::visit(Inputs{}, op.body); }
 std::vector<NamedValue> outputs_of(Op const& op) { return std::visit(Outputs{}, op.body); }
 char const* kind_name(Op const& op) { return std::visit(KindName{}, op.body); }
+
+std::vector<ValueId> values_of(ScoreRegion const& region) {
+    std::vector<ValueId> values;
+    auto const add = [&](RegionOperand const& operand) {
+        bool const is_new = std::ranges::find(values, operand.index) == values.end();
+        if (operand.from == RegionOperand::From::Value && is_new) values.push_back(operand.index);
+    };
+    for (RegionStep const& step : region.steps) std::ranges::for_each(step.in, add);
+    add(region.score);
+    add(region.gradient);
+    return values;
+}
 
 std::int64_t key_count(OpGraph const& graph, SdpaForwardOp const& op) {
     return op.keys ? *op.keys : graph.value(op.operands[attention::K]).dim[2];

@@ -78,18 +78,24 @@ struct MatmulOp {
 // quotient by 0. The result then marks it too, whatever the other operand is.
 enum class MaskedBy { Neither, First, Second, Either };
 
-// Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
-// x).
-struct PointwiseOp {
+// What a pointwise operation computes of each element.
+struct PointwiseFunction {
     PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
-    ValueId in[3] = {kNoValue, kNoValue, kNoValue};
-    ValueId out = kNoValue;
     std::int64_t axis = -1;  // of GEN_INDEX
     std::optional<float> relu_lower_clip, relu_upper_clip, relu_lower_clip_slope;
     std::optional<float> swish_beta, elu_alpha, softplus_beta;
     // Fully masked rows pass through softmax this way: -inf - -inf gives -inf, 0 / 0 gives 0, so that such rows have
     // probabilities of 0 and a log-sum-exp of -inf.
     MaskedBy masked_by = MaskedBy::Neither;
+
+    friend bool operator==(PointwiseFunction const&, PointwiseFunction const&) = default;
+};
+
+// Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
+// x).
+struct PointwiseOp : PointwiseFunction {
+    ValueId in[3] = {kNoValue, kNoValue, kNoValue};
+    ValueId out = kNoValue;
 
     friend bool operator==(PointwiseOp const&, PointwiseOp const&) = default;
 };
@@ -226,6 +232,39 @@ struct AttentionOptions {
     friend bool operator==(AttentionOptions const&, AttentionOptions const&) = default;
 };
 
+// An operand of a step of a region.
+struct RegionOperand {
+    enum class From { None, Score, Gradient, Step, Value };
+
+    From from = From::None;
+    std::int32_t index = -1;  // of the step, or of the graph's value
+
+    friend bool operator==(RegionOperand const&, RegionOperand const&) = default;
+};
+
+struct RegionStep {
+    PointwiseFunction function;
+    DataType_t type = DataType_t::FLOAT;  // of the result
+    RegionOperand in[3];                  // a step is an operand of later ones alone
+
+    friend bool operator==(RegionStep const&, RegionStep const&) = default;
+};
+
+// A score modifier inside attention as one operation: what it computes of each score before bias and masks, and in
+// backward of each score's gradient. Values that it reads are broadcast to the scores.
+struct ScoreRegion {
+    std::vector<RegionStep> steps;
+    RegionOperand score;     // what replaces the score; none: nothing does
+    RegionOperand gradient;  // what replaces the gradient of the modified score; none: nothing does
+
+    explicit operator bool() const { return score.from != RegionOperand::From::None; }
+
+    friend bool operator==(ScoreRegion const&, ScoreRegion const&) = default;
+};
+
+// The values that a region reads, each once.
+std::vector<ValueId> values_of(ScoreRegion const& region);
+
 namespace attention = cudnn_frontend::attention;
 
 // Attention as one operation, with a value for each of its operands (attention/attention_operands.h); none where an
@@ -237,6 +276,7 @@ struct SdpaForwardOp {
     // Where a page table is there, K or V is a container as in PagedLoadOp.
     attention::OfOperation<ValueId> operands{kNoValue};
     std::optional<std::int64_t> keys;  // of paged K or V
+    ScoreRegion region;
 
     friend bool operator==(SdpaForwardOp const&, SdpaForwardOp const&) = default;
 };
@@ -247,6 +287,7 @@ struct SdpaBackwardOp {
     AttentionOptions options;
     attention::OfOperation<ValueId> operands{kNoValue};
     bool deterministic = false;
+    ScoreRegion region;
 
     friend bool operator==(SdpaBackwardOp const&, SdpaBackwardOp const&) = default;
 };

@@ -49,6 +49,17 @@ char const* name_of(MaskedBy operand) {
     return "?";
 }
 
+std::string text_of(RegionOperand const& operand) {
+    switch (operand.from) {
+        case RegionOperand::From::None: break;
+        case RegionOperand::From::Score: return "score";
+        case RegionOperand::From::Gradient: return "gradient";
+        case RegionOperand::From::Step: return "$" + std::to_string(operand.index);
+        case RegionOperand::From::Value: return "%" + std::to_string(operand.index);
+    }
+    return "?";
+}
+
 // The fields of an operation that differ from their defaults, as ", name=value".
 class FieldPrinter {
    public:
@@ -67,7 +78,7 @@ class FieldPrinter {
         flag("a_masks", op.a_masks);
         flag("deterministic", op.is_deterministic);
     }
-    void operator()(PointwiseOp const& op) {
+    void operator()(PointwiseFunction const& op) {
         if (op.mode == PointwiseMode_t::GEN_INDEX) add("axis", shortest_text(op.axis));
         add("relu_lower_clip", op.relu_lower_clip);
         add("relu_upper_clip", op.relu_upper_clip);
@@ -107,10 +118,12 @@ class FieldPrinter {
     void operator()(SdpaForwardOp const& op) {
         (*this)(op.options);
         add("keys", op.keys);
+        (*this)(op.region);
     }
     void operator()(SdpaBackwardOp const& op) {
         (*this)(op.options);
         flag("deterministic", op.deterministic);
+        (*this)(op.region);
     }
     void operator()(AttentionOptions const& options) {
         add("scale_value", options.scale_value);
@@ -123,8 +136,29 @@ class FieldPrinter {
         add("dropout_probability", options.dropout_probability);
         flag("stats_in_base_2", options.stats_in_base_2);
     }
+    // "region={$0 = DIV(score, %7); $1 = TANH_FWD($0); score: $1}"
+    void operator()(ScoreRegion const& region) {
+        if (!region) return;
+        std::string text;
+        for (std::size_t i = 0; i < region.steps.size(); ++i) text += step_text(region.steps[i], i) + "; ";
+        text += "score: " + text_of(region.score);
+        if (region.gradient.from != RegionOperand::From::None) text += "; gradient: " + text_of(region.gradient);
+        add("region", "{" + text + "}");
+    }
 
    private:
+    static std::string step_text(RegionStep const& step, std::size_t index) {
+        std::string operands;
+        for (RegionOperand const& operand : step.in) {
+            if (operand.from == RegionOperand::From::None) continue;
+            operands += (operands.empty() ? "" : ", ") + text_of(operand);
+        }
+        FieldPrinter fields;
+        fields(step.function);
+        return "$" + std::to_string(index) + " = " + core::name_of(step.function.mode) + "(" + operands +
+               fields.text() + ")";
+    }
+
     std::string text_;
 };
 

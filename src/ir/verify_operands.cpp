@@ -156,6 +156,8 @@ class OperandCheck {
     void check_operand(attention::Operand const& row, Operands const& operands, attention::Sizes const& sizes);
     void check_keys_and_values(Operands const& operands, std::int64_t keys);
     void check_options(AttentionOptions const& options, Operands const& operands);
+    void check_region(ScoreRegion const& region, core::Dims const& scores, bool is_backward);
+    void check_region_operand(RegionOperand const& operand, std::size_t steps, core::Dims const& scores);
     struct PageSizes {
         std::int64_t batches, keys;
     };
@@ -409,6 +411,34 @@ void OperandCheck::check_options(AttentionOptions const& options, Operands const
     }
 }
 
+// An operand of a step, where so many steps come before it.
+void OperandCheck::check_region_operand(RegionOperand const& operand, std::size_t steps, core::Dims const& scores) {
+    using enum RegionOperand::From;
+    if (operand.from == Value) check_broadcast("region", operand.index, scores);
+    if (operand.from == Step && (operand.index < 0 || static_cast<std::size_t>(operand.index) >= steps))
+        fail("the step " + std::to_string(operand.index) + " of a region", "an earlier step");
+}
+
+void OperandCheck::check_region(ScoreRegion const& region, core::Dims const& scores, bool is_backward) {
+    using enum RegionOperand::From;
+    for (std::size_t i = 0; i < region.steps.size(); ++i) {
+        RegionStep const& step = region.steps[i];
+        std::size_t const needed = core::operand_count(step.function.mode);
+        for (std::size_t o = 0; o < std::size(step.in); ++o) {
+            check_region_operand(step.in[o], i, scores);
+            if ((step.in[o].from != None) != (o < needed))
+                fail("operand " + std::to_string(o) + " of a region's step",
+                     std::to_string(needed) + " of " + core::name_of(step.function.mode));
+        }
+        bool const is_index = step.function.mode == PointwiseMode_t::GEN_INDEX;
+        if (is_index && (step.function.axis < 0 || step.function.axis > 3))
+            fail("axis " + std::to_string(step.function.axis) + " in a region", "0 to 3");
+    }
+    check_region_operand(region.score, region.steps.size(), scores);
+    check_region_operand(region.gradient, region.steps.size(), scores);
+    if (!is_backward && region.gradient.from != None) fail("a gradient in forward's region", "none");
+}
+
 template <class Attention>
 void OperandCheck::check_attention(Attention const& op) {
     using namespace attention;
@@ -421,6 +451,8 @@ void OperandCheck::check_attention(Attention const& op) {
         if (is_of_operation(row) && operands[row.port] != kNoValue) check_operand(row, operands, sizes);
     }
     check_options(op.options, operands);
+    check_region(op.region, {sizes.batches, sizes.heads, sizes.queries, sizes.keys},
+                 std::is_same_v<Attention, SdpaBackwardOp>);
 }
 
 void OperandCheck::check(SdpaForwardOp const& op) {

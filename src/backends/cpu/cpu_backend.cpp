@@ -82,6 +82,7 @@ class HostBackend final : public plan::Backend {
         expand::TargetAbilities capabilities;
         bool const is_fused = input.target.kind() == Target::Kind::CPU;
         if (is_fused) capabilities.fused_attention = expand::TargetAbilities::Fused::Preferred;
+        capabilities.fused_modifiers = is_fused;
         capabilities.fused_neighborhoods = is_fused;
         auto op_graph = expand::expand(input.graph, capabilities);
         if (op_graph.is_bad()) return op_graph.error();

@@ -65,10 +65,10 @@ class ScratchOf {
         return doubles && *doubles <= kMaxWorkspace / size ? std::optional(*doubles * size) : std::nullopt;
     }
     std::optional<std::int64_t> operator()(ir::SdpaForwardOp const& op) const {
-        return in_range(forward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), threads_));
+        return in_range(forward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), modifier_of(op), threads_));
     }
     std::optional<std::int64_t> operator()(ir::SdpaBackwardOp const& op) const {
-        return in_range(backward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), threads_));
+        return in_range(backward_workspace(tensors_of(graph_, op, ShapeOf{graph_}), modifier_of(op), threads_));
     }
     std::optional<std::int64_t> operator()(ir::NeighborhoodOp const& op) const {
         return in_range(neighborhood_workspace(problem_of(graph_, op), threads_));
@@ -79,6 +79,10 @@ class ScratchOf {
     }
 
    private:
+    template <class Attention>
+    ScoreProgram modifier_of(Attention const& op) const {
+        return ScoreProgram(op.region, ShapeOf{graph_});
+    }
     static std::optional<std::int64_t> in_range(std::int64_t bytes) {
         return bytes >= 0 && bytes <= kMaxWorkspace ? std::optional(bytes) : std::nullopt;
     }
@@ -116,14 +120,8 @@ struct ProgramRun {
     int threads;
     std::byte* scratch;
 
-    error_t operator()(ir::SdpaForwardOp const& op) const {
-        auto const view = [this](ir::ValueId id) { return memory.view(id); };
-        return attention_forward(tensors_of(graph, op, view), op.options, threads, scratch);
-    }
-    error_t operator()(ir::SdpaBackwardOp const& op) const {
-        auto const view = [this](ir::ValueId id) { return memory.view(id); };
-        return attention_backward(tensors_of(graph, op, view), op.options, threads, scratch);
-    }
+    error_t operator()(ir::SdpaForwardOp const& op) const { return attention_forward(work_of(op), threads, scratch); }
+    error_t operator()(ir::SdpaBackwardOp const& op) const { return attention_backward(work_of(op), threads, scratch); }
     error_t operator()(ir::NeighborhoodOp const& op) const {
         neighborhood_attention(problem_of(graph, op, memory), threads, scratch);
         return {};
@@ -132,6 +130,13 @@ struct ProgramRun {
     error_t operator()(Primitive const& op) const {
         interpret(op, memory, reinterpret_cast<double*>(scratch));
         return {};
+    }
+
+   private:
+    template <class Attention>
+    AttentionWork work_of(Attention const& op) const {
+        auto const view = [this](ir::ValueId id) { return memory.view(id); };
+        return {tensors_of(graph, op, view), op.options, ScoreProgram(op.region, view)};
     }
 };
 

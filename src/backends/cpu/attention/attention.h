@@ -3,6 +3,7 @@
 
 #include "attention/attention_operands.h"
 #include "core/result.h"
+#include "cpu/attention/score_program.h"
 #include "cpu/memory/view.h"
 
 #include <cstdint>
@@ -16,12 +17,15 @@ using AttentionTensors = attention::OfOperation<DataView>;
 
 // Bytes of workspace, from the views' sizes alone: their pointers are not looked at, except for whether a tensor is
 // there.
-std::int64_t forward_workspace(AttentionTensors const& tensors, int threads);
-std::int64_t backward_workspace(AttentionTensors const& tensors, int threads);
+std::int64_t forward_workspace(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads);
+std::int64_t backward_workspace(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads);
 
-error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
-                          void* workspace);
-error_t attention_backward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
-                           void* workspace);
+struct AttentionWork {
+    AttentionTensors tensors;
+    ir::AttentionOptions const& options;
+    ScoreProgram modifier;
+};
+error_t attention_forward(AttentionWork work, int threads, void* workspace);
+error_t attention_backward(AttentionWork work, int threads, void* workspace);
 
 }  // namespace cudnn_frontend::cpu

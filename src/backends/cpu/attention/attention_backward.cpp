@@ -3,9 +3,11 @@
 #include "cpu/attention/attention_backward.h"
 
 #include "core/threads.h"
+#include "cpu/attention/score_bounds.h"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -13,10 +15,10 @@ namespace {
 // Keys, and for dBias queries, of a region where a pass splits them.
 constexpr std::int64_t kSpan = 256;
 
-BackwardRun make_backward(AttentionTensors const& tensors, int threads) {
+BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
-    return {tensors, shape, best, query_block(shape, best.lanes, threads)};
+    return {tensors, modifier, shape, best, query_block(shape, best.lanes, threads)};
 }
 
 // Query heads that share key and value heads with no other query heads.
@@ -122,6 +124,9 @@ BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, A
     scratch.scores = arena.take<float>(kTileKeys, run.lanes());
     scratch.gradients = arena.take<float>(kTileKeys, run.lanes());
     scratch.spare = arena.take<float>(kTileKeys, run.lanes());
+    scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
+    std::int64_t const panels = (run.block + run.lanes() - 1) / run.lanes();
+    scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, panels), 1);
     take_key_sums(run, pass, arena, scratch);
     take_bias_sum(run, pass, arena, scratch);
     return scratch;
@@ -191,20 +196,20 @@ void run_bias_pass(BackwardRun const& run, AttentionProblem const& problem, Back
 
 }  // namespace
 
-std::int64_t backward_workspace(AttentionTensors const& tensors, int threads) {
+std::int64_t backward_workspace(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     threads = std::max(threads, 1);
-    BackwardRun const run = make_backward(tensors, threads);
+    BackwardRun const run = make_backward(tensors, modifier, threads);
     BackwardPlan const plan = make_plan(run, threads);
     return Arena::workspace_bytes(std::max({pass_bytes(run, plan.queries, threads), pass_bytes(run, plan.keys, threads),
                                             pass_bytes(run, plan.bias, threads)}));
 }
 
-error_t attention_backward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
-                           void* workspace) {
+error_t attention_backward(AttentionWork work, int threads, void* workspace) {
     threads = std::max(threads, 1);
-    BackwardRun const run = make_backward(tensors, threads);
+    AttentionTensors const& tensors = work.tensors;
+    AttentionProblem const problem = make_problem(tensors, work.options, std::move(work.modifier));
+    BackwardRun const run = make_backward(tensors, problem.modifier, threads);
     BackwardPlan const plan = make_plan(run, threads);
-    AttentionProblem const problem = make_problem(tensors, options);
     run_pass(run, problem, plan.queries, threads, workspace);
     run_pass(run, problem, plan.keys, threads, workspace);
     run_bias_pass(run, problem, plan.bias, threads, workspace);

@@ -32,6 +32,7 @@ struct Region {
 
 struct BackwardRun {
     AttentionTensors const& tensors;
+    ScoreProgram const& modifier;
     AttentionShape shape;
     Kernels const& kernels;
     std::int64_t block;  // queries of one step
@@ -49,6 +50,7 @@ struct BackwardScratch {
     float *stats, *row_dots;            // for each query
     float *k_columns, *v_columns, *k;   // width x keys, value width x keys, keys x width
     float *scores, *gradients, *spare;  // tiles
+    std::byte *modifier, *hidden;       // of ScoreProgram and HiddenTiles
     float *d_k, *d_v;                   // for each key head and value head of the region, keys x width
     BiasSum d_bias;
 };

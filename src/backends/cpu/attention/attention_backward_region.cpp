@@ -1,6 +1,7 @@
 #include "cpu/attention/attention_backward.h"
 
 #include "cpu/attention/attention_tile.h"
+#include "cpu/attention/score_bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -112,6 +113,8 @@ void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace con
     std::int64_t const lanes = step.run.lanes(), keys = place.keys.size(), rows = step.run.row_padded(keys);
     kernels.multiply({scratch.k_columns, kTileKeys, step.in_panels(scratch.q_panels, p, shape.width), lanes,
                       scratch.scores, lanes, rows, lanes, shape.width});
+    if (step.run.modifier)
+        step.run.modifier.run(ScoreProgram::Pass::Scores, kernels, place, scratch.modifier, scratch.scores);
     finish_scores(step.problem, step.sequence, place, lanes, scratch.scores, scratch.spare);
     kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes, step.region.is_careful);
 
@@ -146,6 +149,16 @@ void add_bias_gradients(QueryBlock const& step, ScorePlace const& place) {
     }
 }
 
+// The gradients of the scores before the modifier. A gradient of 0, such as a masked score has, stays 0.
+void differentiate_modifier(QueryBlock const& step, ScorePlace const& place) {
+    BackwardScratch const& scratch = step.scratch;
+    std::int64_t const count = place.keys.size() * step.run.lanes();
+    float* const gradients = scratch.gradients;
+    std::copy_n(gradients, count, scratch.spare);
+    step.run.modifier.run(ScoreProgram::Pass::Gradients, step.run.kernels, place, scratch.modifier, gradients);
+    for (std::int64_t i = 0; i < count; ++i) gradients[i] = scratch.spare[i] == 0.0f ? 0.0f : gradients[i];
+}
+
 // Processes one panel against one tile of keys.
 void visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
     Range const visible = step.sequence.keys_of(step.panel(p));
@@ -158,6 +171,8 @@ void visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
     AttentionShape const& shape = run.shape;
     ScorePlace const place{step.region.b, step.h, step.panel(p), keys};
     differentiate_scores(step, p, place);
+    if (wanted.d_bias) add_bias_gradients(step, place);  // the bias is added after the modifier
+    if (run.modifier.changes_gradients()) differentiate_modifier(step, place);
     if (wanted.d_v) {
         std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
         add_key_gradients(step, place, scratch.scores, scratch.d_o, shape.value_width, head, scratch.d_v);
@@ -178,7 +193,6 @@ void visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
              keys.size(), step.region.is_careful},
             kOnes.data());
     }
-    if (wanted.d_bias) add_bias_gradients(step, place);
 }
 
 // Queries past the sequence's length get dQ = 0 if dQ has memory for them.
@@ -209,10 +223,15 @@ void take_step(QueryBlock const& step) {
         step.sequence.keys_of({step.queries.begin, std::min(step.queries.end, step.sequence.queries)});
     std::int64_t const begin = std::max(step.region.keys.begin, visible.begin / kTileKeys * kTileKeys);
     std::int64_t const end = std::min(step.region.keys.end, visible.end);
+    HiddenTiles hidden(step.run.modifier, step.region.b, step.h, step.queries, step.run.lanes(), step.scratch.hidden);
     for (std::int64_t key = begin; key < end; key += kTileKeys) {
         Range const tile{key, std::min(key + kTileKeys, end)};
+        hidden.set_keys(tile);
+        if (hidden.hides_all()) continue;
         load_keys(step, tile);
-        for (std::int64_t p = 0; p < step.panels(); ++p) visit_tile(step, p, tile);
+        for (std::int64_t p = 0; p < step.panels(); ++p) {
+            if (!hidden.hides(p)) visit_tile(step, p, tile);
+        }
     }
 }
 

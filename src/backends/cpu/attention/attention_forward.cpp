@@ -4,11 +4,13 @@
 #include "cpu/attention/attention_scores.h"
 #include "cpu/attention/attention_scratch.h"
 #include "cpu/attention/attention_tile.h"
+#include "cpu/attention/score_bounds.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -21,24 +23,32 @@ struct ForwardScratch {
     float *k, *v;                      // width x keys, keys x value width
     float *scores, *spare;             // tiles
     float *running_max, *running_sum;  // for each query
+    std::byte *modifier, *hidden;      // of ScoreProgram and HiddenTiles
 };
 
 struct ForwardRun {
     AttentionTensors const& tensors;
+    ScoreProgram const& modifier;
     AttentionShape shape;
     Kernels const& kernels;
     std::int64_t block;         // queries of a task
     std::int64_t value_stride;  // value width in whole register blocks
 
     std::int64_t lanes() const { return kernels.lanes; }
+    std::int64_t panels() const { return (block + lanes() - 1) / lanes(); }
     std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
 };
 
-ForwardRun make_forward(AttentionTensors const& tensors, int threads) {
+ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
-    return {tensors, shape, best, query_block(shape, best.lanes, threads), round_up(shape.value_width, best.row_step)};
+    return {tensors,
+            modifier,
+            shape,
+            best,
+            query_block(shape, best.lanes, threads),
+            round_up(shape.value_width, best.row_step)};
 }
 
 ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
@@ -51,6 +61,8 @@ ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
     scratch.spare = arena.take<float>(kTileKeys, run.lanes());
     scratch.running_max = arena.take<float>(run.block, 1);
     scratch.running_sum = arena.take<float>(run.block, 1);
+    scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
+    scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, run.panels()), 1);
     return scratch;
 }
 
@@ -149,6 +161,8 @@ void attend(ForwardTask const& task, std::int64_t p, Range tile) {
     std::int64_t const score_rows = round_up(keys.size(), run.kernels.row_step);
     run.kernels.multiply(
         {scratch.k, kTileKeys, scratch.q + p * lanes * width, lanes, scratch.scores, lanes, score_rows, lanes, width});
+    if (task.problem.modifier)
+        task.problem.modifier.run(ScoreProgram::Pass::Scores, run.kernels, place, scratch.modifier, scratch.scores);
     finish_scores(task.problem, task.sequence, place, lanes, scratch.scores, scratch.spare);
 
     std::array<float, kMaxLanes> rescale;
@@ -214,10 +228,15 @@ void attend_to_keys(ForwardTask const& task) {
     load_queries(task);
     Range const visible =
         task.sequence.keys_of({task.queries.begin, std::min(task.queries.end, task.sequence.queries)});
+    HiddenTiles hidden(run.modifier, task.b, task.h, task.queries, run.lanes(), task.scratch.hidden);
     for (std::int64_t key = visible.begin / kTileKeys * kTileKeys; key < visible.end; key += kTileKeys) {
         Range const tile{key, std::min(key + kTileKeys, visible.end)};
+        hidden.set_keys(tile);
+        if (hidden.hides_all()) continue;
         load_keys(task, tile);
-        for (std::int64_t p = 0; p < task.panels(); ++p) attend(task, p, tile);
+        for (std::int64_t p = 0; p < task.panels(); ++p) {
+            if (!hidden.hides(p)) attend(task, p, tile);
+        }
     }
 }
 
@@ -234,18 +253,18 @@ void run_task(ForwardTask task) {
 
 }  // namespace
 
-std::int64_t forward_workspace(AttentionTensors const& tensors, int threads) {
+std::int64_t forward_workspace(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     threads = std::max(threads, 1);
-    ForwardRun const run = make_forward(tensors, threads);
+    ForwardRun const run = make_forward(tensors, modifier, threads);
     std::int64_t const workers = std::min<std::int64_t>(threads, run.tasks());
     return Arena::workspace_bytes(saturating_multiply(workers, scratch_bytes(run)));
 }
 
-error_t attention_forward(AttentionTensors const& tensors, ir::AttentionOptions const& options, int threads,
-                          void* workspace) {
+error_t attention_forward(AttentionWork work, int threads, void* workspace) {
     threads = std::max(threads, 1);
-    ForwardRun const run = make_forward(tensors, threads);
-    AttentionProblem const problem = make_problem(tensors, options);
+    AttentionTensors const& tensors = work.tensors;
+    AttentionProblem const problem = make_problem(tensors, work.options, std::move(work.modifier));
+    ForwardRun const run = make_forward(tensors, problem.modifier, threads);
     std::int64_t const bytes = scratch_bytes(run);
     core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);

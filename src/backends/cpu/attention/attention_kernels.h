@@ -33,6 +33,49 @@ struct GradientTerms {
     float const* row_dots;  // of dO and O, for each lane
 };
 
+// What a step of a score modifier computes of each number. Comparisons give 1 or 0, and a choice is between the first
+// two operands.
+enum class TileFunction {
+    Identity,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Maximum,
+    Minimum,
+    Negate,
+    Absolute,
+    Floor,
+    Exponential,
+    Tanh,
+    TanhGradient,  // of a gradient and of what tanh was computed of
+    Sigmoid,
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    And,
+    Or,
+    Not,
+    Select
+};
+
+// Rows of lanes, one after the other at this step; 0 repeats a row.
+struct TileRows {
+    float const* data;
+    std::int64_t step;
+};
+
+// `out` may be an operand.
+struct TileStep {
+    TileFunction function;
+    TileRows in[3];
+    float* out;
+    std::int64_t rows;
+};
+
 struct Kernels {
     char const* name;
     std::int64_t lanes;
@@ -57,6 +100,7 @@ struct Kernels {
     void (*scale_lanes)(float* rows, std::int64_t count, float const* factors);
     // Whether any of `count` numbers, a multiple of the lanes, is NaN.
     bool (*holds_nan)(float const* numbers, std::int64_t count);
+    void (*apply)(TileStep const&);
 };
 
 // The fastest kernels that this machine supports.

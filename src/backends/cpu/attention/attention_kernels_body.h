@@ -236,11 +236,89 @@ bool holds_nan(float const* numbers, std::int64_t count) {
     return found != 0;
 }
 
+// tanh(x) = x + x^3 p(x^2) near 0, to within 1e-8, and 1 - 2 / (e^2x + 1) from there on.
+[[gnu::always_inline]] inline Vector hyperbolic_tangent(Vector x) {
+    Vector const size = x < 0.0f ? -x : x, square = x * x;
+    Vector tail = spread(-0.00571708f);
+    tail = tail * square + 0.02065062f;
+    tail = tail * square - 0.05374351f;
+    tail = tail * square + 0.13331491f;
+    tail = tail * square - 0.33333284f;
+    Vector const near = x + x * square * tail;
+    Vector const far = 1.0f - 2.0f / (exponential(size + size) + 1.0f);
+    return size < 0.625f ? near : (x < 0.0f ? -far : far);
+}
+
+// 4 t / (1 + t)^2 with t = e^-2|x|, which stays exact where 1 - tanh(x)^2 cancels.
+[[gnu::always_inline]] inline Vector slope_of_hyperbolic_tangent(Vector x) {
+    Vector const power = exponential(x < 0.0f ? x + x : -x - x), sum = 1.0f + power;
+    return 4.0f * power / (sum * sum);
+}
+
+// The exponential beyond the range of the one that softmax needs, whose arguments are at most 0.
+[[gnu::always_inline]] inline Vector any_exponential(Vector x) {
+    constexpr float kOverflow = 88.7228394f;
+    return x > kOverflow ? spread(kInfinity) : exponential(x);
+}
+
+[[gnu::always_inline]] inline Vector largest_integer_below(Vector x) {
+    constexpr float kAllIntegers = 8388608.0f;  // 2^23: from there on there are no fractions
+    Integers const is_large = (x >= kAllIntegers) | (x <= -kAllIntegers) | (x != x);
+    Vector const bounded = is_large ? Vector{} : x;
+    Vector const whole = __builtin_convertvector(__builtin_convertvector(bounded, Integers), Vector);
+    return is_large ? x : (whole > bounded ? whole - 1.0f : whole);
+}
+
+[[gnu::always_inline]] inline Vector truth(Integers holds) { return holds ? spread(1.0f) : Vector{}; }
+
+template <class Function>
+[[gnu::always_inline]] inline void map_rows(TileStep const& step, Function function) {
+    for (std::int64_t row = 0; row < step.rows; ++row) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+            auto const operand = [&](int i) { return read(step.in[i].data + row * step.in[i].step + lane); };
+            write(step.out + row * kLanes + lane, function(operand));
+        }
+    }
+}
+
+void apply(TileStep const& step) {
+    switch (step.function) {
+        case TileFunction::Identity: return map_rows(step, [](auto x) { return x(0); });
+        case TileFunction::Add: return map_rows(step, [](auto x) { return x(0) + x(1); });
+        case TileFunction::Subtract: return map_rows(step, [](auto x) { return x(0) - x(1); });
+        case TileFunction::Multiply: return map_rows(step, [](auto x) { return x(0) * x(1); });
+        case TileFunction::Divide: return map_rows(step, [](auto x) { return x(0) / x(1); });
+        case TileFunction::Maximum:
+            return map_rows(step, [](auto x) { return (x(0) > x(1)) | (x(0) != x(0)) ? x(0) : x(1); });
+        case TileFunction::Minimum:
+            return map_rows(step, [](auto x) { return (x(0) < x(1)) | (x(0) != x(0)) ? x(0) : x(1); });
+        case TileFunction::Negate: return map_rows(step, [](auto x) { return -x(0); });
+        case TileFunction::Absolute: return map_rows(step, [](auto x) { return x(0) < 0.0f ? -x(0) : x(0); });
+        case TileFunction::Floor: return map_rows(step, [](auto x) { return largest_integer_below(x(0)); });
+        case TileFunction::Exponential: return map_rows(step, [](auto x) { return any_exponential(x(0)); });
+        case TileFunction::Tanh: return map_rows(step, [](auto x) { return hyperbolic_tangent(x(0)); });
+        case TileFunction::TanhGradient:
+            return map_rows(step, [](auto x) { return x(0) * slope_of_hyperbolic_tangent(x(1)); });
+        case TileFunction::Sigmoid:
+            return map_rows(step, [](auto x) { return 1.0f / (1.0f + any_exponential(-x(0))); });
+        case TileFunction::Equal: return map_rows(step, [](auto x) { return truth(x(0) == x(1)); });
+        case TileFunction::NotEqual: return map_rows(step, [](auto x) { return truth(x(0) != x(1)); });
+        case TileFunction::Greater: return map_rows(step, [](auto x) { return truth(x(0) > x(1)); });
+        case TileFunction::GreaterOrEqual: return map_rows(step, [](auto x) { return truth(x(0) >= x(1)); });
+        case TileFunction::Less: return map_rows(step, [](auto x) { return truth(x(0) < x(1)); });
+        case TileFunction::LessOrEqual: return map_rows(step, [](auto x) { return truth(x(0) <= x(1)); });
+        case TileFunction::And: return map_rows(step, [](auto x) { return truth((x(0) != 0.0f) & (x(1) != 0.0f)); });
+        case TileFunction::Or: return map_rows(step, [](auto x) { return truth((x(0) != 0.0f) | (x(1) != 0.0f)); });
+        case TileFunction::Not: return map_rows(step, [](auto x) { return truth(x(0) == 0.0f); });
+        case TileFunction::Select: return map_rows(step, [](auto x) { return x(2) != 0.0f ? x(0) : x(1); });
+    }
+}
+
 }  // namespace
 
 extern Kernels const SDPA_GRAPH_KERNELS;
 constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE, kLanes,        kRows,        multiply,
                                            rescale_and_multiply,     multiply_tile, softmax_step, probabilities,
-                                           score_gradients,          scale_lanes,   holds_nan};
+                                           score_gradients,          scale_lanes,   holds_nan,    apply};
 
 }  // namespace cudnn_frontend::cpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -57,8 +58,12 @@ float AttentionProblem::sink_of(std::int64_t h) const {
     return static_cast<float>(core::load(sink.type, sink.data, sink.at(0, h, 0, 0)));
 }
 
-AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options) {
+AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options,
+                              ScoreProgram modifier) {
     AttentionProblem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};
+    AttentionShape const& shape = problem.shape;
+    problem.modifier = std::move(modifier);
+    problem.modifier.choose_precision({shape.batches, shape.heads, shape.queries, shape.keys});
     problem.bias = tensors[Port::Bias];
     problem.sink = tensors[Port::SinkToken];
     problem.block_mask = BlockMask(tensors[Port::BlockMask]);
@@ -75,7 +80,7 @@ AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOpti
     if (options.dropout_probability) {
         double const keep = 1.0 - *options.dropout_probability;
         problem.generator.emplace(load_integer(tensors[Port::Seed]), load_integer(tensors[Port::Offset]), keep,
-                                  problem.shape.keys);
+                                  shape.keys);
         problem.dropout_scale = static_cast<float>(1.0 / keep);
     } else if (tensors[Port::DropoutMask]) {
         problem.dropout_mask = tensors[Port::DropoutMask];

@@ -4,6 +4,7 @@
 #include "attention/philox.h"
 #include "cpu/attention/attention.h"
 #include "cpu/attention/attention_kernels.h"
+#include "cpu/attention/score_program.h"
 #include "cpu/memory/view.h"
 
 #include <cstdint>
@@ -22,13 +23,6 @@ struct AttentionShape {
 
 AttentionShape shape_of(DataView const& q, DataView const& k, DataView const& v);
 
-// A half-open interval.
-struct Range {
-    std::int64_t begin, end;
-
-    std::int64_t size() const { return end > begin ? end - begin : 0; }
-};
-
 // One batch entry: its lengths, and its band, where key j is visible to query i if i + shift - left < j <= i + shift +
 // right.
 struct Sequence {
@@ -45,6 +39,7 @@ struct AttentionProblem {
     DataView bias, sink, dropout_mask, seq_len_q, seq_len_kv;
     float scale = 1.0f;
     BlockMask block_mask;
+    ScoreProgram modifier;
     bool alibi = false;
     bool is_bottom_right = false;
     std::int64_t left = 0, right = 0;
@@ -57,7 +52,8 @@ struct AttentionProblem {
     float sink_of(std::int64_t h) const;  // -inf if there is none
 };
 
-AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options);
+AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options,
+                              ScoreProgram modifier);
 
 // The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
 // enough that all threads have work. Results do not depend on it.

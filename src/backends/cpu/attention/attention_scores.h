@@ -5,12 +5,6 @@
 
 namespace cudnn_frontend::cpu {
 
-// The part of the score tensor that a tile covers.
-struct ScorePlace {
-    std::int64_t b, h;
-    Range queries, keys;
-};
-
 // Whether a block mask hides all of it.
 bool is_hidden(AttentionProblem const& problem, ScorePlace const& place);
 

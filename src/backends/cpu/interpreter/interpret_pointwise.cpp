@@ -1,3 +1,5 @@
+#include "cpu/interpreter/pointwise_row.h"
+
 #include "cpu/interpreter/interpreter.h"
 
 #include <algorithm>
@@ -13,13 +15,6 @@ namespace {
 using Mode = PointwiseMode_t;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Some elements of each operand, and memory for as many results. Only the mode's operands are read.
-struct PointwiseRow {
-    double const* in[3];
-    double* out;
-    std::int64_t count;
-};
 
 template <class Function>
 void map(PointwiseRow const& row, Function const& f) {
@@ -56,7 +51,7 @@ double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 struct Relu {
     double lower, upper, slope;
-    explicit Relu(ir::PointwiseOp const& op)
+    explicit Relu(ir::PointwiseFunction const& op)
         : lower(op.relu_lower_clip.value_or(0.0f)),
           upper(op.relu_upper_clip.value_or(std::numeric_limits<float>::infinity())),
           slope(op.relu_lower_clip_slope.value_or(0.0f)) {}
@@ -69,7 +64,7 @@ struct Relu {
 
 struct Elu {
     double alpha;
-    explicit Elu(ir::PointwiseOp const& op) : alpha(op.elu_alpha.value_or(1.0f)) {}
+    explicit Elu(ir::PointwiseFunction const& op) : alpha(op.elu_alpha.value_or(1.0f)) {}
 
     double value(double x) const { return x > 0.0 ? x : alpha * std::expm1(x); }
     double derivative(double x) const { return x > 0.0 ? 1.0 : alpha * std::exp(x); }
@@ -77,7 +72,7 @@ struct Elu {
 
 struct Softplus {
     double beta;
-    explicit Softplus(ir::PointwiseOp const& op) : beta(op.softplus_beta.value_or(1.0f)) {}
+    explicit Softplus(ir::PointwiseFunction const& op) : beta(op.softplus_beta.value_or(1.0f)) {}
 
     // log(1 + e^z) without overflow for large z.
     static double log_1_plus_exp(double z) { return maximum(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
@@ -87,7 +82,7 @@ struct Softplus {
 
 struct Swish {
     double beta;
-    explicit Swish(ir::PointwiseOp const& op) : beta(op.swish_beta.value_or(1.0f)) {}
+    explicit Swish(ir::PointwiseFunction const& op) : beta(op.swish_beta.value_or(1.0f)) {}
 
     double value(double x) const { return x * sigmoid(beta * x); }
     double derivative(double x) const {
@@ -136,7 +131,7 @@ void differentiate(PointwiseRow const& row, Activation const& activation) {
     map(row, [&](double dy, double x) { return dy * activation.derivative(x); });
 }
 
-void apply_activation(ir::PointwiseOp const& op, PointwiseRow const& row) {
+void apply_activation(ir::PointwiseFunction const& op, PointwiseRow const& row) {
     switch (op.mode) {
         case Mode::RELU_FWD: return activate(row, Relu(op));
         case Mode::TANH_FWD: return activate(row, Tanh());
@@ -158,7 +153,7 @@ void apply_activation(ir::PointwiseOp const& op, PointwiseRow const& row) {
     }
 }
 
-void apply_unary(ir::PointwiseOp const& op, PointwiseRow const& row) {
+void apply_unary(ir::PointwiseFunction const& op, PointwiseRow const& row) {
     switch (op.mode) {
         case Mode::SQRT: return map(row, [](double x) { return std::sqrt(x); });
         case Mode::ERF: return map(row, [](double x) { return std::erf(x); });
@@ -179,8 +174,9 @@ void apply_unary(ir::PointwiseOp const& op, PointwiseRow const& row) {
     }
 }
 
-// All modes except GEN_INDEX, whose result depends on positions, not on operands.
-void apply(ir::PointwiseOp const& op, PointwiseRow const& row) {
+}  // namespace
+
+void apply(ir::PointwiseFunction const& op, PointwiseRow const& row) {
     switch (op.mode) {
         case Mode::ADD: return map(row, [](double a, double b) { return a + b; });
         case Mode::SUB: return map_masked(op.masked_by, -kInfinity, row, [](double a, double b) { return a - b; });
@@ -204,6 +200,8 @@ void apply(ir::PointwiseOp const& op, PointwiseRow const& row) {
         default: return apply_unary(op, row);
     }
 }
+
+namespace {
 
 // Computes the result row by row, each in chunks that go through buffers of doubles.
 class PointwiseRun {

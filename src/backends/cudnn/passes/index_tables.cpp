@@ -68,8 +68,8 @@ void tabulate(GraphDraft& draft, std::size_t at) {
     }
     ValueId const counted = draft.add_table(result.name + "::counted", dim, std::move(numbers), result.type);
     DataType_t const type = result.type == DataType_t::INT32 ? result.type : op.compute_type;
-    PointwiseOp row_index{.mode = GEN_INDEX, .in = {index.in[0], ir::kNoValue, ir::kNoValue}, .out = row, .axis = 2};
-    PointwiseOp const sum{.mode = ADD, .in = {row, counted, ir::kNoValue}, .out = index.out};
+    PointwiseOp const row_index{{.mode = GEN_INDEX, .axis = 2}, {index.in[0], ir::kNoValue, ir::kNoValue}, row};
+    PointwiseOp const sum{{.mode = ADD}, {row, counted, ir::kNoValue}, index.out};
     draft.ops[at] = {op.name, type, sum};
     draft.insert(at, {op.name + "::row", type, row_index});
 }

@@ -51,14 +51,15 @@ void run_guarded(std::int64_t size, Run run) {
 
 void run_forward(AttentionCase const& test, Data const& data, int threads) {
     auto const tensors = data.forward(test);
-    run_guarded(cpu::forward_workspace(tensors, threads),
-                [&](void* workspace) { return cpu::attention_forward(tensors, options_of(test), threads, workspace); });
+    run_guarded(cpu::forward_workspace(tensors, {}, threads), [&](void* workspace) {
+        return cpu::attention_forward({tensors, options_of(test), {}}, threads, workspace);
+    });
 }
 
 void run_backward(AttentionCase const& test, Data const& data, int threads) {
     auto const tensors = data.backward(test);
-    run_guarded(cpu::backward_workspace(tensors, threads), [&](void* workspace) {
-        return cpu::attention_backward(tensors, options_of(test), threads, workspace);
+    run_guarded(cpu::backward_workspace(tensors, {}, threads), [&](void* workspace) {
+        return cpu::attention_backward({tensors, options_of(test), {}}, threads, workspace);
     });
 }
 
@@ -218,8 +219,9 @@ TEST_CASE("fused backward computes only what is connected") {
     run_forward(test, part, 1);
     auto tensors = part.backward(test);
     tensors[Port::DQ] = tensors[Port::DV] = DataView{};
-    run_guarded(cpu::backward_workspace(tensors, 2),
-                [&](void* workspace) { return cpu::attention_backward(tensors, options_of(test), 2, workspace); });
+    run_guarded(cpu::backward_workspace(tensors, {}, 2), [&](void* workspace) {
+        return cpu::attention_backward({tensors, options_of(test), {}}, 2, workspace);
+    });
     CHECK(part.d_k.memory == whole.d_k.memory);
     CHECK(part.d_q.memory == make_data(test).d_q.memory);
 }
@@ -233,7 +235,7 @@ TEST_CASE("fused attention needs memory that grows with the length, not with its
         cpu::AttentionTensors forward, backward;
         for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) forward[port] = view;
         for (Port const port : {Port::Q, Port::K, Port::V, Port::DQ, Port::DK, Port::DV}) backward[port] = view;
-        return std::pair{cpu::forward_workspace(forward, 2), cpu::backward_workspace(backward, 2)};
+        return std::pair{cpu::forward_workspace(forward, {}, 2), cpu::backward_workspace(backward, {}, 2)};
     };
     CHECK(bytes(16384).first == bytes(1024).first);
     CHECK(bytes(16384).second < 16 * bytes(1024).second);

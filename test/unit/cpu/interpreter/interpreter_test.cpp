@@ -197,7 +197,7 @@ TEST_CASE("softmax built of operations equals a direct loop, with a masked row")
     auto const s = rig.in(full, scores), most = rig.temp(thin), shifted = rig.temp(full), e = rig.temp(full);
     auto const z = rig.temp(thin), log_z = rig.temp(thin), stats = rig.out(thin), p = rig.out(full);
     auto const masked = [&](Mode mode, ir::ValueId a, ir::ValueId b, ir::ValueId out, ir::MaskedBy by) {
-        rig.builder.add(op(ir::PointwiseOp{.mode = mode, .in = {a, b, ir::kNoValue}, .out = out, .masked_by = by}));
+        rig.builder.add(op(ir::PointwiseOp{{.mode = mode, .masked_by = by}, {a, b, ir::kNoValue}, out}));
     };
     rig.builder.add(op(ir::ReductionOp{.mode = ReductionMode_t::MAX, .x = s, .y = most}));
     masked(Mode::SUB, s, most, shifted, ir::MaskedBy::Either);

@@ -9,7 +9,9 @@ namespace {
 
 using Mode = PointwiseMode_t;
 
-std::vector<double> evaluate(ir::PointwiseOp op, std::vector<std::vector<double>> const& operands) {
+std::vector<double> evaluate(ir::PointwiseFunction const& function,
+                             std::vector<std::vector<double>> const& operands) {
+    ir::PointwiseOp op{function};
     Rig rig;
     auto const count = static_cast<std::int64_t>(operands[0].size());
     for (std::size_t i = 0; i < operands.size(); ++i) op.in[i] = rig.in({1, count}, operands[i]);
@@ -20,7 +22,7 @@ std::vector<double> evaluate(ir::PointwiseOp op, std::vector<std::vector<double>
 }
 
 struct Case {
-    ir::PointwiseOp op;
+    ir::PointwiseFunction op;
     std::vector<std::vector<double>> operands;
     std::vector<double> expected;
 };
@@ -102,7 +104,7 @@ TEST_CASE("pointwise: backward modes are the derivatives of the forward modes ti
     double const step = 1e-5;
     for (Pair const& pair : pairs) {
         INFO(core::name_of(pair.backward));
-        ir::PointwiseOp op{.elu_alpha = 1.5f, .softplus_beta = 0.75f};
+        ir::PointwiseFunction op{.elu_alpha = 1.5f, .softplus_beta = 0.75f};
         op.swish_beta = 1.25f;
         op.relu_upper_clip = 2.0f;
         op.relu_lower_clip_slope = 0.125f;
@@ -119,7 +121,7 @@ TEST_CASE("pointwise: backward modes are the derivatives of the forward modes ti
 
 TEST_CASE("pointwise: what an operand says is masked stays so, whatever the other one is") {
     using ir::MaskedBy;
-    ir::PointwiseOp op{.mode = Mode::SUB, .masked_by = MaskedBy::Either};
+    ir::PointwiseFunction op{.mode = Mode::SUB, .masked_by = MaskedBy::Either};
     check_close(evaluate(op, {{-kInfinity, 1, -kInfinity, kInfinity, -kInfinity, kNan, kNan},
                               {-kInfinity, -kInfinity, 2, kInfinity, kNan, -kInfinity, 1}}),
                 {-kInfinity, -kInfinity, -kInfinity, kNan, -kInfinity, -kInfinity, kNan});
@@ -160,8 +162,8 @@ TEST_CASE("pointwise: GEN_INDEX gives the index along its axis") {
         Rig rig;
         auto const x = rig.in({2, 2, 2, 300}, random_elements(2400, 2));
         auto const y = rig.out({2, 2, 2, 300}, DataType_t::INT32);
-        rig.builder.add(op(
-            ir::PointwiseOp{.mode = Mode::GEN_INDEX, .in = {x, ir::kNoValue, ir::kNoValue}, .out = y, .axis = axis}));
+        rig.builder.add(
+            op(ir::PointwiseOp{{.mode = Mode::GEN_INDEX, .axis = axis}, {x, ir::kNoValue, ir::kNoValue}, y}));
         REQUIRE(rig.run().get_message() == "");
         return rig.read(y);
     };
