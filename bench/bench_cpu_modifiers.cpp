@@ -1,5 +1,5 @@
-// Attention with score modifiers on the CPU beside attention without one, and beside the reference, which runs each
-// operation of a modifier over all scores.
+// Attention with score modifiers on the CPU, compared with attention without one and with the reference, which runs
+// each operation of a modifier over all scores.
 //
 //     bench_cpu_modifiers [threads] [--cpu-time]
 //
@@ -40,7 +40,8 @@ void require(fe::error_t const& status) {
 
 enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, DocumentsOfQueries, DocumentsOfKeys, Prefix };
 
-char const* const kModifiers[] = {"none", "causal", "softcap", "relative bias", "documents", "prefix", "dilated window"};
+char const* const kModifiers[] = {"none",      "causal", "softcap",       "relative bias",
+                                  "documents", "prefix", "dilated window"};
 
 // Graphs and memory of one length.
 class Problem {
@@ -77,8 +78,8 @@ class Problem {
         fe::graph::Graph graph = empty_graph();
         auto const q = graph.tensor(rows(Uid::Q)), k = graph.tensor(rows(Uid::K)), v = graph.tensor(rows(Uid::V));
         auto const o = graph.tensor(rows(Uid::O)), d_o = graph.tensor(rows(Uid::DO));
-        auto const stats = graph.tensor(rows(Uid::Stats).set_dim({1, kHeads, length_, 1}).set_stride(
-            {kHeads * length_, length_, 1, 1}));
+        auto const stats = graph.tensor(
+            rows(Uid::Stats).set_dim({1, kHeads, length_, 1}).set_stride({kHeads * length_, length_, 1, 1}));
         auto options = fe::graph::SDPA_backward_attributes().set_attn_scale(0.125f);
         modify(graph, modifier, options);
         auto const [d_q, d_k, d_v] = graph.sdpa_backward(q, k, v, o, d_o, stats, options);

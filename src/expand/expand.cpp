@@ -21,17 +21,15 @@ static error_t no_fused_attention(std::string const& node) {
             {.node = node}};
 }
 
-// Cumulative lengths become lengths, and the inverse of a scale follows from it.
+// Cumulative lengths become lengths, the inverse of a scale follows from it, and a modifier may become a region.
 static constexpr bool lacks_place(attention::Operand const& row) {
-    return !is_of_operation(row) && !is_length(row) && row.port != Port::DropoutScaleInv;
+    return !is_of_operation(row) && !is_length(row) && !is_inner(row) && row.port != Port::DropoutScaleInv;
 }
 
 // Whether attention as one operation has a place for everything that the node asks for, except a modifier.
 static bool has_fused_form(nodes::Node const& node) {
-    return std::ranges::none_of(attention::kPortsWhere<lacks_place>, [&](int port) {
-        bool const is_connected = node.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor;
-        return is_connected && !attention::is_inner(attention::operand(port));
-    });
+    auto const is_connected = [&](int port) { return node.ports[static_cast<std::size_t>(port)] != nodes::kNoTensor; };
+    return std::ranges::none_of(attention::kPortsWhere<lacks_place>, is_connected);
 }
 
 static error_t expand_attention(AttentionScope& at) {

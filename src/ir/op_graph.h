@@ -78,7 +78,7 @@ struct MatmulOp {
 // quotient by 0. The result then marks it too, whatever the other operand is.
 enum class MaskedBy { Neither, First, Second, Either };
 
-// What a pointwise operation computes of each element.
+// The function that a pointwise operation computes of each element.
 struct PointwiseFunction {
     PointwiseMode_t mode = PointwiseMode_t::NOT_SET;
     std::int64_t axis = -1;  // of GEN_INDEX

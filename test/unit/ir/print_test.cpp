@@ -26,7 +26,7 @@ ir::OpGraph sample() {
     auto const scaled = builder.add(temporary("", {2, 4, 8, 5}));
     auto const most = builder.add(output("max \"of\" row", {2, 4, 8, 1}, 4));
     builder.add(op(ir::MatmulOp{.a = q, .b = kt, .c = scores, .n_override = len, .padding = -1.5}, "attn.scores"));
-    ir::PointwiseOp multiply{.mode = PointwiseMode_t::MUL, .in = {scores, scale, ir::kNoValue}, .out = scaled};
+    ir::PointwiseOp multiply{{.mode = PointwiseMode_t::MUL}, {scores, scale, ir::kNoValue}, scaled};
     multiply.swish_beta = 0.1f;
     multiply.masked_by = ir::MaskedBy::Second;
     builder.add(op(multiply));

@@ -53,7 +53,8 @@ Draft matmul_draft(core::Dims a, core::Dims b, core::Dims c) {
     return draft;
 }
 
-Draft pointwise_draft(ir::PointwiseOp body, std::vector<core::Dims> const& in, core::Dims out) {
+Draft pointwise_draft(ir::PointwiseFunction const& function, std::vector<core::Dims> const& in, core::Dims out) {
+    ir::PointwiseOp body{function};
     Draft draft;
     for (std::size_t i = 0; i < in.size(); ++i) body.in[i] = draft.in(in[i]);
     body.out = draft.out(out);

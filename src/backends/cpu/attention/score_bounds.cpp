@@ -16,7 +16,7 @@ bool is_true(Interval const& x) { return is_finite(x) && (x.low > 0.0 || x.high 
 bool is_false(Interval const& x) { return x.is(0.0); }
 Interval truth(bool always, bool never) { return always ? kTrue : never ? kFalse : kEither; }
 
-// Of the four combinations of a monotonic function's bounds.
+// The bounds of a function that is monotonic in each operand: those of the four combinations.
 template <class Function>
 Interval hull(Interval const& a, Interval const& b, Function const& f) {
     auto const [low, high] = std::minmax({f(a.low, b.low), f(a.low, b.high), f(a.high, b.low), f(a.high, b.high)});

@@ -22,12 +22,12 @@ struct ScoreBox {
     Range batches, heads, queries, keys;
 };
 
-// Of the elements for these scores.
+// The bounds of the elements that these scores read.
 Interval bounds_of(DataView const& view, ScoreBox const& box);
-// Of a step's results, from the bounds of all cells that it reads.
+// The bounds of a step's results, from those of the cells that it reads.
 Interval bounds_of(ScoreProgram::Cell const& step, std::span<Interval const> cells, ScoreBox const& box);
 
-// Tells, for a block of queries in panels, which tiles of keys have no visible score.
+// Finds the tiles without a visible score, for a block of queries in panels and one tile of keys after the other.
 class HiddenTiles {
    public:
     static std::int64_t memory_bytes(ScoreProgram const& program, std::int64_t panels);

@@ -219,7 +219,7 @@ void ScoreProgram::assign_buffers(std::vector<std::size_t> const& last) {
     }
 }
 
-// What a pass gets needs no copy where the other pass does not read it, nor does the result of its last step.
+// The tile that a pass gets needs no copy where the other pass does not read it, nor does the result of its last step.
 void ScoreProgram::place_in_tiles(std::vector<std::size_t> const& last) {
     cells_[kScore].is_in_place = last[kScore] < of_scores_;
     cells_[kGradient].is_in_place = true;

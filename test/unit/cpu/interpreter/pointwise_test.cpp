@@ -9,8 +9,7 @@ namespace {
 
 using Mode = PointwiseMode_t;
 
-std::vector<double> evaluate(ir::PointwiseFunction const& function,
-                             std::vector<std::vector<double>> const& operands) {
+std::vector<double> evaluate(ir::PointwiseFunction const& function, std::vector<std::vector<double>> const& operands) {
     ir::PointwiseOp op{function};
     Rig rig;
     auto const count = static_cast<std::int64_t>(operands[0].size());
