@@ -8,17 +8,21 @@ namespace cudnn_frontend::attention {
 
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
+inline constexpr int kPhiloxRounds = 10;
+inline constexpr std::uint32_t kPhiloxFactors[] = {0xD2511F53u, 0xCD9E8D57u};
+inline constexpr std::uint32_t kPhiloxKeySteps[] = {0x9E3779B9u, 0xBB67AE85u};
+
 inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high) {
     auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
     auto const high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
     PhiloxBlock x{low(counter_low), high(counter_low), low(counter_high), high(counter_high)};
     std::uint32_t k0 = low(key), k1 = high(key);
-    for (int round = 0; round < 10; ++round) {
-        std::uint64_t const a = std::uint64_t{0xD2511F53u} * x[0];
-        std::uint64_t const b = std::uint64_t{0xCD9E8D57u} * x[2];
+    for (int round = 0; round < kPhiloxRounds; ++round) {
+        std::uint64_t const a = std::uint64_t{kPhiloxFactors[0]} * x[0];
+        std::uint64_t const b = std::uint64_t{kPhiloxFactors[1]} * x[2];
         x = {high(b) ^ x[1] ^ k0, low(b), high(a) ^ x[3] ^ k1, low(a)};
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        k0 += kPhiloxKeySteps[0];
+        k1 += kPhiloxKeySteps[1];
     }
     return x;
 }
@@ -39,10 +43,14 @@ class PhiloxMask {
         return block[static_cast<std::size_t>(column % 4)] < threshold_;
     }
     PhiloxBlock group(std::int64_t row, std::int64_t group_of_row) const {
-        return philox(seed_,
-                      static_cast<std::uint64_t>(row) * groups_per_row_ + static_cast<std::uint64_t>(group_of_row),
-                      offset_);
+        return philox(seed_, counter(row, group_of_row), offset_);
     }
+    std::uint64_t counter(std::int64_t row, std::int64_t group_of_row) const {
+        return static_cast<std::uint64_t>(row) * groups_per_row_ + static_cast<std::uint64_t>(group_of_row);
+    }
+    std::uint64_t groups_per_row() const { return groups_per_row_; }
+    std::uint64_t seed() const { return seed_; }
+    std::uint64_t offset() const { return offset_; }
     std::uint64_t threshold() const { return threshold_; }
 
    private:

@@ -3,6 +3,7 @@
 #include "cpu/attention/attention_backward.h"
 
 #include "core/threads.h"
+#include "cpu/attention/attention_tile.h"
 #include "cpu/attention/score_bounds.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ constexpr std::int64_t kSpan = 256;
 BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
-    return {tensors, modifier, shape, best, query_block(shape, best.lanes, threads)};
+    bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV});
+    return {tensors, modifier, shape, best, are_paired ? best.pairs : nullptr, query_block(shape, best.lanes, threads)};
 }
 
 // Query heads that share key and value heads with no other query heads.
@@ -107,6 +109,18 @@ void take_bias_sum(BackwardRun const& run, BackwardPass const& pass, Arena& aren
     scratch.d_bias = {arena.take<double>(keys, queries), dim[3] == 1 ? 0 : queries, dim[2] == 1 ? 0 : 1};
 }
 
+PairScratch take_pairs(BackwardRun const& run, Arena& arena) {
+    std::int64_t const width = run.shape.width, value_width = run.shape.value_width;
+    return {arena.take<std::uint32_t>(run.block, pairs_of(width)),
+            arena.take<std::uint32_t>(run.block, pairs_of(value_width)),
+            arena.take<std::uint32_t>(kTileKeys, pairs_of(width)),
+            arena.take<std::uint32_t>(kTileKeys, pairs_of(value_width)),
+            arena.take<std::uint32_t>(pairs_of(run.block), run.lane_padded(width)),
+            arena.take<std::uint32_t>(pairs_of(run.block), run.lane_padded(value_width)),
+            arena.take<std::uint32_t>(kTileKeys / 2, run.row_padded(width)),
+            arena.take<std::uint32_t>(kTileKeys / 2, run.lanes())};
+}
+
 BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, Arena& arena) {
     AttentionShape const& shape = run.shape;
     BackwardScratch scratch{};
@@ -127,6 +141,7 @@ BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, A
     scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
     std::int64_t const panels = (run.block + run.lanes() - 1) / run.lanes();
     scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, panels), 1);
+    if (run.pairs != nullptr) scratch.pairs = take_pairs(run, arena);
     take_key_sums(run, pass, arena, scratch);
     take_bias_sum(run, pass, arena, scratch);
     return scratch;

@@ -35,11 +35,23 @@ struct BackwardRun {
     ScoreProgram const& modifier;
     AttentionShape shape;
     Kernels const& kernels;
-    std::int64_t block;  // queries of one step
+    PairKernels const* pairs;  // null where products are of floats
+    std::int64_t block;        // queries of one step
 
     std::int64_t lanes() const { return kernels.lanes; }
     std::int64_t row_padded(std::int64_t width) const { return round_up(width, kernels.row_step); }
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
+    // A region that is computed again leaves out products with 0, which pairs cannot.
+    bool has_pairs(Region const& region) const { return pairs != nullptr && !region.is_careful; }
+};
+
+inline std::int64_t pairs_of(std::int64_t numbers) { return (numbers + 1) / 2; }
+
+// The operands of products as pairs. Panels and columns have pairs along the width, rows have pairs of rows.
+struct PairScratch {
+    std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
+    std::uint32_t *q_rows, *d_o_rows, *k_rows;
+    std::uint32_t* tile;
 };
 
 // A worker's memory. A panel is depth x lanes, for the queries of one register block.
@@ -53,6 +65,7 @@ struct BackwardScratch {
     std::byte *modifier, *hidden;       // of ScoreProgram and HiddenTiles
     float *d_k, *d_v;                   // for each key head and value head of the region, keys x width
     BiasSum d_bias;
+    PairScratch pairs;  // where the run has them
 };
 
 // Sums the region's part of the gradients into the scratch, in an order that is independent of other regions, and

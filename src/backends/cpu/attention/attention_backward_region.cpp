@@ -25,9 +25,11 @@ struct QueryBlock {
         std::int64_t const begin = queries.begin + index * run.lanes();
         return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
     }
-    float* in_panels(float* panels, std::int64_t index, std::int64_t depth) const {
+    template <class Element>
+    Element* in_panels(Element* panels, std::int64_t index, std::int64_t depth) const {
         return panels + index * run.lanes() * depth;
     }
+    bool has_pairs() const { return run.has_pairs(region); }
 };
 
 void scale(float* data, std::int64_t count, float factor) {
@@ -45,6 +47,19 @@ void load_rows(QueryBlock const& step, DataView const& view, Range queries, std:
     std::int64_t const stride = step.run.lane_padded(width);
     Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
     load_tile(slice, {rows, stride, queries.size(), width}, stride);
+}
+
+// The same two as pairs.
+void load_panel_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
+                      std::uint32_t* panel) {
+    Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
+    load_pairs_of_columns(slice, {panel, step.run.lanes(), queries.size(), width}, step.run.lanes());
+}
+void load_row_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
+                    std::uint32_t* rows) {
+    std::int64_t const stride = step.run.lane_padded(width);
+    Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
+    load_pairs_of_rows(slice, {rows, stride, queries.size(), width}, stride);
 }
 
 // Row sums of dO * O, for each lane.
@@ -68,8 +83,16 @@ void load_query_panel(QueryBlock const& step, std::int64_t p) {
     Range const queries = step.panel(p);
     float* const q = step.in_panels(step.scratch.q_panels, p, shape.width);
     float* const d_o = step.in_panels(step.scratch.d_o_panels, p, shape.value_width);
-    load_panel(step, tensors[Port::Q], queries, shape.width, q);
-    scale(q, lanes * shape.width, step.problem.scale);
+    if (step.has_pairs()) {
+        PairScratch const& pairs = step.scratch.pairs;
+        load_panel_pairs(step, tensors[Port::Q], queries, shape.width,
+                         step.in_panels(pairs.q_panels, p, pairs_of(shape.width)));
+        load_panel_pairs(step, tensors[Port::DO], queries, shape.value_width,
+                         step.in_panels(pairs.d_o_panels, p, pairs_of(shape.value_width)));
+    } else {
+        load_panel(step, tensors[Port::Q], queries, shape.width, q);
+        scale(q, lanes * shape.width, step.problem.scale);
+    }
     load_panel(step, tensors[Port::DO], queries, shape.value_width, d_o);
     load_panel(step, tensors[Port::O], queries, shape.value_width, step.scratch.o_panel);
     dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.scratch.row_dots + p * lanes);
@@ -82,12 +105,16 @@ void load_queries(QueryBlock const& step) {
     AttentionShape const& shape = step.run.shape;
     for (std::int64_t p = 0; p < step.panels(); ++p) load_query_panel(step, p);
     Range const present{step.queries.begin, std::min(step.queries.end, step.sequence.queries)};
-    if (step.region.wanted.d_k) {
-        load_rows(step, step.run.tensors[Port::Q], present, shape.width, step.scratch.q);
-        scale(step.scratch.q, present.size() * step.run.lane_padded(shape.width), step.problem.scale);
+    WantedGradients const& wanted = step.region.wanted;
+    DataView const &q = step.run.tensors[Port::Q], &d_o = step.run.tensors[Port::DO];
+    if (step.has_pairs()) {
+        if (wanted.d_k) load_row_pairs(step, q, present, shape.width, step.scratch.pairs.q_rows);
+        if (wanted.d_v) load_row_pairs(step, d_o, present, shape.value_width, step.scratch.pairs.d_o_rows);
+    } else {
+        if (wanted.d_k) load_rows(step, q, present, shape.width, step.scratch.q);
+        if (wanted.d_k) scale(step.scratch.q, present.size() * step.run.lane_padded(shape.width), step.problem.scale);
+        if (wanted.d_v) load_rows(step, d_o, present, shape.value_width, step.scratch.d_o);
     }
-    if (step.region.wanted.d_v)
-        load_rows(step, step.run.tensors[Port::DO], present, shape.value_width, step.scratch.d_o);
     if (step.region.wanted.d_q) {
         float* const d_q = step.scratch.d_q_panels;
         std::fill(d_q, d_q + step.run.block * step.run.row_padded(shape.width), 0.0f);
@@ -99,29 +126,62 @@ void load_keys(QueryBlock const& step, Range keys) {
     AttentionShape const& shape = step.run.shape;
     Slice const k = slice_of(tensors[Port::K], step.region.b, shape.key_head(step.h), keys.begin, 0);
     Slice const v = slice_of(tensors[Port::V], step.region.b, shape.value_head(step.h), keys.begin, 0);
+    std::int64_t const stride = step.run.row_padded(shape.width);
+    if (step.has_pairs()) {
+        PairScratch const& pairs = step.scratch.pairs;
+        load_pairs_of_columns(k, {pairs.k_columns, kTileKeys, keys.size(), shape.width}, kTileKeys);
+        load_pairs_of_columns(v, {pairs.v_columns, kTileKeys, keys.size(), shape.value_width}, kTileKeys);
+        if (step.region.wanted.d_q) load_pairs_of_rows(k, {pairs.k_rows, stride, keys.size(), shape.width}, stride);
+        return;
+    }
     load_tile(transposed(k), {step.scratch.k_columns, kTileKeys, shape.width, keys.size()}, kTileKeys);
     load_tile(transposed(v), {step.scratch.v_columns, kTileKeys, shape.value_width, keys.size()}, kTileKeys);
-    std::int64_t const stride = step.run.row_padded(shape.width);
     if (step.region.wanted.d_q) load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
+}
+
+// The scaled products of a panel's queries and of its dO with the rows of K and of V.
+void multiply_by_keys(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
+    std::int64_t const width = step.run.shape.width, lanes = step.run.lanes();
+    BackwardScratch const& scratch = step.scratch;
+    if (step.has_pairs()) {
+        std::uint32_t const* const q = step.in_panels(scratch.pairs.q_panels, p, pairs_of(width));
+        step.run.pairs->multiply(
+            {scratch.pairs.k_columns, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, pairs_of(width)},
+            step.problem.scale);
+    } else {
+        float const* const q = step.in_panels(scratch.q_panels, p, width);
+        step.run.kernels.multiply({scratch.k_columns, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, width});
+    }
+}
+void multiply_by_values(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
+    std::int64_t const width = step.run.shape.value_width, lanes = step.run.lanes();
+    BackwardScratch const& scratch = step.scratch;
+    if (step.has_pairs()) {
+        std::uint32_t const* const d_o = step.in_panels(scratch.pairs.d_o_panels, p, pairs_of(width));
+        step.run.pairs->multiply(
+            {scratch.pairs.v_columns, kTileKeys, d_o, lanes, scratch.gradients, lanes, rows, lanes, pairs_of(width)},
+            1.0f);
+    } else {
+        float const* const d_o = step.in_panels(scratch.d_o_panels, p, width);
+        step.run.kernels.multiply(
+            {scratch.v_columns, kTileKeys, d_o, lanes, scratch.gradients, lanes, rows, lanes, width});
+    }
 }
 
 // Replaces the scores by P (with dropout) and the gradients by dS. Rows up to the next register block are cleared.
 void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace const& place) {
     BackwardScratch const& scratch = step.scratch;
     Kernels const& kernels = step.run.kernels;
-    AttentionShape const& shape = step.run.shape;
     std::int64_t const lanes = step.run.lanes(), keys = place.keys.size(), rows = step.run.row_padded(keys);
-    kernels.multiply({scratch.k_columns, kTileKeys, step.in_panels(scratch.q_panels, p, shape.width), lanes,
-                      scratch.scores, lanes, rows, lanes, shape.width});
+    multiply_by_keys(step, p, rows);
     if (step.run.modifier)
         step.run.modifier.run(ScoreProgram::Pass::Scores, kernels, place, scratch.modifier, scratch.scores);
     finish_scores(step.problem, step.sequence, place, lanes, scratch.scores, scratch.spare);
     kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes, step.region.is_careful);
 
-    kernels.multiply({scratch.v_columns, kTileKeys, step.in_panels(scratch.d_o_panels, p, shape.value_width), lanes,
-                      scratch.gradients, lanes, rows, lanes, shape.value_width});
+    multiply_by_values(step, p, rows);
     bool const dropout = step.problem.has_dropout();
-    if (dropout) load_dropout_mask(step.problem, place, lanes, scratch.spare);
+    if (dropout) load_dropout_mask(step.problem, kernels, place, scratch.spare);
     kernels.score_gradients(
         scratch.scores, scratch.gradients, keys,
         {dropout ? scratch.spare : nullptr, step.problem.dropout_scale, scratch.row_dots + p * lanes});
@@ -129,14 +189,50 @@ void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace con
     std::fill(scratch.gradients + keys * lanes, scratch.gradients + rows * lanes, 0.0f);
 }
 
+// The rows by which a tile is multiplied, in the form that the step has.
+struct TileFactor {
+    float const* rows;
+    std::uint32_t const* pairs;
+    std::int64_t width;
+};
+
 // sum += tile * rows, for the tile's keys of one head's sum.
-void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float const* tile, float const* rows,
-                       std::int64_t width, std::int64_t local_head, float* sums) {
-    std::int64_t const stride = step.run.lane_padded(width), span = round_up(step.region.keys.size(), kTileKeys);
-    std::int64_t const first = local_head * span + place.keys.begin - step.region.keys.begin;
-    step.run.kernels.multiply_tile({tile, 0, rows + (place.queries.begin - step.queries.begin) * stride, stride,
-                                    sums + first * stride, stride, step.run.row_padded(place.keys.size()), stride,
-                                    place.queries.size(), step.region.is_careful});
+void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float const* tile, TileFactor const& factor,
+                       std::int64_t local_head, float* sums) {
+    BackwardRun const& run = step.run;
+    std::int64_t const stride = run.lane_padded(factor.width), span = round_up(step.region.keys.size(), kTileKeys);
+    float* const to = sums + (local_head * span + place.keys.begin - step.region.keys.begin) * stride;
+    std::int64_t const rows = run.row_padded(place.keys.size()), query = place.queries.begin - step.queries.begin;
+    if (step.has_pairs()) {
+        std::uint32_t* const pairs = step.scratch.pairs.tile;
+        run.pairs->pair_lanes(tile, rows, pairs);
+        run.pairs->multiply_tile({pairs, 0, factor.pairs + query / 2 * stride, stride, to, stride, rows, stride,
+                                  pairs_of(place.queries.size())});
+    } else {
+        run.kernels.multiply_tile({tile, 0, factor.rows + query * stride, stride, to, stride, rows, stride,
+                                   place.queries.size(), step.region.is_careful});
+    }
+}
+
+void add_query_gradients(QueryBlock const& step, std::int64_t p, std::int64_t keys) {
+    static constexpr auto kOnes = [] {
+        std::array<float, kMaxLanes> ones;
+        ones.fill(1.0f);
+        return ones;
+    }();
+    BackwardScratch const& scratch = step.scratch;
+    std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width);
+    float* const d_q = step.in_panels(scratch.d_q_panels, p, rows);
+    if (step.has_pairs()) {
+        step.run.pairs->pair_rows(scratch.gradients, keys, scratch.pairs.tile);
+        step.run.pairs->rescale_and_multiply(
+            {scratch.pairs.k_rows, rows, scratch.pairs.tile, lanes, d_q, lanes, rows, lanes, pairs_of(keys)},
+            kOnes.data());
+    } else {
+        step.run.kernels.rescale_and_multiply(
+            {scratch.k, rows, scratch.gradients, lanes, d_q, lanes, rows, lanes, keys, step.region.is_careful},
+            kOnes.data());
+    }
 }
 
 void add_bias_gradients(QueryBlock const& step, ScorePlace const& place) {
@@ -175,24 +271,15 @@ void visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
     if (run.modifier.changes_gradients()) differentiate_modifier(step, place);
     if (wanted.d_v) {
         std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
-        add_key_gradients(step, place, scratch.scores, scratch.d_o, shape.value_width, head, scratch.d_v);
+        TileFactor const d_o{scratch.d_o, scratch.pairs.d_o_rows, shape.value_width};
+        add_key_gradients(step, place, scratch.scores, d_o, head, scratch.d_v);
     }
     if (wanted.d_k) {
         std::int64_t const head = shape.key_head(step.h) - shape.key_head(step.region.heads.begin);
-        add_key_gradients(step, place, scratch.gradients, scratch.q, shape.width, head, scratch.d_k);
+        TileFactor const q{scratch.q, scratch.pairs.q_rows, shape.width};
+        add_key_gradients(step, place, scratch.gradients, q, head, scratch.d_k);
     }
-    if (wanted.d_q) {
-        static constexpr auto kOnes = [] {
-            std::array<float, kMaxLanes> ones;
-            ones.fill(1.0f);
-            return ones;
-        }();
-        std::int64_t const lanes = run.lanes(), rows = run.row_padded(shape.width);
-        run.kernels.rescale_and_multiply(
-            {scratch.k, rows, scratch.gradients, lanes, step.in_panels(scratch.d_q_panels, p, rows), lanes, rows, lanes,
-             keys.size(), step.region.is_careful},
-            kOnes.data());
-    }
+    if (wanted.d_q) add_query_gradients(step, p, keys.size());
 }
 
 // Queries past the sequence's length get dQ = 0 if dQ has memory for them.
@@ -296,6 +383,7 @@ bool sum_region(BackwardRun const& run, AttentionProblem const& problem, Region 
             if (region.wanted.d_q) store_query_gradients(step);
         }
     }
+    if (region.wanted.d_k && run.has_pairs(region)) scale(k.data, k.size(), problem.scale);  // pairs of Q have none
     return has_nan || (region.wanted.d_k && run.kernels.holds_nan(k.data, k.size())) ||
            (region.wanted.d_v && run.kernels.holds_nan(v.data, v.size()));
 }

@@ -19,11 +19,12 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // A worker's memory. Queries come in panels of one register block of lanes; a panel is depth x lanes.
 struct ForwardScratch {
-    float *q, *o;                      // panels
-    float *k, *v;                      // width x keys, keys x value width
-    float *scores, *spare;             // tiles
-    float *running_max, *running_sum;  // for each query
-    std::byte *modifier, *hidden;      // of ScoreProgram and HiddenTiles
+    float *q, *o;                                          // panels
+    float *k, *v;                                          // width x keys, keys x value width
+    float *scores, *spare;                                 // tiles
+    std::uint32_t *q_pairs, *k_pairs, *v_pairs, *p_pairs;  // the same as pairs, where the run has them
+    float *running_max, *running_sum;                      // for each query
+    std::byte *modifier, *hidden;                          // of ScoreProgram and HiddenTiles
 };
 
 struct ForwardRun {
@@ -31,6 +32,7 @@ struct ForwardRun {
     ScoreProgram const& modifier;
     AttentionShape shape;
     Kernels const& kernels;
+    PairKernels const* pairs;   // null where products are of floats
     std::int64_t block;         // queries of a task
     std::int64_t value_stride;  // value width in whole register blocks
 
@@ -38,26 +40,35 @@ struct ForwardRun {
     std::int64_t panels() const { return (block + lanes() - 1) / lanes(); }
     std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
+    std::int64_t pairs_of_width() const { return (shape.width + 1) / 2; }
 };
 
 ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
+    bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V}, {Port::O});
     return {tensors,
             modifier,
             shape,
             best,
+            are_paired ? best.pairs : nullptr,
             query_block(shape, best.lanes, threads),
             round_up(shape.value_width, best.row_step)};
 }
 
 ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
-    ForwardScratch scratch;
+    ForwardScratch scratch{};
     scratch.q = arena.take<float>(run.block, run.shape.width);
     scratch.o = arena.take<float>(run.block, run.value_stride);
     scratch.k = arena.take<float>(kTileKeys, run.shape.width);
     scratch.v = arena.take<float>(kTileKeys, run.value_stride);
     scratch.scores = arena.take<float>(kTileKeys, run.lanes());
+    if (run.pairs != nullptr) {
+        scratch.q_pairs = arena.take<std::uint32_t>(run.block, run.pairs_of_width());
+        scratch.k_pairs = arena.take<std::uint32_t>(kTileKeys, run.pairs_of_width());
+        scratch.v_pairs = arena.take<std::uint32_t>(kTileKeys / 2, run.value_stride);
+        scratch.p_pairs = arena.take<std::uint32_t>(kTileKeys / 2, run.lanes());
+    }
     scratch.spare = arena.take<float>(kTileKeys, run.lanes());
     scratch.running_max = arena.take<float>(run.block, 1);
     scratch.running_sum = arena.take<float>(run.block, 1);
@@ -87,6 +98,8 @@ struct ForwardTask {
     Range queries;
     bool is_careful = false;  // masked keys contribute nothing, even if V has NaN or infinity there
 
+    // A block that is computed again leaves out products with 0, which pairs cannot.
+    bool has_pairs() const { return run.pairs != nullptr && !is_careful; }
     std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
     // The panel's queries within the sequence's length.
     Range panel(std::int64_t index) const {
@@ -105,9 +118,14 @@ void load_queries(ForwardTask const& task) {
     std::int64_t const lanes = task.run.lanes();
     for (std::int64_t p = 0; p < task.panels(); ++p) {
         Range const queries = task.panel(p);
+        Slice const rows = slice_of(task.run.tensors[Port::Q], task.b, task.h, queries.begin, 0);
+        if (task.has_pairs()) {
+            std::uint32_t* const pairs = task.scratch.q_pairs + p * lanes * task.run.pairs_of_width();
+            load_pairs_of_columns(rows, {pairs, lanes, queries.size(), shape.width}, lanes);
+            continue;
+        }
         float* const panel = task.scratch.q + p * lanes * shape.width;
-        Slice const slice = transposed(slice_of(task.run.tensors[Port::Q], task.b, task.h, queries.begin, 0));
-        load_tile(slice, {panel, lanes, shape.width, queries.size()}, lanes);
+        load_tile(transposed(rows), {panel, lanes, shape.width, queries.size()}, lanes);
         for (std::int64_t i = 0; i < lanes * shape.width; ++i) panel[i] *= task.problem.scale;
     }
 }
@@ -126,15 +144,24 @@ void load_keys(ForwardTask const& task, Range keys) {
     AttentionTensors const& tensors = task.run.tensors;
     AttentionShape const& shape = task.run.shape;
     for_each_part(tensors[Port::K], keys, [&](Range part) {
-        Slice const k = transposed(slice_of(tensors[Port::K], task.b, shape.key_head(task.h), part.begin, 0));
+        Slice const k = slice_of(tensors[Port::K], task.b, shape.key_head(task.h), part.begin, 0);
         std::int64_t const column = part.begin - keys.begin;
         std::int64_t const filled = part.end == keys.end ? kTileKeys - column : part.size();
-        load_tile(k, {task.scratch.k + column, kTileKeys, shape.width, part.size()}, filled);
+        if (task.has_pairs()) {
+            load_pairs_of_columns(k, {task.scratch.k_pairs + column, kTileKeys, part.size(), shape.width}, filled);
+        } else {
+            load_tile(transposed(k), {task.scratch.k + column, kTileKeys, shape.width, part.size()}, filled);
+        }
     });
     for_each_part(tensors[Port::V], keys, [&](Range part) {
         Slice const v = slice_of(tensors[Port::V], task.b, shape.value_head(task.h), part.begin, 0);
-        float* const rows = task.scratch.v + (part.begin - keys.begin) * task.run.value_stride;
-        load_tile(v, {rows, task.run.value_stride, part.size(), shape.value_width}, task.run.value_stride);
+        std::int64_t const stride = task.run.value_stride, row = part.begin - keys.begin;
+        if (task.has_pairs()) {
+            std::uint32_t* const pairs = task.scratch.v_pairs + row / 2 * stride;
+            load_pairs_of_rows(v, {pairs, stride, part.size(), shape.value_width}, stride);
+        } else {
+            load_tile(v, {task.scratch.v + row * stride, stride, part.size(), shape.value_width}, stride);
+        }
     });
 }
 
@@ -142,9 +169,41 @@ void apply_dropout(ForwardTask const& task, ScorePlace const& place) {
     std::int64_t const lanes = task.run.lanes();
     float* const scores = task.scratch.scores;
     float const* const mask = task.scratch.spare;
-    load_dropout_mask(task.problem, place, lanes, task.scratch.spare);
+    load_dropout_mask(task.problem, task.run.kernels, place, task.scratch.spare);
     for (std::int64_t i = 0; i < place.keys.size() * lanes; ++i)
         scores[i] = scores[i] == 0.0f ? 0.0f : scores[i] * mask[i];
+}
+
+// The scaled products of a panel's queries and some keys.
+void multiply_by_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys) {
+    ForwardRun const& run = task.run;
+    ForwardScratch const& scratch = task.scratch;
+    std::int64_t const lanes = run.lanes(), width = run.shape.width, pairs = run.pairs_of_width();
+    std::int64_t const rows = round_up(keys, run.kernels.row_step);
+    if (task.has_pairs()) {
+        std::uint32_t const* const q = scratch.q_pairs + p * lanes * pairs;
+        run.pairs->multiply({scratch.k_pairs, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, pairs},
+                            task.problem.scale);
+    } else {
+        float const* const q = scratch.q + p * lanes * width;
+        run.kernels.multiply({scratch.k, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, width});
+    }
+}
+
+// Adds the products of probabilities and values to a panel of O.
+void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t keys, float const* rescale) {
+    ForwardRun const& run = task.run;
+    ForwardScratch const& scratch = task.scratch;
+    std::int64_t const lanes = run.lanes(), stride = run.value_stride;
+    float* const o = scratch.o + p * lanes * stride;
+    if (task.has_pairs()) {
+        run.pairs->pair_rows(scratch.scores, keys, scratch.p_pairs);
+        run.pairs->rescale_and_multiply(
+            {scratch.v_pairs, stride, scratch.p_pairs, lanes, o, lanes, stride, lanes, (keys + 1) / 2}, rescale);
+    } else {
+        run.kernels.rescale_and_multiply(
+            {scratch.v, stride, scratch.scores, lanes, o, lanes, stride, lanes, keys, task.is_careful}, rescale);
+    }
 }
 
 // Processes one panel against one tile of keys.
@@ -157,10 +216,8 @@ void attend(ForwardTask const& task, std::int64_t p, Range tile) {
     ScorePlace const place{task.b, task.h, task.panel(p), keys};
     if (is_hidden(task.problem, place)) return;
 
-    std::int64_t const lanes = run.lanes(), width = run.shape.width;
-    std::int64_t const score_rows = round_up(keys.size(), run.kernels.row_step);
-    run.kernels.multiply(
-        {scratch.k, kTileKeys, scratch.q + p * lanes * width, lanes, scratch.scores, lanes, score_rows, lanes, width});
+    std::int64_t const lanes = run.lanes();
+    multiply_by_keys(task, p, keys.size());
     if (task.problem.modifier)
         task.problem.modifier.run(ScoreProgram::Pass::Scores, run.kernels, place, scratch.modifier, scratch.scores);
     finish_scores(task.problem, task.sequence, place, lanes, scratch.scores, scratch.spare);
@@ -169,10 +226,7 @@ void attend(ForwardTask const& task, std::int64_t p, Range tile) {
     run.kernels.softmax_step(scratch.scores, keys.size(), scratch.running_max + p * lanes,
                              scratch.running_sum + p * lanes, rescale.data());
     if (task.problem.has_dropout()) apply_dropout(task, place);
-    float* const o = scratch.o + p * lanes * run.value_stride;
-    run.kernels.rescale_and_multiply({scratch.v, run.value_stride, scratch.scores, lanes, o, lanes, run.value_stride,
-                                      lanes, keys.size(), task.is_careful},
-                                     rescale.data());
+    multiply_by_values(task, p, keys.size(), rescale.data());
 }
 
 // Stores a number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.

@@ -8,11 +8,12 @@ extern Kernels const kBaselineKernels;
 #ifdef SDPA_GRAPH_X86_KERNELS
 extern Kernels const kAvx2Kernels;
 extern Kernels const kAvx512Kernels;
+extern Kernels const kAvx512Bf16Kernels;
 #endif
 
 namespace {
 
-using KernelList = std::array<Kernels const*, 4>;
+using KernelList = std::array<Kernels const*, 5>;
 
 KernelList find_kernels() {
     KernelList list{};
@@ -21,6 +22,7 @@ KernelList find_kernels() {
     bool const has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool const has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    if (has_avx512 && __builtin_cpu_supports("avx512bf16")) list[count++] = &kAvx512Bf16Kernels;
     if (has_avx512) list[count++] = &kAvx512Kernels;
     if (has_avx2) list[count++] = &kAvx2Kernels;
 #endif

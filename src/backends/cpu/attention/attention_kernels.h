@@ -26,6 +26,31 @@ struct Product {
     bool leaves_out_zeros = false;
 };
 
+// The same of BFLOAT16 numbers with sums in float. Each element of a and b is a pair of neighbors along the sum, the
+// first one in the low half. No zeros are left out. A tile has lanes / 2 pairs in a row as the operand `a`.
+struct PairProduct {
+    std::uint32_t const* a;
+    std::int64_t a_stride;
+    std::uint32_t const* b;
+    std::int64_t b_stride;
+    float* c;
+    std::int64_t c_stride;
+    std::int64_t rows, columns, depth;  // depth in pairs
+};
+
+struct PairKernels {
+    // c = (a^T b) scale.
+    void (*multiply)(PairProduct const&, float scale);
+    // c = c * factors + a^T b, with a factor for each lane.
+    void (*rescale_and_multiply)(PairProduct const&, float const* factors);
+    // c += a b, where a is a tile.
+    void (*multiply_tile)(PairProduct const&);
+    // Rounds a tile to pairs of the lanes of each row.
+    void (*pair_lanes)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
+    // Rounds a tile to pairs of rows, the first of them even; a missing last row counts as 0.
+    void (*pair_rows)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
+};
+
 // The inputs of score_gradients() besides the tiles.
 struct GradientTerms {
     float const* dropout_mask;  // a tile, or null
@@ -33,8 +58,17 @@ struct GradientTerms {
     float const* row_dots;  // of dO and O, for each lane
 };
 
-// What a step of a score modifier computes of each number. Comparisons give 1 or 0, and a choice is between the first
-// two operands.
+// A part of the dropout generator's mask (attention/philox.h): rows of keys in groups of four, queries in the lanes.
+struct MaskDraw {
+    std::uint64_t seed, offset;
+    std::uint64_t first, lane_step;  // the counter of the first lane's first group, and how far the next lane's is
+    std::uint32_t threshold;
+    std::int64_t groups;
+    float* mask;
+};
+
+// The function that a step of a score modifier computes of each number. Comparisons give 1 or 0, and Select chooses
+// between the first two operands.
 enum class TileFunction {
     Identity,
     Add,
@@ -101,6 +135,9 @@ struct Kernels {
     // Whether any of `count` numbers, a multiple of the lanes, is NaN.
     bool (*holds_nan)(float const* numbers, std::int64_t count);
     void (*apply)(TileStep const&);
+    // 1 where the generator keeps a probability, and 0 where it does not.
+    void (*draw)(MaskDraw const&);
+    PairKernels const* pairs;  // null where the machine has no instruction for such products
 };
 
 // The fastest kernels that this machine supports.

@@ -2,9 +2,13 @@
 // the register block.
 // Everything here has internal linkage, and no inline function of the standard library is used: a function that the
 // linker merges with another file's must not contain instructions which the machine may lack.
+#include "attention/philox.h"
 #include "cpu/attention/attention_kernels.h"
 
 #include <cstdint>
+#ifdef __AVX512BF16__
+#include <immintrin.h>
+#endif
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -77,19 +81,54 @@ template <FactorLayout kLayout, Zeros kZeros>
     else return b == 0.0f ? sum : all;
 }
 
-template <FactorLayout kLayout, Zeros kZeros, class Update>
-[[gnu::always_inline]] inline void multiply_block(float const* a, Product const& p, float const* b, float* c,
+// A product of floats, or of pairs.
+template <class Operands>
+struct FactorsOf;
+
+template <>
+struct FactorsOf<Product> {
+    using Element = float;
+    using Elements = Vector;
+    static constexpr std::int64_t kInLanes = kLanes;  // of a tile's row
+
+    [[gnu::always_inline]] static Vector load(float const* from) { return read(from); }
+    template <FactorLayout kLayout, Zeros kZeros>
+    [[gnu::always_inline]] static Vector add(Vector sum, float a, Vector b) {
+        return plus_product<kLayout, kZeros>(sum, a, b);
+    }
+};
+
+#ifdef __AVX512BF16__
+template <>
+struct FactorsOf<PairProduct> {
+    using Element = std::uint32_t;
+    using Elements = __m512i;
+    static constexpr std::int64_t kInLanes = kLanes / 2;
+
+    [[gnu::always_inline]] static __m512i load(std::uint32_t const* from) { return _mm512_loadu_si512(from); }
+    template <FactorLayout, Zeros>
+    [[gnu::always_inline]] static Vector add(Vector sum, std::uint32_t a, __m512i b) {
+        __m512i const spread_a = _mm512_set1_epi32(static_cast<int>(a));
+        return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(spread_a), reinterpret_cast<__m512bh>(b));
+    }
+};
+#endif
+
+template <FactorLayout kLayout, Zeros kZeros, class Operands, class Update>
+[[gnu::always_inline]] inline void multiply_block(typename FactorsOf<Operands>::Element const* a, Operands const& p,
+                                                  typename FactorsOf<Operands>::Element const* b, float* c,
                                                   Update update) {
-    constexpr std::int64_t kRowStep = kLayout == FactorLayout::Tile ? kLanes : 1;
+    using Factors = FactorsOf<Operands>;
+    constexpr std::int64_t kRowStep = kLayout == FactorLayout::Tile ? Factors::kInLanes : 1;
     std::int64_t const depth_step = kLayout == FactorLayout::Tile ? 1 : p.a_stride;
     Vector sum[kRows][kVectors] = {};
     for (std::int64_t k = 0; k < p.depth; ++k) {
-        Vector const b0 = read(b), b1 = read(b + kWidth);
+        typename Factors::Elements const b0 = Factors::load(b), b1 = Factors::load(b + kWidth);
 #pragma GCC unroll 16
         for (int row = 0; row < kRows; ++row) {
-            float const factor = a[row * kRowStep];
-            sum[row][0] = plus_product<kLayout, kZeros>(sum[row][0], factor, b0);
-            sum[row][1] = plus_product<kLayout, kZeros>(sum[row][1], factor, b1);
+            auto const factor = a[row * kRowStep];
+            sum[row][0] = Factors::template add<kLayout, kZeros>(sum[row][0], factor, b0);
+            sum[row][1] = Factors::template add<kLayout, kZeros>(sum[row][1], factor, b1);
         }
         a += depth_step;
         b += p.b_stride;
@@ -102,9 +141,9 @@ template <FactorLayout kLayout, Zeros kZeros, class Update>
     }
 }
 
-template <FactorLayout kLayout, Zeros kZeros, class Update>
-[[gnu::always_inline]] inline void multiply_all(Product const& p, Update update) {
-    std::int64_t const row_step = kLayout == FactorLayout::Tile ? kLanes : 1;
+template <FactorLayout kLayout, Zeros kZeros, class Operands, class Update>
+[[gnu::always_inline]] inline void multiply_all(Operands const& p, Update update) {
+    constexpr std::int64_t row_step = kLayout == FactorLayout::Tile ? FactorsOf<Operands>::kInLanes : 1;
     for (std::int64_t column = 0; column < p.columns; column += kLanes) {
         for (std::int64_t row = 0; row < p.rows; row += kRows) {
             multiply_block<kLayout, kZeros>(p.a + row * row_step, p, p.b + column, p.c + row * p.c_stride + column,
@@ -178,7 +217,7 @@ template <bool kIsCareful>
             float* const at = tile + key * kLanes + lane;
             Vector const score = read(at), probability = exponential(score - anchor);
             if constexpr (kIsCareful) {
-                write(at, (score == -kInfinity) | (anchor == kInfinity) ? Vector{} : probability);
+                write(at, ((score == -kInfinity) | (anchor == kInfinity)) ? Vector{} : probability);
             } else {
                 write(at, probability);
             }
@@ -289,9 +328,9 @@ void apply(TileStep const& step) {
         case TileFunction::Multiply: return map_rows(step, [](auto x) { return x(0) * x(1); });
         case TileFunction::Divide: return map_rows(step, [](auto x) { return x(0) / x(1); });
         case TileFunction::Maximum:
-            return map_rows(step, [](auto x) { return (x(0) > x(1)) | (x(0) != x(0)) ? x(0) : x(1); });
+            return map_rows(step, [](auto x) { return ((x(0) > x(1)) | (x(0) != x(0))) ? x(0) : x(1); });
         case TileFunction::Minimum:
-            return map_rows(step, [](auto x) { return (x(0) < x(1)) | (x(0) != x(0)) ? x(0) : x(1); });
+            return map_rows(step, [](auto x) { return ((x(0) < x(1)) | (x(0) != x(0))) ? x(0) : x(1); });
         case TileFunction::Negate: return map_rows(step, [](auto x) { return -x(0); });
         case TileFunction::Absolute: return map_rows(step, [](auto x) { return x(0) < 0.0f ? -x(0) : x(0); });
         case TileFunction::Floor: return map_rows(step, [](auto x) { return largest_integer_below(x(0)); });
@@ -314,11 +353,108 @@ void apply(TileStep const& step) {
     }
 }
 
+// One block of the generator for each lane: four keys. Loops over arrays, since compilers have no operation on vector
+// types for the wide products, but find the instruction for it in such a loop.
+void draw_group(MaskDraw const& draw, std::uint64_t first, float* mask) {
+    using namespace attention;
+    std::uint32_t x[4][kLanes];
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+        std::uint64_t const counter = first + static_cast<std::uint64_t>(lane) * draw.lane_step;
+        x[0][lane] = static_cast<std::uint32_t>(counter);
+        x[1][lane] = static_cast<std::uint32_t>(counter >> 32);
+        x[2][lane] = static_cast<std::uint32_t>(draw.offset);
+        x[3][lane] = static_cast<std::uint32_t>(draw.offset >> 32);
+    }
+    auto key = static_cast<std::uint32_t>(draw.seed), next_key = static_cast<std::uint32_t>(draw.seed >> 32);
+    for (int round = 0; round < kPhiloxRounds; ++round) {
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            std::uint64_t const a = std::uint64_t{kPhiloxFactors[0]} * x[0][lane];
+            std::uint64_t const b = std::uint64_t{kPhiloxFactors[1]} * x[2][lane];
+            std::uint32_t const odd = x[1][lane], last = x[3][lane];
+            x[0][lane] = static_cast<std::uint32_t>(b >> 32) ^ odd ^ key;
+            x[1][lane] = static_cast<std::uint32_t>(b);
+            x[2][lane] = static_cast<std::uint32_t>(a >> 32) ^ last ^ next_key;
+            x[3][lane] = static_cast<std::uint32_t>(a);
+        }
+        key += kPhiloxKeySteps[0];
+        next_key += kPhiloxKeySteps[1];
+    }
+    for (std::int64_t i = 0; i < 4 * kLanes; ++i) {
+        mask[i] = x[i / kLanes][i % kLanes] < draw.threshold ? 1.0f : 0.0f;
+    }
+}
+
+void draw(MaskDraw const& draw) {
+    for (std::int64_t group = 0; group < draw.groups; ++group) {
+        draw_group(draw, draw.first + static_cast<std::uint64_t>(group), draw.mask + 4 * group * kLanes);
+    }
+}
+
+#ifdef __AVX512BF16__
+static_assert(kWidth == 16 && kVectors == 2);
+
+struct Scale {
+    float factor;
+    Vector operator()(Vector, Vector sum, int) const { return sum * factor; }
+};
+
+void multiply_pairs(PairProduct const& product, float scale) {
+    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Scale{scale});
+}
+
+void rescale_and_multiply_pairs(PairProduct const& product, float const* factors) {
+    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Rescale<Zeros::Multiply>{factors});
+}
+
+void multiply_tile_of_pairs(PairProduct const& product) {
+    multiply_all<FactorLayout::Tile, Zeros::Multiply>(product, Add{});
+}
+
+void pair_lanes(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        Vector const low = read(tile + row * kLanes), high = read(tile + row * kLanes + kWidth);
+        _mm512_storeu_si512(pairs + row * kWidth, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+    }
+}
+
+void pair_rows(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
+    typedef std::uint16_t Halves __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES / 2)));
+    typedef std::uint32_t Bits __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES)));
+    auto const rounded = [](Vector numbers) {
+        return __builtin_convertvector(reinterpret_cast<Halves>(_mm512_cvtneps_pbh(numbers)), Bits);
+    };
+    for (std::int64_t row = 0; row < rows; row += 2) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+            float const* const first = tile + row * kLanes + lane;
+            Bits const low = rounded(read(first)), high = rounded(row + 1 < rows ? read(first + kLanes) : Vector{});
+            _mm512_storeu_si512(pairs + row / 2 * kLanes + lane, reinterpret_cast<__m512i>(low | (high << 16)));
+        }
+    }
+}
+
+constexpr PairKernels kPairKernels{multiply_pairs, rescale_and_multiply_pairs, multiply_tile_of_pairs, pair_lanes,
+                                   pair_rows};
+constexpr PairKernels const* kPairs = &kPairKernels;
+#else
+constexpr PairKernels const* kPairs = nullptr;
+#endif
+
 }  // namespace
 
 extern Kernels const SDPA_GRAPH_KERNELS;
-constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE, kLanes,        kRows,        multiply,
-                                           rescale_and_multiply,     multiply_tile, softmax_step, probabilities,
-                                           score_gradients,          scale_lanes,   holds_nan,    apply};
+constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE,
+                                           kLanes,
+                                           kRows,
+                                           multiply,
+                                           rescale_and_multiply,
+                                           multiply_tile,
+                                           softmax_step,
+                                           probabilities,
+                                           score_gradients,
+                                           scale_lanes,
+                                           holds_nan,
+                                           apply,
+                                           draw,
+                                           kPairs};
 
 }  // namespace cudnn_frontend::cpu

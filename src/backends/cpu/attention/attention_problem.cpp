@@ -89,6 +89,17 @@ AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOpti
     return problem;
 }
 
+bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> factors,
+                std::initializer_list<Port> results) {
+    bool const fit = std::ranges::all_of(factors, [&](Port port) {
+        DataView const& view = tensors[port];
+        bool const is_even = !view.pages || view.pages.rows % 2 == 0;  // a pair of rows is in one page
+        return view.type == DataType_t::BFLOAT16 && view.dim[3] > 1 && view.stride[3] == 1 && is_even;
+    });
+    return fit && std::ranges::all_of(
+                      results, [&](Port port) { return !tensors[port] || tensors[port].type == DataType_t::BFLOAT16; });
+}
+
 std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads) {
     constexpr std::int64_t kMost = 256, kTasksPerThread = 4;
     std::int64_t const sequences = shape.batches * shape.heads;

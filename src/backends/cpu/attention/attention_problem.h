@@ -8,6 +8,7 @@
 #include "cpu/memory/view.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 namespace cudnn_frontend::cpu {
@@ -54,6 +55,11 @@ struct AttentionProblem {
 
 AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options,
                               ScoreProgram modifier);
+
+// Whether the factors are BFLOAT16 numbers whose pairs can be loaded, and no result keeps more digits, so that
+// probabilities may be rounded to that type before products.
+bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> factors,
+                std::initializer_list<Port> results);
 
 // The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
 // enough that all threads have work. Results do not depend on it.

@@ -62,21 +62,15 @@ void mask_blocks(AttentionProblem const& problem, ScorePlace const& place, std::
     });
 }
 
-// Tiles start at multiples of a generator's group of four.
-void generate_dropout_mask(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* mask) {
+// Tiles start at multiples of a generator's group of four, and have memory for whole groups.
+void generate_dropout_mask(AttentionProblem const& problem, Kernels const& kernels, ScorePlace const& place,
+                           float* mask) {
     AttentionShape const& shape = problem.shape;
+    attention::PhiloxMask const& generator = *problem.generator;
     std::int64_t const first_row = (place.b * shape.heads + place.h) * shape.queries + place.queries.begin;
-    for (std::int64_t key = 0; key < place.keys.size(); key += 4) {
-        std::int64_t const group = (place.keys.begin + key) / 4;
-        std::int64_t const keys = std::min<std::int64_t>(4, place.keys.size() - key);
-        for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
-            attention::PhiloxBlock const block = problem.generator->group(first_row + lane, group);
-            for (std::int64_t i = 0; i < keys; ++i) {
-                bool const keeps = block[static_cast<std::size_t>(i)] < problem.generator->threshold();
-                mask[(key + i) * lanes + lane] = keeps ? 1.0f : 0.0f;
-            }
-        }
-    }
+    kernels.draw({generator.seed(), generator.offset(), generator.counter(first_row, place.keys.begin / 4),
+                  generator.groups_per_row(), static_cast<std::uint32_t>(generator.threshold()),
+                  (place.keys.size() + 3) / 4, mask});
 }
 
 }  // namespace
@@ -99,13 +93,9 @@ void finish_scores(AttentionProblem const& problem, Sequence const& sequence, Sc
     if (problem.block_mask) mask_blocks(problem, place, lanes, scores);
 }
 
-void load_dropout_mask(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* mask) {
-    if (problem.dropout_mask) {
-        load_scores_like(problem.dropout_mask, place, lanes, mask);
-    } else {
-        std::fill(mask, mask + place.keys.size() * lanes, 0.0f);
-        generate_dropout_mask(problem, place, lanes, mask);
-    }
+void load_dropout_mask(AttentionProblem const& problem, Kernels const& kernels, ScorePlace const& place, float* mask) {
+    if (problem.dropout_mask) load_scores_like(problem.dropout_mask, place, kernels.lanes, mask);
+    else generate_dropout_mask(problem, kernels, place, mask);
 }
 
 void dump_dropout_mask(AttentionProblem const& problem, DataView const& dump, int threads) {

@@ -14,7 +14,7 @@ void finish_scores(AttentionProblem const& problem, Sequence const& sequence, Sc
                    std::int64_t lanes, float* scores, float* spare);
 
 // Only the mask, without its scale.
-void load_dropout_mask(AttentionProblem const& problem, ScorePlace const& place, std::int64_t lanes, float* mask);
+void load_dropout_mask(AttentionProblem const& problem, Kernels const& kernels, ScorePlace const& place, float* mask);
 
 // Writes the generated mask of all scores.
 void dump_dropout_mask(AttentionProblem const& problem, DataView const& dump, int threads);

@@ -1,6 +1,8 @@
 #include "cpu/attention/attention_tile.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -67,7 +69,45 @@ void store_as(Packed const& from, Slice const& to) {
                      [=](std::int64_t at, std::int64_t packed) { memory[at] = Format::from_float(tile[packed]); });
 }
 
+std::uint32_t pair_of(std::uint16_t const* row, std::int64_t column, std::int64_t columns) {
+    std::uint32_t const high = column + 1 < columns ? row[column + 1] : 0;
+    return row[column] | high << 16;
+}
+
 }  // namespace
+
+static_assert(std::endian::native == std::endian::little, "a pair in memory has its first number in the low half");
+
+void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_t padded_rows) {
+    auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
+    std::int64_t const whole = to.columns / 2;
+    for (std::int64_t row = 0; row < to.rows; ++row) {
+        std::uint16_t const* const numbers = memory + row * from.row_stride;
+        for (std::int64_t pair = 0; pair < whole; ++pair) {
+            std::memcpy(to.data + pair * to.stride + row, numbers + 2 * pair, sizeof(std::uint32_t));
+        }
+        if (to.columns % 2 != 0) to.data[whole * to.stride + row] = pair_of(numbers, to.columns - 1, to.columns);
+    }
+    for (std::int64_t pair = 0; pair < (to.columns + 1) / 2 && padded_rows > to.rows; ++pair) {
+        std::fill(to.data + pair * to.stride + to.rows, to.data + pair * to.stride + padded_rows, 0);
+    }
+}
+
+void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns) {
+    auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
+    for (std::int64_t row = 0; row < to.rows; row += 2) {
+        std::uint16_t const* const first = memory + row * from.row_stride;
+        std::uint16_t const* const second = first + from.row_stride;
+        std::uint32_t* const pairs = to.data + row / 2 * to.stride;
+        if (row + 1 < to.rows) {
+            for (std::int64_t column = 0; column < to.columns; ++column)
+                pairs[column] = first[column] | std::uint32_t{second[column]} << 16;
+        } else {
+            std::copy_n(first, to.columns, pairs);
+        }
+        std::fill(pairs + to.columns, pairs + std::max(padded_columns, to.columns), 0);
+    }
+}
 
 Slice slice_of(DataView const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) {
     return {view.data, view.type, view.at(b, h, row, column), view.dim[2] == 1 ? 0 : view.stride[2],

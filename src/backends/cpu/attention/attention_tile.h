@@ -31,6 +31,19 @@ struct Packed {
 void load_tile(Slice const& from, Packed const& to, std::int64_t padded_columns);
 void store_tile(Packed const& from, Slice const& to);
 
+// The packed side of a copy of pairs, as kernels multiply them (PairProduct).
+struct PackedPairs {
+    std::uint32_t* data;
+    std::int64_t stride;
+    std::int64_t rows, columns;  // of numbers
+};
+
+// Pairs of neighbors in a row, each row along a column of the packed side. Rows from to.rows to padded_rows are set to
+// 0.
+void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_t padded_rows);
+// Pairs of rows, from an even one on. Columns from to.columns to padded_columns are set to 0.
+void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns);
+
 // How kernels read and write the elements of the types that they are compiled for.
 template <class T>
 struct PlainTraits {

@@ -317,7 +317,15 @@ class Checked_call {
         if (std::string(name) != "stats") comparison.expect_zeros_elsewhere();
         faults_ += comparison.fault();
     }
-    oracle::Precision precision() const { return {oracle::Precision::kSingle, c_.type, c_.type}; }
+    oracle::Precision precision() const {
+        // Probabilities and their gradients may be rounded to BFLOAT16 before products.
+        double const factor = c_.type == DataType_t::BFLOAT16 ? 0x1p-8 : 0.0;
+        return {.unit = oracle::Precision::kSingle,
+                .io = c_.type,
+                .bias = c_.type,
+                .factor_unit = factor,
+                .gradient_unit = factor};
+    }
 
     void forward() {
         results_.o = result(data_.queries, c_.orders.o, c_.heads, c_.value_width, c_.type);
