@@ -14,6 +14,9 @@ struct CUgraph_st;  // what cudaGraph_t and CUgraph point to
 
 namespace cudnn_frontend {
 
+struct Explanation;      // explanation.h
+struct Plan_candidates;  // there, too
+
 namespace detail {
 struct Graph_access;
 
@@ -257,6 +260,12 @@ class SDPA_GRAPH_API Graph {
     // A line for each candidate, with the reason if it cannot be used, then one for each backend that has none, with
     // its reason.
     error_t print_candidates(std::string& text) const;
+    // The same as values, which explanation.h defines.
+    error_t get_candidates(Plan_candidates& candidates) const;
+    // Whether a plan for the target can be built, and all that is against it; explanation.h defines the result. Where
+    // there is no plan, the nearest graphs that have one are searched for so many milliseconds: each was planned. It
+    // builds plans of its own, and changes nothing.
+    Explanation explain(Target const& target, std::int64_t search_milliseconds = 0) const;
     // The engine and knobs of a candidate; create_execution_plan() makes the same candidate for another graph from
     // them. Knobs: a map from KnobType_t to std::int64_t.
     template <class Knobs>

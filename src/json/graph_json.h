@@ -4,7 +4,7 @@
 #include "core/result.h"
 #include "nodes/schema/graph_spec.h"
 
-#include <cudnn_frontend/advice.h>
+#include <cudnn_frontend/explanation.h>
 
 #include <cstddef>
 #include <map>
@@ -24,6 +24,7 @@ std::string graph_json_schema();
 
 std::string write_report(Report const& report);
 std::string write_advice(Advice const& advice);
+std::string write_explanation(Explanation const& explanation);
 
 // The content of a kernel cache as JSON text.
 struct StoredKernels {

@@ -2,13 +2,31 @@
 
 namespace cudnn_frontend::plan {
 
+using core::process::engine_counts_of_thread;
+
+Result<std::shared_ptr<Executable const>> Candidate::build_executable() {
+    auto const before = engine_counts_of_thread();
+    core::process::StoreMiss miss;
+    core::process::StoreMissWatch const watch(miss);
+    auto executable = engine_->build();
+    history_.failure = executable.error();
+    if (executable.is_bad()) return executable;
+    auto const& now = engine_counts_of_thread();
+    bool const is_compiled = now.compiled > before.compiled;
+    if (is_compiled) history_.store_miss = std::move(miss);
+    history_.origin = is_compiled                  ? PlanOrigin::COMPILED
+                      : now.loaded > before.loaded ? PlanOrigin::STORED
+                                                   : PlanOrigin::KNOWN;
+    return executable;
+}
+
 Result<Plan const*> Candidate::build() {
     std::lock_guard const lock(mutex_);
     if (plan_) return plan_.get();
     if (std::string const reason = reason_against(); !reason.empty()) {
         return error_t(error_code_t::GRAPH_NOT_SUPPORTED, info().name + " " + reason);
     }
-    auto executable = engine_->build();
+    auto executable = build_executable();
     if (executable.is_bad()) return executable.error();
     std::shared_ptr<EngineInfo const> info = engine_->info_of(*executable.value());
     if (!info) info = std::shared_ptr<EngineInfo const>(engine_, &engine_->info());
@@ -26,6 +44,16 @@ EngineInfo Candidate::known_info() const {
 Plan const* Candidate::plan() const {
     std::lock_guard const lock(mutex_);
     return plan_.get();
+}
+
+Candidate::History Candidate::history() const {
+    std::lock_guard const lock(mutex_);
+    return history_;
+}
+
+void Candidate::note_time(double microseconds) {
+    std::lock_guard const lock(mutex_);
+    history_.measured_us = microseconds;
 }
 
 }  // namespace cudnn_frontend::plan

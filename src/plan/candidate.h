@@ -1,8 +1,11 @@
 // An engine that may serve a user's graph, and the plan once there is one.
 #pragma once
 
+#include "core/process/plan_store.h"
 #include "plan/plan.h"
 #include "plan/seam/backend.h"
+
+#include <cudnn_frontend/explanation.h>
 
 #include <cstdint>
 #include <memory>
@@ -13,8 +16,19 @@ namespace cudnn_frontend::plan {
 
 class Candidate {
    public:
-    Candidate(std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine> engine)
-        : proposal_(std::move(proposal)), engine_(std::move(engine)) {}
+    // The engine is one of the backend with that name.
+    Candidate(std::string backend, std::shared_ptr<Proposal const> proposal, std::shared_ptr<Engine> engine)
+        : backend_(std::move(backend)), proposal_(std::move(proposal)), engine_(std::move(engine)) {}
+
+    // The results of building and timing it.
+    struct History {
+        error_t failure;  // of the last build
+        PlanOrigin origin = PlanOrigin::NOT_BUILT;
+        core::process::StoreMiss store_miss;  // of what was compiled
+        double measured_us = 0.0;             // 0 before it is timed
+    };
+
+    std::string const& backend() const { return backend_; }
 
     EngineInfo const& info() const { return engine_->info(); }
     // The plan's facts, with the workspace that it needs, where there is one.
@@ -25,12 +39,18 @@ class Candidate {
     Result<Plan const*> build();
     // Null before it is built.
     Plan const* plan() const;
+    History history() const;
+    void note_time(double microseconds);
 
    private:
+    Result<std::shared_ptr<Executable const>> build_executable();
+
+    std::string backend_;
     std::shared_ptr<Proposal const> proposal_;
     std::shared_ptr<Engine> engine_;
     mutable std::mutex mutex_;
     std::shared_ptr<Plan const> plan_;
+    History history_;
 };
 
 // The reason why the user's filters bar an engine; empty if they do not.

@@ -95,7 +95,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
 }
 
 static Result<std::shared_ptr<Planner>> planner_of(char const* backend, Loaded loaded) {
-    auto candidate = std::make_shared<Candidate>(loaded.proposal, std::move(loaded.engine));
+    auto candidate = std::make_shared<Candidate>(backend, loaded.proposal, std::move(loaded.engine));
     auto answers =
         std::make_shared<Planner::Answers const>(Planner::Answers{{{backend, std::move(loaded.proposal)}}, {}, {}});
     auto planner = std::make_shared<Planner>(std::move(answers), Planner::Candidates{std::move(candidate)});
@@ -128,7 +128,7 @@ Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t
         if (engines.is_bad()) continue;
         candidates.reserve(candidates.size() + engines.value().size());
         for (auto& engine : engines.value()) {
-            candidates.push_back(std::make_shared<Candidate>(proposal, std::move(engine)));
+            candidates.push_back(std::make_shared<Candidate>(backend, proposal, std::move(engine)));
         }
     }
     if (candidates.empty() && !without_engines.empty()) {
@@ -144,7 +144,8 @@ Result<std::shared_ptr<Planner>> Planner::with_engine(std::int64_t engine, KnobC
     auto chosen = found.value().proposal->engine(found.value().number, knobs);
     if (chosen.is_bad()) return chosen.error();
     Candidates candidates = candidates_;
-    candidates.push_back(std::make_shared<Candidate>(found.value().proposal, std::move(chosen).value()));
+    auto const& [backend, proposal, number] = found.value();
+    candidates.push_back(std::make_shared<Candidate>(backend, proposal, std::move(chosen).value()));
     return std::make_shared<Planner>(answers_, std::move(candidates), without_engines_, chosen_.load());
 }
 
@@ -171,12 +172,12 @@ Result<std::int64_t> Planner::engine_count() const {
 // A number out of range goes to the last proposal with numbers, whose error says which numbers there are.
 Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
     std::int64_t number = engine;
-    Numbered last{nullptr, engine};
+    Numbered last{{}, nullptr, engine};
     for (auto const& [backend, proposal] : answers_->proposals) {
         auto const count = proposal->engine_count();
         if (count.is_bad()) return count.error();
         if (count.value() == 0) continue;
-        last = {proposal, number};
+        last = {backend, proposal, number};
         if (number < count.value()) return last;
         number -= count.value();
     }
@@ -221,17 +222,44 @@ std::string Planner::least_workspace(Filters filters) const {
            "; a limit of so many bytes lets it pass";
 }
 
-std::string Planner::candidates_text(Filters const& filters) const {
-    std::string text = candidates_.empty() ? "candidates: none" : "candidates:";
-    for (auto const& candidate : candidates_) {
-        Plan const* const built = candidate->plan();
-        char const* const state = built == nullptr ? "may be built" : built == plan() ? "runs" : "is built";
-        std::string const reason =
-            built == nullptr ? reason_to_bar(*candidate, filters) : reason_to_bar(*built, filters);
-        append_line(text, candidate->info().name + " " + (reason.empty() ? state : reason));
+static Plan_candidate described(Candidate const& candidate, Plan const* running, Filters const& filters) {
+    EngineInfo const info = candidate.known_info();
+    Candidate::History const history = candidate.history();
+    Plan const* const built = candidate.plan();
+    Plan_candidate result{.backend = candidate.backend(), .name = info.name};
+    result.reason = built == nullptr ? reason_to_bar(candidate, filters) : reason_to_bar(*built, filters);
+    if (result.reason.empty() && history.failure.is_bad()) result.reason = history.failure.err_msg;
+    if (!result.reason.empty()) result.state = CandidateState::NOT_USABLE;
+    else if (built != nullptr) result.state = built == running ? CandidateState::RUNS : CandidateState::BUILT;
+    result.rule = history.failure.where.rule;
+    result.workspace_bytes = info.workspace_bytes;
+    result.measured_us = history.measured_us;
+    result.origin = history.origin;
+    result.store_miss = history.store_miss.reason;
+    return result;
+}
+
+Plan_candidates Planner::candidates(Filters const& filters) const {
+    Plan_candidates all;
+    for (auto const& candidate : candidates_) all.candidates.push_back(described(*candidate, plan(), filters));
+    all.remarks = answers_->remarks;
+    for (Refusals const* const refusals : {&answers_->refusals, &without_engines_}) {
+        for (Refusal const& refusal : *refusals) all.candidates.push_back(described(refusal));
     }
-    for (std::string const& remark : answers_->remarks) append_line(text, remark);
-    return text + refusals_text() + "\n";
+    return all;
+}
+
+Plan_candidate described(Planner::Refusal const& refusal) {
+    Plan_candidate result{.backend = refusal.backend, .state = CandidateState::REFUSED};
+    result.reason = refusal.error.err_msg;
+    result.rule = refusal.error.where.rule;
+    return result;
+}
+
+void Planner::note_time(Plan const& plan, double microseconds) {
+    for (auto const& candidate : candidates_) {
+        if (candidate->plan() == &plan) candidate->note_time(microseconds);
+    }
 }
 
 std::string Planner::refusals_text() const {

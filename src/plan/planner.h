@@ -64,8 +64,10 @@ class Planner {
     std::int64_t candidate_count() const { return static_cast<std::int64_t>(candidates_.size()); }
     Result<EngineInfo> candidate(std::int64_t index) const;
 
-    // For people: a line for each candidate, with the reason against it, then one for each backend that has none.
-    std::string candidates_text(Filters const& filters) const;
+    // Each candidate, with the reason against it, then each backend that has none. Without estimates.
+    Plan_candidates candidates(Filters const& filters) const;
+    // The look-up in the plan store that compiling a candidate came after.
+    core::process::StoreMiss store_miss(std::int64_t index) const { return at(index).history().store_miss; }
 
     // The index of the first candidate that passes the filters, as far as is known before it is built.
     Result<std::int64_t> first_to_pass(Filters const& filters) const;
@@ -78,10 +80,13 @@ class Planner {
     Result<Plan const*> plan_at(std::int64_t index) const;
     std::vector<Plan const*> built_plans() const;
     void choose(Plan const& plan) { chosen_ = &plan; }
+    // Notes the time that a plan took, for candidates().
+    void note_time(Plan const& plan, double microseconds);
 
    private:
     // The proposal that has an engine, and the engine's number there.
     struct Numbered {
+        std::string backend;
         std::shared_ptr<Proposal const> proposal;
         std::int64_t number;
     };
@@ -102,6 +107,9 @@ class Planner {
     Refusals without_engines_;
     std::atomic<Plan const*> chosen_;
 };
+
+// A backend that has no engine for a graph, in the list of candidates.
+Plan_candidate described(Planner::Refusal const& refusal);
 
 // Programs of several attentions as engines of a graph, for the planner: programs/programs.cpp has them. A program's
 // attentions are planned in turn, each by a planner of its own.

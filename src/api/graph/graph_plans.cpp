@@ -3,6 +3,8 @@
 #include "api/graph/graph_impl.h"
 #include "plan/planner.h"
 
+#include <cudnn_frontend/explanation.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -74,16 +76,24 @@ error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& nam
     return ask_candidate(impl_, "get_plan_name_at_index", index, [&](EngineInfo& info) { name = info.name; });
 }
 
-error_t Graph::print_candidates(std::string& text) const {
-    return guarded_in(impl_, [&]() -> error_t {
-        Planner const* const planner = planner_of(impl_);
+template <class Read>
+static error_t ask_candidates(Graph::Impl const* impl, char const* call, Read const& read) {
+    return guarded_in(impl, [&]() -> error_t {
+        Planner const* const planner = planner_of(impl);
         if (planner == nullptr) {
-            return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "print_candidates",
-                                      "create_execution_plans");
+            return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "create_execution_plans");
         }
-        text = planner->candidates_text(impl_->settings.filters);
+        read(planner->candidates(impl->settings.filters));
         return {};
     });
+}
+
+error_t Graph::print_candidates(std::string& text) const {
+    return ask_candidates(impl_, "print_candidates", [&](Plan_candidates const& found) { text = found.to_text(); });
+}
+
+error_t Graph::get_candidates(Plan_candidates& candidates) const {
+    return ask_candidates(impl_, "get_candidates", [&](Plan_candidates&& found) { candidates = std::move(found); });
 }
 
 error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engine,

@@ -156,6 +156,7 @@ error_t Graph::tune(detail::Run_queue queue, Variant_pack pack, void* workspace)
         for (Plan const* const plan : impl().planner->built_plans()) {
             auto const time = plan->time({queue.pointer, api::UserPack(pack, impl_->id), workspace});
             if (time.is_bad()) return time.error();
+            impl().planner->note_time(*plan, time.value());
             if (fastest != nullptr && time.value() >= least) continue;
             fastest = plan;
             least = time.value();

@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace cudnn_frontend::core::process {
 namespace {
@@ -40,6 +41,15 @@ void set_plan_store(PlanStore const& store) {
 EngineCounts& engine_counts_of_thread() {
     thread_local EngineCounts counts;
     return counts;
+}
+
+static thread_local StoreMiss* watched = nullptr;
+
+StoreMissWatch::StoreMissWatch(StoreMiss& miss) : outer_(std::exchange(watched, &miss)) {}
+StoreMissWatch::~StoreMissWatch() { watched = outer_; }
+
+void note_store_miss(StoreMiss miss) {
+    if (watched != nullptr) *watched = std::move(miss);
 }
 
 }  // namespace cudnn_frontend::core::process

@@ -22,4 +22,22 @@ struct EngineCounts {
 };
 EngineCounts& engine_counts_of_thread();
 
+// An entry that the store did not have, with its whole key; empty texts: none was missed.
+struct StoreMiss {
+    std::string key, reason;
+};
+
+// Keeps the last miss of this thread while it lives.
+class StoreMissWatch {
+   public:
+    explicit StoreMissWatch(StoreMiss& miss);
+    ~StoreMissWatch();
+    StoreMissWatch(StoreMissWatch const&) = delete;
+    StoreMissWatch& operator=(StoreMissWatch const&) = delete;
+
+   private:
+    StoreMiss* outer_;  // that of another watch, which goes on afterwards
+};
+void note_store_miss(StoreMiss miss);
+
 }  // namespace cudnn_frontend::core::process

@@ -8,6 +8,7 @@
 #include "plan/seam/settings.h"
 #include "rewrite/costs.h"
 
+#include <cudnn_frontend/report.h>
 #include <cudnn_frontend/target.h>
 
 #include <cstddef>
@@ -205,6 +206,8 @@ class Backend {
     virtual bool takes(nodes::ValidatedGraph const&) const { return true; }
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
+    // All that propose() would refuse by a table of limits.
+    virtual Report limits(PlanningInput const&) const { return {}; }
     // The expected costs of its engines, and its joints, on a target; null where no figures are known.
     virtual std::unique_ptr<rewrite::Costs const> costs(Target const&, Settings const&) const { return nullptr; }
     // The executable that combines the partial results of a program: its launches get a pointer for each of

@@ -172,6 +172,18 @@ Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
     return copied;
 }
 
+std::vector<std::string> keys_of_store(fs::path const& store, std::size_t most) {
+    std::vector<std::string> keys;
+    auto const note = [&](fs::path const& path) -> error_t {
+        if (keys.size() >= most || !begins_as_stored_plan(path)) return {};
+        auto stored = read_file(path);
+        if (stored.is_good()) keys.push_back(std::move(stored).value().key);
+        return {};
+    };
+    static_cast<void>(for_each_file(store, note));
+    return keys;
+}
+
 Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_bytes) {
     struct UsedFile {
         fs::file_time_type when;

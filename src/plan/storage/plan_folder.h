@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudnn_frontend::plan {
 
@@ -37,6 +38,8 @@ class PlanFolder {
 
 // Copies the whole files that the other store lacks.
 Result<std::int64_t> merge_stores(std::filesystem::path const& from, std::filesystem::path const& into);
+// The keys of whole files, of so many at most; none where the store cannot be read.
+std::vector<std::string> keys_of_store(std::filesystem::path const& store, std::size_t most);
 // Removes the files that were used least recently, until the others have at most so many bytes.
 Result<std::int64_t> prune_store(std::filesystem::path const& store, std::uintmax_t most_bytes);
 

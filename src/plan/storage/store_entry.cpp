@@ -42,15 +42,18 @@ std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environ
 }
 
 std::optional<StoreEntry::Stored> StoreEntry::read() const {
+    std::string reason;  // of the first place, in which it is written then
     for (auto const& [folder, key] : places_) {
         auto bytes = folder.read(key);
         if (bytes.is_bad()) {
             log(bytes.error().err_msg);
+            if (reason.empty()) reason = bytes.error().err_msg;
             continue;
         }
         if (!is_frozen_) folder.mark_used(key);
         return Stored{std::move(bytes).value(), folder.file_of(key)};
     }
+    core::process::note_store_miss({places_.front().key, std::move(reason)});
     return std::nullopt;
 }
 

@@ -121,12 +121,12 @@ TEST_CASE("What is checked of packs and workspaces is checked for every backend"
 
 TEST_CASE("Candidates are listed with what is against them") {
     Planned const planned(Target::cpu(), test::small_graph());
-    CHECK(planned.propose(with_toy()).value()->candidates_text({}) == "candidates: none\n");
+    CHECK(planned.propose(with_toy()).value()->candidates({}).to_text() == "candidates: none\n");
     auto const planner = planned.candidates({HeurMode_t::A});
     REQUIRE(planner->build_at(0).get_message() == "");
     REQUIRE(planner->build_at(1).get_message() == "");
-    CHECK(planner->candidates_text({}) == "candidates:\n  cpu is built\n  toy runs\n");
-    CHECK(planner->candidates_text({.barred_names = {"cpu"}}) ==
+    CHECK(planner->candidates({}).to_text() == "candidates:\n  cpu is built\n  toy runs\n");
+    CHECK(planner->candidates({.barred_names = {"cpu"}}).to_text() ==
           "candidates:\n  cpu has the deselected name 'cpu'\n  toy runs\n");
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("A backend that refuses a graph leaves it to the others; where all ref
     Planned const planned(Target::cpu(), test::small_graph(graph::SDPA_attributes().set_causal_mask(true)));
     auto const planner = planned.candidates({HeurMode_t::A});
     CHECK(names_of(*planner) == std::vector<std::string>{"cpu"});
-    CHECK(planner->candidates_text({}) ==
+    CHECK(planner->candidates({}).to_text() ==
           "candidates:\n  cpu may be built\n  toy refused: the toy runs forward attention without options alone\n");
     CHECK(planner->check_support({.barred_names = {"cpu"}}).get_message() ==
           "the filters let no engine pass:\n  cpu has the deselected name 'cpu'\n  toy refused: the toy runs forward "
@@ -197,7 +197,8 @@ TEST_CASE("A toy backend is a candidate beside cuDNN's, and OPENSOURCE asks for 
     CHECK(names.back() == "toy");
     auto const others = planned.candidates({HeurMode_t::OPENSOURCE});
     CHECK(names_of(*others) == std::vector<std::string>{"toy"});
-    CHECK(others->candidates_text({}).find("\n  cuDNN refused: HeurMode_t::OPENSOURCE asks for") != std::string::npos);
+    CHECK(others->candidates({}).to_text().find("\n  cuDNN refused: HeurMode_t::OPENSOURCE asks for") !=
+          std::string::npos);
     REQUIRE(others->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {}).get_message() == "");
     auto const alone = planned.propose(api::backends()).value()->with_candidates({HeurMode_t::OPENSOURCE});
     CHECK(

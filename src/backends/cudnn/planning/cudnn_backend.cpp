@@ -19,6 +19,11 @@ Result<std::shared_ptr<plan::Proposal const>> CudnnBackend::propose(plan::Planni
     return std::shared_ptr<plan::Proposal const>(std::make_shared<CudnnProposal>(std::move(work).value()));
 }
 
+Report CudnnBackend::limits(plan::PlanningInput const& input) const {
+    auto const device = find_planning_device(input.target, input.settings.device.get());
+    return device.is_bad() ? Report() : limits_of(input.graph, device.value(), input.settings.dynamic_shapes);
+}
+
 // Plans in a kernel cache of the user's live as long as that one.
 std::optional<std::string> CudnnBackend::circumstances(Target const& target, plan::Settings const& settings) const {
     if (settings.kernel_cache) return std::nullopt;

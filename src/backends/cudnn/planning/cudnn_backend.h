@@ -19,6 +19,7 @@ class CudnnBackend final : public plan::Backend {
     char const* name() const override { return "cuDNN"; }
     bool serves(Target const& target) const override;
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override;
+    Report limits(plan::PlanningInput const& input) const override;
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
     std::unique_ptr<rewrite::Costs const> costs(Target const& target, plan::Settings const& settings) const override;
     void keep_at_most(std::size_t most) const override;

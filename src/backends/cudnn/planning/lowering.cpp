@@ -137,9 +137,13 @@ quirks::Capabilities capabilities_of(PlanningDevice const& device) {
     return {.cudnn_version = device.api->get_version(), .sm = device.device->sm()};
 }
 
-error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
+Report limits_of(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
     if (core::process::ignores_limits.get()) return {};
-    return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes}).to_error();
+    return quirks::check(graph, capabilities_of(device), {.dynamic_shapes = dynamic_shapes});
+}
+
+error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes) {
+    return limits_of(graph, device, dynamic_shapes).to_error();
 }
 
 Result<std::shared_ptr<Context>> make_context(plan::PlanningInput const& input, PlanningDevice device,

@@ -21,6 +21,7 @@ Result<LegalGraph> op_graph_for_cudnn(nodes::ValidatedGraph const& graph, quirks
 quirks::Capabilities capabilities_of(PlanningDevice const& device);
 
 // The table of limits; empty where the environment says that it is to be ignored.
+Report limits_of(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
 error_t check_limits(nodes::ValidatedGraph const& graph, PlanningDevice const& device, bool dynamic_shapes);
 
 // The context of executables, without bindings and tables. A kernel that runs after the engine is compiled, unless it

@@ -101,14 +101,14 @@ TEST_CASE("programs that join parts are left out where nothing can be joined, an
     IdleBackend const without({error_code_t::NVRTC_COMPILATION_FAILED, "the compiler was not found"});
     auto const planner = planned(test::few_queries_graph(), settings_for(Rewrite_t::FEW_QUERIES), without);
     CHECK(names_of(*planner) == Names{"program few_queries(1): fast", "fast", "small"});
-    CHECK(planner->candidates_text({}).find(
+    CHECK(planner->candidates({}).to_text().find(
               "\n  programs that join partial results are left out: the compiler was not found\n") !=
           std::string::npos);
 
     IdleBackend const with;
     auto const all = planned(test::few_queries_graph(), settings_for(Rewrite_t::FEW_QUERIES), with);
     CHECK(names_of(*all) == Names{"program few_queries(2): fast", "program few_queries(1): fast", "fast", "small"});
-    CHECK(all->candidates_text({}).find("left out") == std::string::npos);
+    CHECK(all->candidates({}).to_text().find("left out") == std::string::npos);
 }
 
 TEST_CASE("a program that joins parts has the notes of joints") {
