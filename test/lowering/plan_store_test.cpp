@@ -4,6 +4,7 @@
 #include "support/catch.h"
 #include "support/program_graphs.h"
 
+#include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
 #include <sdpa_graph/plan_store.h>
@@ -174,4 +175,28 @@ TEST_CASE("a list of wanted graphs fills another store", "[offline]") {
     CHECK(sdpa_graph::fill_plan_store((wanted / "nowhere").string(), "h200", filled).is_bad());
     REQUIRE(sdpa_graph::fill_plan_store(wanted.string(), "no such gpu", filled).is_good());
     CHECK(filled.refused.size() == 1 + 4);
+}
+
+TEST_CASE("An explanation says where the code of a plan came from, and why the store did not have it") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    auto const explained = [](char const* device) {
+        Explanation explanation = graph_of(128).graph.explain(Target::offline(device));
+        INFO(explanation);
+        REQUIRE(explanation.has_plan());
+        REQUIRE(!explanation.candidates.candidates.empty());
+        return explanation.candidates.candidates.front();
+    };
+    runtime::forget_graphs();
+    CHECK(explained("h100").origin == PlanOrigin::COMPILED);
+    CHECK(explained("h100").origin == PlanOrigin::KNOWN);
+    runtime::forget_graphs();
+    Plan_candidate const stored = explained("h100");
+    CHECK(stored.origin == PlanOrigin::STORED);
+    CHECK(stored.store_miss.empty());
+    CHECK(stored.estimated_us > 0.0);
+    Plan_candidate const other = explained("h200");
+    CHECK(other.origin == PlanOrigin::COMPILED);
+    CHECK(other.store_miss.find("; the nearest entry has NVIDIA H100 80GB HBM3 in place of NVIDIA H200") !=
+          std::string::npos);
 }

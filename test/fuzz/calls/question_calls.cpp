@@ -1,6 +1,8 @@
 // Calls of const members, on graphs in any state.
 #include "fuzz/calls/machine.h"
 
+#include <cudnn_frontend/explanation.h>
+
 #include <map>
 
 namespace fuzz {
@@ -35,6 +37,10 @@ void ask_plans(Machine& m, Numbers const& n) {
     m.note(graph.draw_plan(name, n.flag(1) ? PictureFormat::DOT : PictureFormat::SVG));
     m.note(graph.get_plan_name_at_index(n[1], name));
     m.note(graph.print_candidates(name));
+    cudnn_frontend::Plan_candidates candidates;
+    m.note(graph.get_candidates(candidates));
+    cudnn_frontend::Explanation const explanation = graph.explain(cudnn_frontend::Target::cpu(), n.flag(1) ? 1 : 0);
+    m.expect(explanation.to_json().size() >= 2 && !explanation.to_html().empty(), "an explanation has texts");
     m.note(graph.get_engine_and_knobs_at_index(n[1], engine, knobs));
     m.note(graph.get_behavior_notes(notes));
     m.note(graph.get_behavior_notes_for_plan_at_index(n[1], notes));

@@ -1,0 +1,157 @@
+// Graph::explain(): what check(), advice() and build() know, in one value.
+#include "api/backends.h"
+#include "api/explain/search.h"
+#include "api/graph/graph_impl.h"
+#include "core/guard.h"
+#include "core/process/plan_store.h"
+#include "plan/planner.h"
+#include "plan/programs/backend_costs.h"
+#include "plan/storage/nearest_entry.h"
+
+#include <cudnn_frontend/explanation.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace cudnn_frontend::graph {
+namespace {
+
+using plan::PlanningInput;
+
+std::string name_of(Target const& target) {
+    switch (target.kind()) {
+        case Target::Kind::CPU: return "cpu";
+        case Target::Kind::REFERENCE: return "reference";
+        case Target::Kind::CUDA: return "cuda";
+        case Target::Kind::STREAM: return "a stream";
+        case Target::Kind::OFFLINE: break;
+    }
+    if (target.device() == nullptr) return "a GPU that is not described";
+    std::string const& described = target.device()->to_json();
+    for (std::string const& name : DeviceProperties::names()) {
+        if (DeviceProperties::named(name).to_json() == described) return name;
+    }
+    return target.device()->describe();
+}
+
+std::vector<plan::Backend const*> backends_of(PlanningInput const& input) {
+    std::vector<plan::Backend const*> all;
+    for (plan::Backend const* const backend : api::backends()) {
+        if (backend->serves(input.target) && backend->takes(input.graph)) all.push_back(backend);
+    }
+    return all;
+}
+
+Report limits_of(PlanningInput const& input) {
+    std::vector<Finding> all;
+    for (plan::Backend const* const backend : backends_of(input)) {
+        auto findings = backend->limits(input).findings();
+        all.insert(all.end(), findings.begin(), findings.end());
+    }
+    return Report(std::move(all));
+}
+
+// For a graph that no backend plans.
+Plan_candidates refusals_of(PlanningInput const& input, error_t const& refusal) {
+    Plan_candidates all;
+    for (plan::Backend const* const backend : backends_of(input)) {
+        auto const proposed = backend->propose(input);
+        all.candidates.push_back(
+            plan::described(plan::Planner::Refusal{backend->name(), proposed.is_bad() ? proposed.error() : refusal}));
+    }
+    return all;
+}
+
+// The expected time of each program and of the engine that heuristics name first. The figures are for that one.
+void add_estimates(Plan_candidates& all, plan::Planner const& planner, PlanningInput const& input) {
+    plan::BackendCosts const costs(input.target, input.settings, api::backends());
+    bool is_first = true;
+    for (std::int64_t i = 0; i < planner.candidate_count(); ++i) {
+        auto const info = planner.candidate(i);
+        if (info.is_bad()) continue;
+        bool const is_program = info.value().program != nullptr;
+        std::optional<double> time;
+        if (is_program) time = rewrite::cost_of(*info.value().program, costs);
+        else if (is_first) time = costs.of(input.graph);
+        is_first = is_first && is_program;
+        all.candidates[static_cast<std::size_t>(i)].estimated_us = time.value_or(0.0);
+    }
+}
+
+// For each candidate that had to be compiled, where the nearest entry of the plan store differs.
+void add_differences(Plan_candidates& all, plan::Planner const& planner) {
+    auto const store = core::process::plan_store();
+    for (std::int64_t i = 0; i < planner.candidate_count() && !store.folder.empty(); ++i) {
+        auto const miss = planner.store_miss(i);
+        if (miss.key.empty()) continue;
+        std::string const difference = plan::difference_from_nearest(store.folder, miss.key);
+        auto& reason = all.candidates[static_cast<std::size_t>(i)].store_miss;
+        if (!difference.empty()) reason += "; the nearest entry has " + difference;
+    }
+}
+
+class Explainer {
+   public:
+    Explainer(nodes::GraphSpec const& graph, plan::Settings const& settings, Target const& target)
+        : graph_(graph), settings_(settings), target_(target) {}
+
+    Explanation explain(std::int64_t search_milliseconds) {
+        result_.graph = graph_.name;
+        result_.target = name_of(target_);
+        nodes::Validation const validation = nodes::validate(graph_);
+        result_.findings = validation.report;
+        result_.refusal = validation.report.to_error();
+        if (validation.graph) plan(*validation.graph);
+        if (!result_.has_plan() && search_milliseconds > 0) {
+            result_.nearest = api::nearest_graphs(
+                {graph_, settings_, target_, result_.target, std::chrono::milliseconds(search_milliseconds)});
+            result_.was_searched = true;
+        }
+        return std::move(result_);
+    }
+
+   private:
+    void plan(nodes::ValidatedGraph const& valid) {
+        PlanningInput const input{valid, target_, settings_};
+        result_.advice = nodes::advise(valid);
+        Graph graph;
+        detail::Graph_access::assign(graph, graph_);
+        Graph::Impl& parts = *detail::Graph_access::parts(graph);
+        parts.settings = settings_;
+        result_.refusal = graph.build(target_);
+        if (result_.refusal.is_bad()) result_.limits = limits_of(input);
+        if (parts.planner) {
+            result_.candidates = parts.planner->candidates(settings_.filters);
+            add_estimates(result_.candidates, *parts.planner, input);
+            add_differences(result_.candidates, *parts.planner);
+        }
+        if (result_.candidates.candidates.empty()) result_.candidates = refusals_of(input, result_.refusal);
+        if (plan::Plan const* const built = parts.planner ? parts.planner->plan() : nullptr) {
+            result_.plan = built->info().name;
+            result_.workspace_bytes = built->workspace_size();
+        }
+    }
+
+    nodes::GraphSpec const& graph_;
+    plan::Settings const& settings_;
+    Target const& target_;
+    Explanation result_;
+};
+
+}  // namespace
+
+Explanation Graph::explain(Target const& target, std::int64_t search_milliseconds) const {
+    auto const failed = [](error_t const& error) {
+        Explanation explanation;
+        explanation.refusal = error;
+        return explanation;
+    };
+    return core::guarded_or(failed, [&] {
+        nodes::GraphSpec const spec = detail::Graph_access::snapshot(*this).spec;
+        plan::Settings const settings = impl_ == nullptr ? plan::Settings() : impl_->settings;
+        return Explainer(spec, settings, target).explain(search_milliseconds);
+    });
+}
+
+}  // namespace cudnn_frontend::graph

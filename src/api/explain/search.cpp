@@ -1,0 +1,194 @@
+#include "api/explain/search.h"
+
+#include "api/backends.h"
+#include "edits/edits.h"
+#include "json/graph_json.h"
+#include "nodes/validation/validate.h"
+#include "plan/planner.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace cudnn_frontend::api {
+namespace {
+
+constexpr std::size_t kMostNodes = 64;  // of a graph of which every edit is a copy
+constexpr std::size_t kMostNearest = 4, kMostFixes = 8, kMostWithoutFaults = 2, kMostChildren = 12;
+constexpr int kCostOfFault = 5;  // the expected cost of fixing one
+
+// Fewer are better: first of broken rules, then of limits of the target.
+struct Faults {
+    std::size_t rules = 0, limits = 0;
+
+    bool any() const { return rules + limits > 0; }
+    friend auto operator<=>(Faults const&, Faults const&) = default;
+};
+
+// A graph on the way.
+struct State {
+    nodes::GraphSpec graph;
+    std::vector<std::string> changes = {};
+    std::string kinds = {};  // of the changes
+    int cost = 0;
+    Faults faults = {};
+
+    int priority() const { return cost + kCostOfFault * static_cast<int>(faults.rules + faults.limits); }
+};
+
+// The plan's name, nothing where there is none. It goes past the graphs that the process keeps: these are the user's.
+std::optional<std::string> plan_of(nodes::GraphSpec const& graph, Target const& target,
+                                   plan::Settings const& settings) {
+    auto const validation = nodes::validate(graph);
+    if (!validation.graph) return std::nullopt;
+    auto const proposed = plan::Planner::propose({*validation.graph, target, settings}, backends());
+    if (proposed.is_bad()) return std::nullopt;
+    auto const planner = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+    if (planner.is_bad()) return std::nullopt;
+    if (planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, settings.filters).is_bad())
+        return std::nullopt;
+    return planner.value()->plan()->info().name;
+}
+
+// Each tensor with a fault counts.
+std::size_t count_of(Report const& report) {
+    std::size_t count = 0;
+    for (Finding const& finding : report.findings()) count += 1 + finding.others.size();
+    return count;
+}
+
+Faults faults_of(nodes::GraphSpec const& graph, Target const& target, plan::Settings const& settings) {
+    auto const validation = nodes::validate(graph);
+    if (!validation.graph) return {count_of(validation.report), 0};
+    std::optional<std::size_t> least;  // of the backend that is nearest to planning it
+    for (plan::Backend const* const backend : backends()) {
+        if (!backend->serves(target) || !backend->takes(*validation.graph)) continue;
+        std::size_t const count = count_of(backend->limits({*validation.graph, target, settings}));
+        least = std::min(least.value_or(count), count);
+    }
+    return {0, least.value_or(0)};
+}
+
+class Searcher {
+   public:
+    explicit Searcher(Search const& search)
+        : search_(search),
+          end_(std::chrono::steady_clock::now() + search.limit),
+          early_end_(std::chrono::steady_clock::now() + search.limit / 2) {}
+
+    std::vector<Nearest_graph> run() {
+        State start{search_.graph};
+        start.faults = faults_of(start.graph, search_.target, search_.settings);
+        bool const is_valid = start.faults.rules == 0;
+        push(std::move(start));
+        while (!frontier_.empty() && !is_over()) {
+            auto const next = frontier_.extract(frontier_.begin());
+            visit(next.mapped());
+        }
+        // Other targets do not help a graph with faults of its own, unless nothing else does.
+        if (valid_ && (is_valid || found_.empty())) try_targets(*valid_);
+        return std::move(found_);
+    }
+
+   private:
+    // Half of the time suffices where something was found.
+    bool is_over() const {
+        auto const now = std::chrono::steady_clock::now();
+        return found_.size() >= kMostNearest || now > (found_.empty() ? end_ : early_end_);
+    }
+
+    // Whether the way has all changes of one that was found, or is longer and costs more than the first.
+    bool is_beyond_found(State const& state) const {
+        auto const has = [&](std::string const& change) {
+            return std::ranges::find(state.changes, change) != state.changes.end();
+        };
+        bool const is_worse =
+            !found_.empty() && state.cost > least_cost_ && state.changes.size() > found_.front().changes.size();
+        return is_worse || std::ranges::any_of(found_, [&](Nearest_graph const& nearest) {
+                   return std::ranges::all_of(nearest.changes, has);
+               });
+    }
+
+    // Graphs that several ways lead to are visited once.
+    void push(State state) {
+        if (!seen_.insert(json::write_graph(state.graph)).second) return;
+        int const priority = state.priority();
+        frontier_.emplace(priority, std::move(state));
+    }
+
+    void visit(State const& state) {
+        if (kinds_.contains(state.kinds) || is_beyond_found(state)) return;
+        if (state.faults.rules == 0 && !valid_) valid_ = state;
+        bool const is_new = !state.changes.empty() && !state.faults.any();
+        if (is_new && accept(state, search_.target_name, search_.target)) {
+            kinds_.insert(state.kinds);
+            if (found_.size() == 1) least_cost_ = state.cost;
+            return;
+        }
+        std::size_t const most = state.faults.any() ? kMostFixes : kMostWithoutFaults;
+        if (state.changes.size() < most) expand(state);
+    }
+
+    // With faults only edits count that leave fewer. Without any, engines refuse the graph for a reason that they do
+    // not say, and every edit may help.
+    void expand(State const& state) {
+        std::vector<State> children;
+        for (edits::Edit& edit : edits::edits_of(state.graph)) {
+            if (is_over()) break;
+            Faults const faults = faults_of(edit.graph, search_.target, search_.settings);
+            bool const is_better = state.faults.any() ? faults < state.faults : !faults.any();
+            if (!is_better) continue;
+            State child{std::move(edit.graph), state.changes, state.kinds + edit.kind + "\n", state.cost + edit.cost,
+                        faults};
+            child.changes.push_back(std::move(edit.text));
+            children.push_back(std::move(child));
+        }
+        std::ranges::stable_sort(children, {}, &State::priority);
+        if (state.faults.any() && children.size() > kMostChildren) children.resize(kMostChildren);
+        for (State& child : children) push(std::move(child));
+    }
+
+    bool accept(State const& state, std::string const& target_name, Target const& target) {
+        auto plan = plan_of(state.graph, target, search_.settings);
+        if (!plan) return false;
+        found_.push_back({state.changes, target_name, std::move(*plan), json::write_graph(state.graph)});
+        return true;
+    }
+
+    // GPUs of another kind, then the CPU.
+    void try_targets(State const& valid) {
+        auto const try_target = [&](std::string const& name, Target const& target, std::string const& change) {
+            State state = valid;
+            state.changes.push_back(change);
+            if (!faults_of(state.graph, target, search_.settings).any()) accept(state, name, target);
+        };
+        if (search_.target.kind() == Target::Kind::OFFLINE) {
+            for (std::string const& name : DeviceProperties::names()) {
+                if (name != search_.target_name && !is_over())
+                    try_target(name, Target::offline(name), "plan it for another GPU, " + name);
+            }
+        }
+        if (search_.target.kind() != Target::Kind::CPU)
+            try_target("cpu", Target::cpu(), "run it on the CPU, Target::cpu()");
+    }
+
+    Search const& search_;
+    std::chrono::steady_clock::time_point end_, early_end_;
+    std::multimap<int, State> frontier_;  // by priority
+    std::set<std::string> seen_, kinds_;  // the kinds of what was found
+    std::optional<State> valid_;          // the first one without broken rules
+    std::vector<Nearest_graph> found_;
+    int least_cost_ = 0;  // of what was found first
+};
+
+}  // namespace
+
+std::vector<Nearest_graph> nearest_graphs(Search const& search) {
+    if (search.graph.nodes.size() > kMostNodes) return {};
+    return Searcher(search).run();
+}
+
+}  // namespace cudnn_frontend::api

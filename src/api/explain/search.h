@@ -1,0 +1,28 @@
+// The nearest graphs that work: edits of a graph that were really planned.
+#pragma once
+
+#include "nodes/schema/graph_spec.h"
+#include "plan/seam/settings.h"
+
+#include <cudnn_frontend/explanation.h>
+#include <cudnn_frontend/target.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::api {
+
+struct Search {
+    nodes::GraphSpec const& graph;
+    plan::Settings const& settings;
+    Target const& target;
+    std::string target_name;
+    std::chrono::milliseconds limit;  // of the whole search
+};
+
+// A few of them, the cheapest first: the graph after one edit or several, then as it is on other GPUs and on the CPU.
+// None for graphs of more than 64 nodes.
+std::vector<Nearest_graph> nearest_graphs(Search const& search);
+
+}  // namespace cudnn_frontend::api
