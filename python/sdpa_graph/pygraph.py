@@ -20,7 +20,7 @@ from .fp8_methods import Fp8_methods
 from .graph_picture import graph_picture
 from .missing_nodes import Missing_nodes
 from .pictures import Picture
-from .report import Report
+from .report import Explanation, Report
 from .targets import default_target
 from .tuning import Plans, Progress, build_all, plans_of
 
@@ -78,6 +78,11 @@ class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
     def advice(self) -> Report:
         """Findings about the graph that are legal and probably not meant."""
         return Report(*self._advice())
+
+    def explain(self, target: str | None = None, search_milliseconds: int = 0) -> Explanation:
+        """Whether the graph has a plan for the target, by default its own, and what is against it. Where it has none, the
+        nearest graphs that have one are searched for so long."""
+        return Explanation(*self._explain(target or self.target, search_milliseconds))
 
     def plans(self) -> Plans:
         """The candidates, best first, once they have been made."""

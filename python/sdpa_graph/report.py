@@ -1,4 +1,4 @@
-"""The findings of a graph's check, or its advice."""
+"""The findings of a graph's check, its advice, and explanations of its plans."""
 
 from __future__ import annotations
 
@@ -27,3 +27,33 @@ class Report(str):
             return "<p>Nothing was found.</p>"
         parts = [part for part in self.findings[0] if part not in ("code", "others")]
         return html_table(parts, [[finding[part] for part in parts] for finding in self.findings])
+
+
+class Explanation(str):
+    """Whether a graph has a plan for a target, and why not, as text; `parts` has the findings, limits, candidates and
+    nearest graphs, `has_plan` the verdict, and a notebook shows tables."""
+
+    parts: dict[str, Any]
+    has_plan: bool
+    _html: str
+
+    def __new__(cls, text: str, parts: str, html: str, has_plan: bool) -> Explanation:
+        explanation = super().__new__(cls, text)
+        explanation.parts = _words_of_python(json.loads(parts))
+        explanation.has_plan = has_plan
+        explanation._html = html
+        return explanation
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+
+def _words_of_python(part: Any) -> Any:
+    """The same with the texts of findings, limits, candidates and changes in Python's words; graphs stay as they are."""
+    if isinstance(part, str):
+        return _in_python(part)
+    if isinstance(part, list):
+        return [_words_of_python(element) for element in part]
+    if isinstance(part, dict):
+        return {name: said if name == "graph" else _words_of_python(said) for name, said in part.items()}
+    return part

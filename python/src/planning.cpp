@@ -2,6 +2,8 @@
 #include "bindings.h"
 #include "words.h"
 
+#include <cudnn_frontend/explanation.h>
+
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -29,6 +31,22 @@ std::string draw_plan(Graph const& graph, bool is_svg) {
     return picture;
 }
 
+struct Explained {
+    std::string text, json, html;
+    bool has_plan;
+};
+
+Explained explain(Graph const& graph, fe::Target const& target, std::int64_t search_milliseconds) {
+    py::gil_scoped_release const released;
+    fe::Explanation const found = graph.inner.explain(target, search_milliseconds);
+    return {in_python(found.to_text()), found.to_json(), in_python(found.to_html()), found.has_plan()};
+}
+
+py::tuple explain_for(Graph const& graph, std::string const& target, std::int64_t search_milliseconds) {
+    Explained const found = explain(graph, target_of(target), search_milliseconds);
+    return py::make_tuple(found.text, found.json, found.html, found.has_plan);
+}
+
 // The workspace of a candidate; empty if it is not built.
 std::optional<std::int64_t> workspace_if_built(Graph const& graph, std::int64_t index) {
     std::int64_t bytes = 0;
@@ -51,6 +69,7 @@ void bind_planning(Graph_class& graph) {
             "Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices.")
         .def("print_candidates", &candidates,
              "A line for each candidate, with what is against it, then one for each backend that has none.")
+        .def("_explain", &explain_for, py::arg("target"), py::arg("search_milliseconds"))
         .def("_draw_plan", &draw_plan, py::arg("is_svg"))
         .def("_workspace_if_built", &workspace_if_built, py::arg("index"));
 }
