@@ -9,8 +9,10 @@ import sys
 import tempfile
 import unittest
 
-COMMAND = os.environ["SDPA_COMMAND"]
-GRAPHS = pathlib.Path(os.environ["SDPA_GRAPHS"])
+ROOT = pathlib.Path(__file__).parents[2]
+COMMAND = os.environ.get("SDPA_COMMAND") or str(ROOT / "build/dev/tools/sdpa/sdpa")
+GRAPHS = pathlib.Path(os.environ.get("SDPA_GRAPHS") or ROOT / "graphs")
+DEVICES = ROOT / "devices"
 YES, NO, USAGE = 0, 1, 2
 
 
@@ -109,10 +111,16 @@ class CommandTest(unittest.TestCase):
     def expect_json(self, status, *arguments, **keywords):
         return json.loads(self.expect(status, *arguments, "--json", **keywords))
 
-    def need_cudnn(self):
+    def cudnn_version(self):
+        """Of the library that plans here, such as 91900; 0 where there is none."""
         report = json.loads(self.run_command("doctor", "--json").stdout)
-        if not report.get("offline", report["gpu"])["usable"] or report["cudnn_version"] == 0:
+        return report["cudnn_version"] if report.get("offline", report["gpu"])["usable"] else 0
+
+    def need_cudnn(self):
+        version = self.cudnn_version()
+        if version == 0:
             self.skipTest("there is no cuDNN library here")
+        return version
 
 
 def main():

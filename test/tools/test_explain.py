@@ -2,6 +2,7 @@
 
 import pathlib
 
+import broken_graphs
 from command import NO, USAGE, YES, CommandTest, attention, main, padded
 
 
@@ -75,6 +76,33 @@ class OnAnH100(CommandTest):
         self.assertRegex(report["plan"]["name"], r"^eng\d")
         states = {candidate["name"]: candidate["state"] for candidate in report["candidates"]}
         self.assertEqual(states[report["plan"]["name"]], "runs")
+        self.assertEqual({candidate["backend"] for candidate in report["candidates"]}, {"cuDNN"})
+        self.assertGreater(report["candidates"][0]["estimated_us"], 0)
+        self.assertEqual(report["limits"], [])
+
+    def test_two_limits_need_two_changes(self):
+        graph = broken_graphs.sink(self.graph(depth=12), "HALF")
+        report = self.expect_json(NO, "explain", "-", "--limit", "20000", input=graph)
+        self.assertEqual({finding["rule"] for finding in report["limits"]}, {"cudnn.s04", "cudnn.s37"})
+        changes = report["neighbors"][0]["changes"]
+        self.assertEqual(len(changes), 2)
+        self.assertIn("give sink_token the type FLOAT", changes)
+        self.assertTrue(any(change.startswith("head dim 12 -> 16") for change in changes))
+
+    def test_engines_that_say_no_reason(self):
+        """Without the table of limits cuDNN itself refuses the graph, and planning alone shows what helps."""
+        graph = broken_graphs.ragged(self.graph(batches=2), 512)
+        report = self.expect_json(NO, "explain", "-", "--limit", "20000", input=graph,
+                                  environment={"SDPA_GRAPH_IGNORE_LIMITS": "1"})
+        self.assertEqual((report["limits"], report["candidates"][0]["state"]), ([], "refused"))
+        self.assertTrue(report["neighbors"][0]["changes"][0].startswith("count elements in the ragged offsets"))
+
+    def test_the_plan_store_is_named(self):
+        """A plan is compiled, then read from the store; for another GPU the nearest entry is that of the first."""
+        store = {"SDPA_GRAPH_PLAN_STORE": str(self.folder)}
+        explain = lambda gpu: self.expect_json(YES, "explain", "-", "--for", gpu, input=self.graph(), environment=store)["candidates"][0]
+        self.assertEqual([explain("h100")["origin"] for _ in range(2)], ["compiled", "stored"])
+        self.assertIn("the nearest entry has NVIDIA H100 80GB HBM3 in place of NVIDIA H200", explain("h200")["store_miss"])
 
     def test_odd_head_dim(self):
         rule, changes = self.nearest(self.graph(depth=12))
