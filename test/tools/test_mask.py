@@ -1,6 +1,7 @@
 """sdpa mask: pictures compared with the formula of the mask, from runs and from options."""
 
 import copy
+import re
 
 from command import USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
 
@@ -18,6 +19,17 @@ def formula(queries, keys, fields, lengths=None):
             line += "#" if is_visible else "."
         picture.append(line)
     return picture
+
+
+def cells_of(svg):
+    """The lines of a picture, with # in the rectangles of its path."""
+    columns, rows = map(int, re.search(r"viewBox='0 0 (\d+) (\d+)'", svg).groups())
+    cells = [["."] * columns for _ in range(rows)]
+    for x, y, width, height, back in re.findall(r"M(\d+) (\d+)h(\d+)v(\d+)H(\d+)z", svg):
+        assert x == back
+        for row in cells[int(y) : int(y) + int(height)]:
+            row[int(x) : int(x) + int(width)] = "#" * int(width)
+    return ["".join(row) for row in cells]
 
 
 class Mask(CommandTest):
@@ -70,6 +82,48 @@ class Mask(CommandTest):
         text = self.expect(YES, "mask", "-", input=attention(queries=3, keys=3, right_bound=0))
         self.assertTrue(text.startswith("3 queries down, 3 keys across, batch entry 0, head 0; # is visible; from runs"))
         self.assertTrue(text.endswith("\n  0 #..\n  1 ##.\n  2 ###\n"))
+
+    def test_svg(self):
+        fields = {"right_bound": 1, "left_bound": 4}
+        svg = self.expect(YES, "mask", "-", "--format", "svg", input=attention(queries=9, keys=14, **fields))
+        self.assertRegex(svg, r"^<svg [^\n]* width='96' height='61' (.*\n)*</svg>\n$")
+        self.assertIn("<title>9 queries down, 14 keys across</title>", svg)
+        self.assertEqual(cells_of(svg), formula(9, 14, fields))
+        self.assertIn("excludes", self.expect(USAGE, "mask", "-", "--format", "svg", "--json", input=attention()))
+
+    def test_soft_cap_hides_no_key(self):
+        graph = attention(queries=5000, keys=5000, heads=4, depth=64, right_bound=0)
+        graph["tensors"]["t4"] = {"name": "score", "is_virtual": True}
+        graph["tensors"]["t5"] = tensor("cap", 10, (1, 1, 1, 1))
+        graph["tensors"]["t6"] = {"name": "capped", "is_virtual": True}
+        node = graph["nodes"][0]
+        node["inputs"]["score_mod"], node["outputs"]["score"] = "t6", "t4"
+        modifier = {"tag": "POINTWISE", "inputs": {"IN_0": "t4", "IN_1": "t5"}, "outputs": {"OUT_0": "t6"}}
+        graph["nodes"].insert(0, {**modifier, "fields": {"mode": "MUL"}})
+        shown = self.show(graph, "--rows", 5, "--columns", 5)
+        self.assertEqual(shown["visible"], ["#....", "##...", "###..", "####.", "#####"])
+        graph["nodes"][0]["fields"]["mode"] = "MIN"
+        self.assertIn("found score_mod", self.expect(USAGE, "mask", "-", input=graph))
+
+    def test_svg_of_windows(self):
+        graph = attention()
+        for place in ("t0", "t1", "t2", "t3"):
+            graph["tensors"][place].update(dim=[1, 9, 12, 1, 8], stride=[864, 96, 8, 8, 1])
+        for fields in (
+            {"kernel_size": [3, 4]},
+            {"kernel_size": [2, 3], "dilation": [4, 3]},
+            {"kernel_size": [3, 4], "dilation": [2, 1], "is_causal": [True, False]},
+        ):
+            graph["nodes"][0].update(tag="NEIGHBORHOOD_FORWARD", fields=fields)
+            for query in ("0,0", "4,6", "8,11", "1,10", "7,2"):
+                text = self.expect(YES, "mask", "-", "--query", query, input=graph)
+                lines = re.sub("[◆█]", "#", text.replace("·", ".")).splitlines()[3:]
+                svg = self.expect(YES, "mask", "-", "--query", query, "--format", "svg", input=graph)
+                self.assertEqual(cells_of(svg), [line.split()[1] for line in lines], (fields, query))
+                row, column = query.split(",")
+                self.assertIn(f"<rect x='{column}' y='{row}' width='1' height='1' class='query'/>", svg)
+        errors = self.expect(USAGE, "mask", "-", "--query", "9,0", "--format", "svg", input=graph)
+        self.assertIn("found [9, 0], expected a place in the space [9, 12]", errors)
 
     def test_window_of_neighborhood_attention(self):
         graph = attention()

@@ -1,6 +1,7 @@
-// sdpa mask: which keys are visible to which queries, in the terminal.
+// sdpa mask: which keys are visible to which queries, in the terminal or as a picture.
 #include "output.h"
 #include "visibility.h"
+#include "window.h"
 
 #include <cudnn_frontend/neighborhood_picture.h>
 
@@ -12,12 +13,12 @@ namespace sdpa {
 namespace {
 
 struct Mask_options {
-    std::string path, query;
+    std::string path, query, format = "text";
     Visibility_options visibility;
     bool is_json = false;
 };
 
-std::string picture_of(Visibility const& mask) {
+std::string text_picture(Visibility const& mask) {
     std::size_t width = std::to_string(mask.rows.empty() ? 0 : mask.rows.back()).size();
     std::string text;
     for (std::size_t r = 0; r < mask.rows.size(); ++r) {
@@ -38,7 +39,13 @@ std::string drawn_text(std::int64_t all, Sizes const& drawn, char const* noun) {
 std::string to_text(Visibility const& mask, Mask_options const& options) {
     return drawn_text(mask.queries, mask.rows, "queries") + " down, " + drawn_text(mask.keys, mask.columns, "keys") +
            " across, batch entry " + std::to_string(options.visibility.batch) + ", head " +
-           std::to_string(options.visibility.head) + "; # is visible; " + mask.source + "\n" + picture_of(mask);
+           std::to_string(options.visibility.head) + "; # is visible; " + mask.source + "\n" + text_picture(mask);
+}
+
+Mask_picture svg_picture(Visibility const& mask) {
+    std::string const caption = drawn_text(mask.queries, mask.rows, "queries") + " down, " +
+                                drawn_text(mask.keys, mask.columns, "keys") + " across";
+    return {caption, mask.queries, mask.keys, mask.visible, {}};
 }
 
 // "3,4" as {3, 4}.
@@ -57,28 +64,18 @@ Sizes numbers_of(std::string const& text) {
     return numbers;
 }
 
-Json const* neighborhood_node(Json const& document) {
-    for (Json const& node : document.at("nodes")) {
-        if (node["tag"].get<std::string>().starts_with("NEIGHBORHOOD")) return &node;
-    }
-    return nullptr;
-}
-
 // The window of one query in space; in the middle, if none is chosen.
 int show_window(Mask_options const& options, Graph_file const& file, Json const& node) {
     fe::graph::Graph graph = file.graph;
     require(graph.validate());
     Sizes query = numbers_of(options.query);
-    if (query.empty()) {
-        Json const& inputs = node["inputs"];
-        std::string const port = inputs.contains("Q") ? "Q" : "Attn";
-        Sizes const dim = file.document["tensors"][inputs[port].get<std::string>()]["dim"].get<Sizes>();
-        std::size_t const axes = member(node, "fields")["kernel_size"].size();
-        std::size_t const first =
-            node["tag"].get<std::string>().find("_QK") != std::string::npos || port == "Attn" ? 2 : 1;
-        for (std::size_t axis = 0; axis < axes; ++axis) query.push_back(dim[first + axis] / 2);
-    }
+    if (query.empty()) query = middle_query(file.document, node);
     std::string picture;
+    if (options.format == "svg") {
+        Visibility_options const& most = options.visibility;
+        print(to_svg(window_picture(file.document, node, query, most.most_rows, most.most_columns)));
+        return kYes;
+    }
     require(fe::graph::draw_window(graph, query, picture));
     if (picture.empty() || picture.back() != '\n') picture += '\n';
     if (options.is_json) print_json({{"query", query}, {"picture", picture}});
@@ -92,7 +89,7 @@ int show(Mask_options const& options) {
     if (!options.query.empty()) throw Failure("--query: found no node of neighborhood attention, expected one");
     Visibility const mask = visibility_of(file, options.visibility);
     if (!options.is_json) {
-        print(to_text(mask, options));
+        print(options.format == "svg" ? to_svg(svg_picture(mask)) : to_text(mask, options));
         return kYes;
     }
     Json lines = Json::array();
@@ -130,9 +127,14 @@ void add_mask(CLI::App& app, Action& action) {
     command->add_option("--seq-len-q", visibility.length_q, "With a padding mask, the rows of the sequences");
     command->add_option("--seq-len-kv", visibility.length_kv, "With a padding mask, the keys of the sequences");
     command->add_option("--query", options->query, "Of neighborhood attention: the query's place, such as 3,4");
-    command->add_flag("--json", options->is_json, "Print JSON");
-    command->footer(footer("  sdpa mask graph.json\n  sdpa mask graph.json --rows 32 --columns 32 --seq-len-kv 20",
-                           "0: it was drawn"));
+    CLI::Option* const format = command->add_option("--format", options->format, "text, or svg for a small picture")
+                                    ->capture_default_str()
+                                    ->check(CLI::IsMember({"text", "svg"}));
+    command->add_flag("--json", options->is_json, "Print JSON")->excludes(format);
+    command->footer(
+        footer("  sdpa mask graph.json\n  sdpa mask graph.json --rows 32 --columns 32 --seq-len-kv 20\n"
+               "  sdpa mask graph.json --format svg > mask.svg",
+               "0: it was drawn"));
     command->callback([options, &action] { action = [options] { return show(*options); }; });
 }
 

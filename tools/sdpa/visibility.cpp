@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace sdpa {
 namespace {
@@ -13,12 +14,23 @@ namespace {
 constexpr double kMostWork = 4e9, kMostWorkWithModifier = 1e9;
 constexpr double kMostElements = 2e7;  // of K and of V
 
-// At most so many of the numbers below n, evenly: the first one and one for each equal part.
-Sizes sample(std::int64_t n, std::int64_t most) {
-    Sizes chosen;
-    std::int64_t const count = std::min(n, most);
-    for (std::int64_t i = 0; i < count; ++i) chosen.push_back(i * n / count);
-    return chosen;
+// Whether a score modifier leaves finite scores finite, so that it hides no key: arithmetic with single numbers.
+bool keeps_all_keys(Json const& document) {
+    static std::set<std::string> const modes = {"ADD", "SUB", "MUL", "DIV", "TANH_FWD", "TANH_BWD"};
+    std::set<std::string> made;
+    for (Json const& node : document["nodes"]) {
+        for (auto const& [port, id] : node["outputs"].items()) made.insert(id.get<std::string>());
+    }
+    for (Json const& node : document["nodes"]) {
+        if (node["tag"].get<std::string>().starts_with("SDPA")) continue;
+        if (node["tag"] != "POINTWISE" || !modes.contains(member(node, "fields").value("mode", ""))) return false;
+        for (auto const& [port, id] : node["inputs"].items()) {
+            Json const& dim = member(document["tensors"][id.get<std::string>()], "dim");
+            bool const is_one_number = std::all_of(dim.begin(), dim.end(), [](Json const& size) { return size == 1; });
+            if (!made.contains(id.get<std::string>()) && !is_one_number) return false;
+        }
+    }
+    return true;
 }
 
 Json const& only_node(Json const& document) {
@@ -138,7 +150,8 @@ class Formula {
 
     std::string refusal() const {
         for (char const* port : {"score_mod", "block_mask"}) {
-            if (member(node_, "inputs").contains(port))
+            bool const is_there = member(node_, "inputs").contains(port);
+            if (is_there && (port == std::string("block_mask") || !keeps_all_keys(document_)))
                 return std::string("found ") + port + ", which decides what is visible, in a graph too large to run";
         }
         return {};
@@ -192,6 +205,13 @@ void check_place(Json const& document, Visibility_options const& options) {
 }
 
 }  // namespace
+
+Sizes sample(std::int64_t n, std::int64_t most) {
+    Sizes chosen;
+    std::int64_t const count = std::min(n, most);
+    for (std::int64_t i = 0; i < count; ++i) chosen.push_back(i * n / count);
+    return chosen;
+}
 
 Visibility visibility_of(Graph_file const& file, Visibility_options const& options) {
     fe::graph::Graph graph = file.graph;

@@ -23,6 +23,9 @@ struct Visibility_options {
     std::optional<std::int64_t> length_q, length_kv;  // with a padding mask; else all rows and keys
 };
 
+// At most so many of the numbers below n, evenly: the first one and one for each equal part.
+Sizes sample(std::int64_t n, std::int64_t most);
+
 // By running the graph where it is small enough: equal scores, and values that show which keys took part. Otherwise by
 // the options of its mask, if these determine it. Throws Failure where neither is possible.
 Visibility visibility_of(Graph_file const& file, Visibility_options const& options);

@@ -1,0 +1,62 @@
+#include "mask_picture.h"
+
+#include <algorithm>
+
+namespace sdpa {
+namespace {
+
+constexpr std::int64_t kLongSide = 96, kLeastSide = 6;  // in pixels
+
+std::string number(std::size_t value) { return std::to_string(value); }
+
+// A rectangle for each run of visible cells, of all rows below each other that are equal.
+std::string path_of(std::vector<std::vector<bool>> const& cells) {
+    std::string path;
+    for (std::size_t row = 0, next = 0; row < cells.size(); row = next) {
+        while (next < cells.size() && cells[next] == cells[row]) ++next;
+        std::vector<bool> const& line = cells[row];
+        for (std::size_t first = 0; first < line.size(); ++first) {
+            if (!line[first]) continue;
+            std::size_t last = first;
+            while (last < line.size() && line[last]) ++last;
+            path += "M" + number(first) + " " + number(row) + "h" + number(last - first) + "v" + number(next - row) +
+                    "H" + number(first) + "z";
+            first = last;
+        }
+    }
+    return path;
+}
+
+std::string escaped(std::string const& text) {
+    std::string result;
+    for (char const c : text) {
+        if (c == '<') result += "&lt;";
+        else if (c == '&') result += "&amp;";
+        else result += c;
+    }
+    return result;
+}
+
+std::int64_t pixels(std::int64_t side, std::int64_t other) {
+    return side >= other ? kLongSide : std::max(kLeastSide, kLongSide * side / other);
+}
+
+}  // namespace
+
+std::string to_svg(Mask_picture const& picture) {
+    std::size_t const rows = picture.visible.size(), columns = rows == 0 ? 0 : picture.visible.front().size();
+    std::string const size = "width='" + number(columns) + "' height='" + number(rows) + "'";
+    std::string text =
+        "<svg xmlns='http://www.w3.org/2000/svg' width='" + std::to_string(pixels(picture.width, picture.height)) +
+        "' height='" + std::to_string(pixels(picture.height, picture.width)) + "' viewBox='0 0 " + number(columns) +
+        " " + number(rows) + "' preserveAspectRatio='none' shape-rendering='crispEdges'>\n<title>" +
+        escaped(picture.caption) + "</title>\n<style>.hidden{fill:#d8dee4}.visible{fill:#0969da}" +
+        ".query{fill:#cf222e}@media(prefers-color-scheme:dark){.hidden{fill:#3d444d}}</style>\n" + "<rect " + size +
+        " class='hidden'/>\n<path class='visible' d='" + path_of(picture.visible) + "'/>\n";
+    if (picture.query)
+        text += "<rect x='" + number(picture.query->second) + "' y='" + number(picture.query->first) +
+                "' width='1' height='1' class='query'/>\n";
+    return text + "</svg>\n";
+}
+
+}  // namespace sdpa

@@ -1,0 +1,20 @@
+// The window of one query of neighborhood attention.
+#pragma once
+
+#include "input.h"
+#include "mask_picture.h"
+#include "memory.h"
+
+namespace sdpa {
+
+// The document's first node of neighborhood attention; null where it has none.
+Json const* neighborhood_node(Json const& document);
+// The query in the middle of space.
+Sizes middle_query(Json const& document, Json const& node);
+
+// The keys that are visible to a query, on the last two axes of space; of a third one the query's plane is drawn. The
+// graph is valid, and so is the query.
+Mask_picture window_picture(Json const& document, Json const& node, Sizes const& query, std::int64_t most_rows,
+                            std::int64_t most_columns);
+
+}  // namespace sdpa
