@@ -1,147 +1,202 @@
 #include "attention_graph.h"
 
+#include "tensors.h"
+
+#include <cudnn_frontend/score_modifiers.h>
+
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 namespace corpus {
 namespace {
 
-void require(fe::error_t const& error) {
-    if (error.is_good()) return;
-    std::fprintf(stderr, "make_graphs: %s\n", error.get_message().c_str());
-    std::exit(1);
+namespace modifiers = fe::graph::attn::score_modifiers;
+
+// One node of attention: the options first, since the tensors of packed sequences and of pages depend on them.
+class Attention {
+   public:
+    explicit Attention(Model const& model)
+        : shape_(model.shape), options_(model.options), graph_(graph_of(model.title, options_.type)) {}
+
+    std::string json() {
+        bool const is_eight_bit = options_.type == DataType_t::FP8_E4M3;
+        if (options_.pass == Pass::Backward) {
+            fe::graph::SDPA_backward_attributes wide;
+            fe::graph::SDPA_fp8_backward_attributes narrow;
+            if (is_eight_bit) set_options(narrow), add_fp8_backward(narrow);
+            else set_options(wide), set_gradients(wide), add_backward(wide);
+        } else {
+            fe::graph::SDPA_attributes forward;
+            set_options(forward);
+            set_pages_and_blocks(forward);
+            forward.set_generate_stats(options_.pass == Pass::Training);
+            if (is_eight_bit) add_fp8_forward(forward);
+            else add_forward(forward);
+        }
+        return json_of(graph_);
+    }
+
+   private:
+    template <class Attributes>
+    void set_options(Attributes& to) {
+        float const scale = options_.scale != 0.0F ? options_.scale : 1.0F / std::sqrt(float(shape_.depth));
+        to.set_name("attention").set_attn_scale(scale);
+        to.set_causal_mask(options_.causal == Causal::TopLeft);
+        to.set_causal_mask_bottom_right(options_.causal == Causal::BottomRight);
+        if (options_.left > 0) to.set_diagonal_band_left_bound(options_.left);
+        if (options_.right > 0) to.set_diagonal_band_right_bound(options_.right);
+        if (options_.has_alibi) to.set_alibi_mask(true);
+        if (options_.has_sink) to.set_sink_token(tensor("sink", {1, shape_.heads, 1, 1}, DataType_t::FLOAT));
+        if (options_.bias[0] > 0)
+            to.set_bias(tensor("bias", {options_.bias.begin(), options_.bias.end()}, options_.type));
+        if (options_.dropout > 0.0F) {
+            auto const seed = tensor("seed", {1, 1, 1, 1}, DataType_t::INT64);
+            to.set_dropout(options_.dropout, seed, tensor("offset", {1, 1, 1, 1}, DataType_t::INT64));
+        }
+        set_modifier(to);
+        set_lengths(to);
+    }
+
+    template <class Attributes>
+    void set_modifier(Attributes& to) {
+        auto const integers = [&](char const* name, std::int64_t rows, std::int64_t columns) {
+            return tensor(name, {shape_.batches, 1, rows, columns}, DataType_t::INT32);
+        };
+        if (options_.softcap > 0.0F) to.set_score_mod(modifiers::softcap(options_.softcap).forward);
+        if (options_.has_documents)
+            to.set_score_mod(modifiers::document_mask(integers("documents_of_queries", shape_.queries, 1),
+                                                      integers("documents_of_keys", 1, shape_.keys)));
+        if (options_.has_prefix) to.set_score_mod(modifiers::prefix_lm(integers("prefix_lengths", 1, 1)));
+    }
+
+    template <class Attributes>
+    void set_lengths(Attributes& to) {
+        if (options_.packed != Packed::No) {
+            Sizes const dim = {shape_.batches + 1, 1, 1, 1};
+            offsets_of_queries_ = tensor("offset_q", dim, DataType_t::INT32);
+            offsets_of_keys_ = tensor("offset_kv", dim, DataType_t::INT32);
+            to.set_max_total_seq_len_q(options_.total).set_max_total_seq_len_kv(options_.total);
+        }
+        if (!options_.has_lengths && options_.packed == Packed::No && options_.pages.count == 0) return;
+        Sizes const dim = {shape_.batches, 1, 1, 1};
+        to.set_padding_mask(true)
+            .set_seq_len_q(tensor("seq_len_q", dim, DataType_t::INT32))
+            .set_seq_len_kv(tensor("seq_len_kv", dim, DataType_t::INT32));
+    }
+
+    void set_pages_and_blocks(fe::graph::SDPA_attributes& to) {
+        if (options_.pages.count > 0) {
+            std::int64_t const tokens = options_.pages.tokens;
+            Sizes const dim = {shape_.batches, 1, (shape_.keys + tokens - 1) / tokens, 1};
+            to.set_paged_attention_k_table(tensor("page_table_k", dim, DataType_t::INT32));
+            to.set_paged_attention_v_table(tensor("page_table_v", dim, DataType_t::INT32));
+            to.set_paged_attention_max_seq_len_kv(static_cast<int>(shape_.keys));
+        }
+        if (options_.has_block_mask) {
+            std::int64_t const rows = (shape_.queries + 127) / 128, bytes = (shape_.keys + 1023) / 1024;
+            to.set_block_mask(tensor("block_mask", {shape_.batches, shape_.heads, rows, bytes}, DataType_t::UINT8));
+        }
+    }
+
+    void set_gradients(fe::graph::SDPA_backward_attributes& to) {
+        if (options_.softcap > 0.0F) {
+            auto const cap = modifiers::softcap(options_.softcap);
+            to.set_score_mod(cap.forward).set_score_mod_bprop(cap.backward);
+        }
+        if (!options_.has_bias_gradient) return;
+        auto const gradient = tensor("dBias", {options_.bias.begin(), options_.bias.end()}, options_.type);
+        to.set_dbias(gradient);
+        gradient->set_output(true);
+    }
+
+    Tensor tensor(char const* name, Sizes const& dim, DataType_t type) { return dense(graph_, name, dim, type); }
+
+    // {batch, heads, rows, columns} of queries or, where the name is K or V, of keys.
+    fe::graph::Tensor_attributes tokens(char const* name, std::int64_t heads, std::int64_t rows,
+                                        std::int64_t columns) const {
+        auto described = fe::graph::Tensor_attributes().set_name(name);
+        bool const is_key = name[0] == 'K' || name[0] == 'V';
+        if (is_key && options_.pages.count > 0) {
+            std::int64_t const page = options_.pages.tokens;
+            described.set_dim({options_.pages.count, heads, page, columns});
+            described.set_stride({heads * page * columns, page * columns, columns, 1});
+            return described;
+        }
+        described.set_dim({shape_.batches, heads, rows, columns});
+        described.set_stride({rows * heads * columns, columns, heads * columns, 1});
+        if (auto const& offsets = is_key ? offsets_of_keys_ : offsets_of_queries_)
+            described.set_ragged_offset(offsets).set_ragged_offset_multiplier(
+                options_.packed == Packed::ByTokens ? heads * columns : 1);
+        return described;
+    }
+    fe::graph::Tensor_attributes queries(char const* name) const {
+        return tokens(name, shape_.heads, shape_.queries, shape_.depth);
+    }
+    fe::graph::Tensor_attributes results(char const* name) const {
+        return tokens(name, shape_.heads, shape_.queries, shape_.value_depth);
+    }
+    Tensor k() { return graph_.tensor(tokens("K", shape_.key_heads, shape_.keys, shape_.depth)); }
+    Tensor v() { return graph_.tensor(tokens("V", shape_.key_heads, shape_.keys, shape_.value_depth)); }
+    Tensor stats() { return tensor("Stats", {shape_.batches, shape_.heads, shape_.queries, 1}, DataType_t::FLOAT); }
+    Tensor factor(char const* name) { return tensor(name, {1, 1, 1, 1}, DataType_t::FLOAT); }
+    static void keep_float(Tensor const& result, char const* name) {
+        result->set_output(true).set_name(name).set_data_type(DataType_t::FLOAT);
+    }
+
+    void add_forward(fe::graph::SDPA_attributes const& options);
+    void add_backward(fe::graph::SDPA_backward_attributes const& options);
+    void add_fp8_forward(fe::graph::SDPA_attributes const& options);
+    void add_fp8_backward(fe::graph::SDPA_fp8_backward_attributes const& options);
+
+    Shape shape_;
+    Options options_;
+    fe::graph::Graph graph_;
+    Tensor offsets_of_queries_, offsets_of_keys_;  // of packed sequences
+};
+
+void Attention::add_forward(fe::graph::SDPA_attributes const& options) {
+    auto const q = graph_.tensor(queries("Q")), keys = k(), values = v();
+    auto const [o, stats] = graph_.sdpa(q, keys, values, options);
+    finish(o, "O", results("O"));
+    if (stats) stats->set_output(true).set_name("Stats");
 }
 
-std::vector<std::int64_t> row_major(std::vector<std::int64_t> const& dim) {
-    std::vector<std::int64_t> stride(dim.size(), 1);
-    for (std::size_t i = dim.size() - 1; i > 0; --i) stride[i - 1] = stride[i] * dim[i];
-    return stride;
+void Attention::add_backward(fe::graph::SDPA_backward_attributes const& options) {
+    auto const q = graph_.tensor(queries("Q")), keys = k(), values = v();
+    auto const o = graph_.tensor(results("O")), d_o = graph_.tensor(results("dO"));
+    auto const [d_q, d_k, d_v] = graph_.sdpa_backward(q, keys, values, o, d_o, stats(), options);
+    finish(d_q, "dQ", *q);
+    finish(d_k, "dK", *keys);
+    finish(d_v, "dV", *values);
+}
+
+void Attention::add_fp8_forward(fe::graph::SDPA_attributes const& options) {
+    auto const q = graph_.tensor(queries("Q")), keys = k(), values = v();
+    auto const descale_q = factor("descale_q"), descale_k = factor("descale_k"), descale_v = factor("descale_v");
+    auto const descale_s = factor("descale_s"), scale_s = factor("scale_s"), scale_o = factor("scale_o");
+    auto const [o, stats, amax_s, amax_o] =
+        graph_.sdpa_fp8(q, keys, values, descale_q, descale_k, descale_v, descale_s, scale_s, scale_o, options);
+    finish(o, "O", results("O"));
+    if (stats) stats->set_output(true).set_name("Stats");
+    keep_float(amax_s, "Amax_S");
+    keep_float(amax_o, "Amax_O");
+}
+
+void Attention::add_fp8_backward(fe::graph::SDPA_fp8_backward_attributes const& options) {
+    auto const q = graph_.tensor(queries("Q")), keys = k(), values = v();
+    auto const o = graph_.tensor(results("O")), d_o = graph_.tensor(results("dO"));
+    auto const gradients = graph_.sdpa_fp8_backward(
+        q, keys, values, o, d_o, stats(), factor("descale_q"), factor("descale_k"), factor("descale_v"),
+        factor("descale_o"), factor("descale_dO"), factor("descale_s"), factor("descale_dP"), factor("scale_s"),
+        factor("scale_dQ"), factor("scale_dK"), factor("scale_dV"), factor("scale_dP"), options);
+    finish(gradients[0], "dQ", *q);
+    finish(gradients[1], "dK", *keys);
+    finish(gradients[2], "dV", *values);
+    char const* const names[] = {"Amax_dQ", "Amax_dK", "Amax_dV", "Amax_dP"};
+    for (std::size_t i = 0; i < std::size(names); ++i) keep_float(gradients[3 + i], names[i]);
 }
 
 }  // namespace
 
-Attention::Attention(std::string const& name, Layer const& layer) : layer_(layer) {
-    graph_.set_name(name)
-        .set_io_data_type(layer.type)
-        .set_intermediate_data_type(fe::DataType_t::FLOAT)
-        .set_compute_data_type(fe::DataType_t::FLOAT);
-    float const scale = layer.scale != 0.0F ? layer.scale : 1.0F / std::sqrt(static_cast<float>(layer.depth));
-    with([&](auto& options) { options.set_name("attention").set_attn_scale(scale); });
-}
-
-fe::graph::Tensor_attributes Attention::tokens(char const* name, std::int64_t heads, std::int64_t rows,
-                                               std::int64_t columns) const {
-    auto tensor = fe::graph::Tensor_attributes().set_name(name);
-    tensor.set_dim({layer_.batches, heads, rows, columns});
-    tensor.set_stride({rows * heads * columns, columns, heads * columns, 1});
-    bool const is_key = name[0] == 'K' || name[0] == 'V';
-    if (is_key && pages_ > 0) {
-        tensor.set_dim({pages_, heads, tokens_of_page_, columns});
-        tensor.set_stride(row_major(tensor.get_dim()));
-    }
-    if (auto const& offsets = is_key ? offsets_of_keys_ : offsets_of_queries_)
-        tensor.set_ragged_offset(offsets).set_ragged_offset_multiplier(counts_tokens_ ? heads * columns : 1);
-    return tensor;
-}
-
-Attention::Tensor Attention::integers(char const* name, std::vector<std::int64_t> const& dim, fe::DataType_t type) {
-    return graph_.tensor(
-        fe::graph::Tensor_attributes().set_name(name).set_dim(dim).set_stride(row_major(dim)).set_data_type(type));
-}
-
-Attention& Attention::causal() {
-    return with([](auto& options) { options.set_causal_mask(true); });
-}
-
-Attention& Attention::causal_bottom_right() {
-    return with([](auto& options) { options.set_causal_mask_bottom_right(true); });
-}
-
-Attention& Attention::lengths() {
-    auto const q = integers("seq_len_q", {layer_.batches, 1, 1, 1}, fe::DataType_t::INT32);
-    auto const kv = integers("seq_len_kv", {layer_.batches, 1, 1, 1}, fe::DataType_t::INT32);
-    return with([&](auto& options) { options.set_padding_mask(true).set_seq_len_q(q).set_seq_len_kv(kv); });
-}
-
-Attention& Attention::packed(bool counts_tokens) {
-    counts_tokens_ = counts_tokens;
-    offsets_of_queries_ = integers("offset_q", {layer_.batches + 1, 1, 1, 1}, fe::DataType_t::INT32);
-    offsets_of_keys_ = integers("offset_kv", {layer_.batches + 1, 1, 1, 1}, fe::DataType_t::INT32);
-    return lengths();
-}
-
-Attention& Attention::pages(std::int64_t count, std::int64_t tokens) {
-    pages_ = count;
-    tokens_of_page_ = tokens;
-    std::vector<std::int64_t> const dim = {layer_.batches, 1, (layer_.keys + tokens - 1) / tokens, 1};
-    forward.set_paged_attention_k_table(integers("page_table_k", dim, fe::DataType_t::INT32));
-    forward.set_paged_attention_v_table(integers("page_table_v", dim, fe::DataType_t::INT32));
-    forward.set_paged_attention_max_seq_len_kv(static_cast<int>(layer_.keys));
-    return lengths();
-}
-
-Attention& Attention::sink() {
-    std::vector<std::int64_t> const dim = {1, layer_.heads, 1, 1};
-    auto const tensor = integers("sink", dim, fe::DataType_t::FLOAT);
-    return with([&](auto& options) { options.set_sink_token(tensor); });
-}
-
-Attention& Attention::bias(std::vector<std::int64_t> const& dim) {
-    auto const tensor = integers("bias", dim, layer_.type);
-    return with([&](auto& options) { options.set_bias(tensor); });
-}
-
-Attention& Attention::dropout(float probability) {
-    auto const seed = integers("seed", {1, 1, 1, 1}, fe::DataType_t::INT64);
-    auto const offset = integers("offset", {1, 1, 1, 1}, fe::DataType_t::INT64);
-    return with([&](auto& options) { options.set_dropout(probability, seed, offset); });
-}
-
-std::string Attention::json() const {
-    std::string text;
-    require(graph_.check().to_error());
-    require(graph_.serialize(text));
-    return text;
-}
-
-std::string Attention::forward_json(bool has_stats) {
-    auto const q = graph_.tensor(tokens("Q", layer_.heads, layer_.queries, layer_.depth));
-    auto const k = graph_.tensor(tokens("K", layer_.key_heads, layer_.keys, layer_.depth));
-    auto const v = graph_.tensor(tokens("V", layer_.key_heads, layer_.keys, layer_.value_depth));
-    auto const results = graph_.sdpa(q, k, v, forward.set_generate_stats(has_stats));
-    auto const like = tokens("like", layer_.heads, layer_.queries, layer_.value_depth);
-    results[0]->set_output(true).set_name("O").set_dim(like.get_dim()).set_stride(like.get_stride());
-    if (like.get_ragged_offset())
-        results[0]
-            ->set_ragged_offset(like.get_ragged_offset())
-            .set_ragged_offset_multiplier(like.get_ragged_offset_multiplier());
-    if (has_stats) results[1]->set_output(true).set_name("Stats");
-    return json();
-}
-
-std::string Attention::backward_json() {
-    auto const q = graph_.tensor(tokens("Q", layer_.heads, layer_.queries, layer_.depth));
-    auto const k = graph_.tensor(tokens("K", layer_.key_heads, layer_.keys, layer_.depth));
-    auto const v = graph_.tensor(tokens("V", layer_.key_heads, layer_.keys, layer_.value_depth));
-    auto const o = graph_.tensor(tokens("O", layer_.heads, layer_.queries, layer_.value_depth));
-    auto const d_o = graph_.tensor(tokens("dO", layer_.heads, layer_.queries, layer_.value_depth));
-    auto const stats = graph_.tensor(fe::graph::Tensor_attributes()
-                                         .set_name("Stats")
-                                         .set_dim({layer_.batches, layer_.heads, layer_.queries, 1})
-                                         .set_stride(row_major({layer_.batches, layer_.heads, layer_.queries, 1}))
-                                         .set_data_type(fe::DataType_t::FLOAT));
-    auto const gradients = graph_.sdpa_backward(q, k, v, o, d_o, stats, backward);
-    auto const finish = [](Tensor const& gradient, Tensor const& like, char const* name) {
-        gradient->set_output(true).set_name(name).set_dim(like->get_dim()).set_stride(like->get_stride());
-        if (like->get_ragged_offset())
-            gradient->set_ragged_offset(like->get_ragged_offset())
-                .set_ragged_offset_multiplier(like->get_ragged_offset_multiplier());
-    };
-    finish(gradients[0], q, "dQ");
-    finish(gradients[1], k, "dK");
-    finish(gradients[2], v, "dV");
-    return json();
-}
+std::string json_of(Model const& model) { return Attention(model).json(); }
 
 }  // namespace corpus
