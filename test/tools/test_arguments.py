@@ -4,8 +4,8 @@ import subprocess
 
 from command import COMMAND, GRAPHS, USAGE, YES, CommandTest, attention, main
 
-SUBCOMMANDS = ("doctor", "show", "explain", "plan", "store", "draw", "mask", "run")
-READERS = (("show",), ("explain", "--target", "cpu"), ("draw",), ("mask",), ("run",))
+SUBCOMMANDS = ("doctor", "show", "explain", "plan", "store", "draw", "mask", "run", "bench")
+READERS = (("show",), ("explain", "--target", "cpu"), ("draw",), ("mask",), ("run",), ("bench", "--repeat", "1"))
 
 
 class Arguments(CommandTest):

@@ -15,6 +15,7 @@ VERSION = 91900  # of the cuDNN that the document's answers are from
 
 def plain(text):
     text = re.sub(r"\d[\d.e+-]* (ms|s)\b", "T", text)
+    text = re.sub(r"(?m)( T){3} .*$", " TIMES AND RATES", re.sub(r" +", " ", text))
     text = re.sub(r"workspace \S+ \w+", "workspace W", text)  # of the CPU: it depends on the number of threads
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DATE", text)
     return [re.sub(r" +", " ", line).rstrip() for line in text.splitlines()]

@@ -366,7 +366,7 @@ std::optional<Json> forward_of(Json const& document) {
 
 Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_options const& options) {
     Memories memories = Maker(document, graph, options).make();
-    fill_results_of_forward(document, memories);
+    if (options.computes_forward) fill_results_of_forward(document, memories);
     return memories;
 }
 

@@ -11,6 +11,7 @@ namespace sdpa {
 struct Data_options {
     std::uint64_t seed = 1;
     bool has_full_lengths = false;  // else the sequences have lengths of their own
+    bool computes_forward = true;   // else O and Stats of backward are random, which only the time may depend on
 };
 
 // The document with a uid for each tensor, so that packs can name it.

@@ -18,9 +18,15 @@ struct Driver {
     int (*wait)() = nullptr;
 };
 
+void* library() {
+    static void* const opened = dlopen("libcuda.so.1", RTLD_NOW);
+    if (opened == nullptr) throw Failure(std::string("no CUDA driver: ") + dlerror());
+    return opened;
+}
+
 template <class Function>
-void find(void* library, char const* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
+void find(char const* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library(), name));
     if (function == nullptr) throw Failure(std::string("libcuda.so.1 has no function ") + name);
 }
 
@@ -30,17 +36,15 @@ void require(int status, char const* what) {
 
 Driver const& driver() {
     static Driver const opened = [] {
-        void* const library = dlopen("libcuda.so.1", RTLD_NOW);
-        if (library == nullptr) throw Failure(std::string("no CUDA driver: ") + dlerror());
         Driver made;
-        find(library, "cuCtxGetCurrent", made.get_current);
-        find(library, "cuDevicePrimaryCtxRetain", made.retain_primary);
-        find(library, "cuCtxSetCurrent", made.set_current);
-        find(library, "cuMemAlloc_v2", made.allocate);
-        find(library, "cuMemFree_v2", made.release);
-        find(library, "cuMemcpyHtoD_v2", made.to_device);
-        find(library, "cuMemcpyDtoH_v2", made.to_host);
-        find(library, "cuCtxSynchronize", made.wait);
+        find("cuCtxGetCurrent", made.get_current);
+        find("cuDevicePrimaryCtxRetain", made.retain_primary);
+        find("cuCtxSetCurrent", made.set_current);
+        find("cuMemAlloc_v2", made.allocate);
+        find("cuMemFree_v2", made.release);
+        find("cuMemcpyHtoD_v2", made.to_device);
+        find("cuMemcpyDtoH_v2", made.to_host);
+        find("cuCtxSynchronize", made.wait);
         void* context = nullptr;
         require(made.get_current(&context), "cuCtxGetCurrent");
         if (context == nullptr) {
@@ -55,6 +59,13 @@ Driver const& driver() {
 std::uint64_t address(void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 }  // namespace
+
+void* driver_function(char const* name) {
+    driver();
+    void* function = nullptr;
+    find(name, function);
+    return function;
+}
 
 Gpu_copies::Gpu_copies(Memories& memories, std::int64_t workspace_bytes) : memories_(memories) {
     for (auto& [uid, memory] : memories) {

@@ -5,6 +5,9 @@
 
 namespace sdpa {
 
+// A function of the CUDA driver, whose context is then current. Throws Failure where there is none.
+void* driver_function(char const* name);
+
 // Copies of a pack's tensors on the GPU of the current context, which creating a handle of cuDNN has made. Throws
 // Failure.
 class Gpu_copies {

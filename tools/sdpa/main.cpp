@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
     add_draw(app, action);
     add_mask(app, action);
     add_run(app, action);
+    add_bench(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();

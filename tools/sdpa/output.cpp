@@ -59,6 +59,12 @@ std::string indented(std::string const& text, std::string const& indent) {
     return result;
 }
 
+std::string number_text(double number) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", number);
+    return text.data();
+}
+
 std::string bytes_text(std::uint64_t bytes) {
     if (bytes < 1024) return std::to_string(bytes) + " bytes";
     constexpr std::array units = {"KiB", "MiB", "GiB", "TiB"};

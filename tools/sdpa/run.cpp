@@ -126,12 +126,6 @@ Summary summary_of(Memory const& memory) {
     return summary;
 }
 
-std::string number_text(double number) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.4g", number);
-    return text.data();
-}
-
 std::string verdict_text(Result const& result) {
     std::vector<std::vector<std::string>> rows = {
         {"result", "wrong", "of", "worst at", "got", "expected", "error / allowed"}};

@@ -51,6 +51,13 @@ std::vector<Axis> axes_of(Json const& document, Json const& node, Sizes const& q
     return axes;
 }
 
+double visible_pairs_of(Axis axis) {
+    double pairs = 0.0;
+    for (axis.query = 0; axis.query < axis.length; ++axis.query)
+        pairs += static_cast<double>(axis.is_causal ? std::min(axis.size, axis.query / axis.dilation + 1) : axis.size);
+    return pairs;
+}
+
 // The last cell of the sample at or before the place.
 std::size_t cell_of(Sizes const& drawn, std::int64_t place) {
     return static_cast<std::size_t>(std::upper_bound(drawn.begin(), drawn.end(), place) - drawn.begin()) - 1;
@@ -69,6 +76,12 @@ Sizes middle_query(Json const& document, Json const& node) {
     Sizes query = space_of(document, node);
     for (std::int64_t& place : query) place /= 2;
     return query;
+}
+
+double visible_pairs(Json const& document, Json const& node) {
+    double pairs = 1.0;
+    for (Axis const& axis : axes_of(document, node, middle_query(document, node))) pairs *= visible_pairs_of(axis);
+    return pairs;
 }
 
 Mask_picture window_picture(Json const& document, Json const& node, Sizes const& query, std::int64_t most_rows,

@@ -1,0 +1,112 @@
+"""sdpa bench: times of small graphs, the work that rates are computed from, and what an interrupt leaves."""
+
+import os
+import pty
+import signal
+import subprocess
+
+from command import COMMAND, NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
+
+INTERRUPTED = 130
+
+
+class Bench(CommandTest):
+    def rows(self, *graphs, arguments=()):
+        paths = [self.write(f"graph{i}.json", graph) for i, graph in enumerate(graphs)]
+        return self.expect_json(YES, "bench", *paths, "--repeat", 5, *arguments)["rows"]
+
+    def work(self, graph):
+        (row,) = self.rows(graph)
+        return row["operations"], row["bytes"]
+
+    def test_times_are_ordered_and_compared(self):
+        rows = self.rows(attention(), attention(queries=64, keys=64))
+        for row in rows:
+            self.assertEqual(len(row["milliseconds"]), 5)
+            self.assertEqual(row["milliseconds"], sorted(row["milliseconds"]))
+            self.assertEqual((row["least_ms"], row["median_ms"]), (row["milliseconds"][0], row["milliseconds"][2]))
+            self.assertAlmostEqual(row["tflop_per_s"], row["operations"] / row["median_ms"] * 1e-9, delta=1e-3 * row["tflop_per_s"])
+        self.assertEqual(rows[0]["ratio"], 1)
+        self.assertAlmostEqual(rows[1]["ratio"], rows[1]["median_ms"] / rows[0]["median_ms"])
+
+    def test_targets_and_policies_are_compared_for_each_graph(self):
+        arguments = ("--target", "cpu", "--target", "reference", "--policy", "exact", "--policy", "classes")
+        rows = self.rows(attention(), attention(queries=64, keys=64), arguments=arguments)
+        self.assertEqual([(row["target"], row["policy"]) for row in rows[:4]], [(t, p) for t in ("cpu", "reference") for p in ("exact", "classes")])
+        self.assertEqual([rows[0]["ratio"], rows[4]["ratio"]], [1, 1])
+        self.assertAlmostEqual(rows[6]["ratio"], rows[6]["median_ms"] / rows[4]["median_ms"])
+
+    def test_visible_scores_count(self):
+        all_scores = self.work(attention(queries=32, keys=48, heads=4, depth=8, value_depth=16))
+        self.assertEqual(all_scores, (2 * 32 * 48 * 4 * (8 + 16), 4 * 4 * (32 * (8 + 16) + 48 * (8 + 16))))
+        self.assertEqual(self.work(attention(queries=32, keys=32, right_bound=0))[0], 2 * 2 * 16 * (32 * 33 // 2))
+        band = {"left_bound": 3, "right_bound": 1, "diagonal_alignment": "BOTTOM_RIGHT"}
+        visible = sum(1 for i in range(10) for j in range(14) if i + 4 - 3 < j <= i + 4 + 1)
+        self.assertEqual(self.work(attention(queries=10, keys=14, **band))[0], 2 * 2 * 16 * visible)
+        forward = attention(queries=32, keys=32, depth=8, value_depth=16)
+        self.assertEqual(self.work(backward_of(forward))[0], 2 * 2 * 32 * 32 * (3 * 8 + 2 * 16))
+
+    def test_lengths_and_pages_select_what_is_read(self):
+        graph = padded(attention(queries=1, keys=16, batches=2))
+        for place in ("t1", "t2"):
+            graph["tensors"][place].update(tensor(graph["tensors"][place]["name"], None, (10, 2, 16, 8)), uid=int(place[1]) + 20)
+        for name, place in (("page_table_k", "t6"), ("page_table_v", "t7")):
+            graph["tensors"][place] = tensor(name, 30 + int(place[1]), (2, 1, 4, 1), data_type="INT32")
+            graph["nodes"][0]["inputs"][name] = place
+        graph["nodes"][0]["fields"]["max_seq_len_kv"] = 60
+        operations, size = self.work(graph)
+        self.assertEqual(operations, 2 * 2 * 2 * 60 * 16)
+        self.assertEqual(size, 4 * 2 * 2 * 8 * (1 + 1 + 60 + 60) + 4 * (2 + 2 + 8 + 8))
+
+    def test_windows_in_space(self):
+        graph = attention()
+        for place in ("t0", "t1", "t2", "t3"):
+            graph["tensors"][place].update(dim=[1, 6, 7, 2, 8], stride=[672, 112, 16, 8, 1])
+        graph["nodes"][0].update(tag="NEIGHBORHOOD_FORWARD", fields={"kernel_size": [3, 3], "is_causal": [True, False]})
+        self.assertEqual(self.work(graph)[0], 2 * 2 * 8 * 2 * (1 + 2 + 3 * 4) * (7 * 3))
+
+    def test_share_of_a_roofline(self):
+        (row,) = self.rows(attention(queries=256, keys=256), arguments=("--roofline", "h100"))
+        memory, products = row["bytes"] / (2 * 2.619e9 * 5120 / 8), row["operations"] / (4096 * 132 * 1.98e9)
+        self.assertAlmostEqual(row["share_of_roofline"] * row["median_ms"] * 1e-3, max(memory, products), delta=1e-12)
+        self.assertIsNone(self.rows(attention())[0]["share_of_roofline"])
+
+    def test_text(self):
+        path = self.write("graph.json", attention())
+        text = self.expect(YES, "bench", path, "--repeat", 3)
+        self.assertRegex(text, r"^graph +target +plan +runs +median +least +90 % +TFLOP/s +TB/s\n.* cpu +cpu +3 +\S+ ms ")
+        text = self.expect(YES, "bench", path, "--target", "cpu", "--target", "reference", "--repeat", 3)
+        self.assertRegex(text, r"(?m) reference .* \d[\d.e+]*$")
+
+    def test_no_plan(self):
+        text = self.expect(NO, "bench", self.write("graph.json", attention(key_heads=3)), "--repeat", 3)
+        self.assertIn("has no plan on cpu:\n", text)
+
+    def test_arguments(self):
+        path = self.write("graph.json", attention())
+        self.assertIn("can be made and not run", self.expect(USAGE, "bench", path, "--target", "h100"))
+        self.expect(USAGE, "bench", path, "--repeat", 0)
+        self.assertIn("found no target cuda", self.expect(USAGE, "bench", path, "--cold"))
+        self.assertIn("expected a100, h100", self.expect(USAGE, "bench", path, "--roofline", "l40s"))
+        self.expect(USAGE, "bench", path, self.folder / "missing.json")
+
+    def test_interrupt_leaves_nothing(self):
+        path = self.write("graph.json", attention(queries=2048, keys=2048, heads=16, depth=128))
+        terminal, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [COMMAND, "bench", path, "--repeat", "1000000", "--seconds", "600"], stdout=subprocess.PIPE, stderr=theirs
+        )
+        os.close(theirs)
+        shown = b""
+        while b": run " not in shown:
+            shown += os.read(terminal, 4096)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), INTERRUPTED)
+        while b"of at most" not in shown or not shown.endswith(b"\r\x1b[K"):
+            shown += os.read(terminal, 4096)
+        os.close(terminal)
+        self.assertEqual(process.stdout.read(), b"")
+        process.stdout.close()
+
+
+main()

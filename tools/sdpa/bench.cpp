@@ -1,0 +1,229 @@
+// sdpa bench: the times of graphs, side by side.
+#include "data.h"
+#include "output.h"
+#include "progress.h"
+#include "roofline.h"
+#include "timing.h"
+
+#include <cudnn_frontend/process.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+namespace sdpa {
+namespace {
+
+struct Bench_options {
+    std::vector<std::string> paths, targets = {"cpu"}, policies = {"exact"};
+    std::string roofline;
+    Timing_options timing;
+    bool is_json = false;
+};
+
+// One graph on one target under one policy.
+struct Row {
+    std::string graph, target, policy;
+    std::string plan, refusal;  // one of them
+    Times times;
+    Work work;
+    std::optional<Roofline> roofline;
+    double ratio = 1.0;  // of its median to that of the row with which it is compared
+
+    bool has_times() const { return !times.milliseconds.empty(); }
+    double seconds() const { return times.at(0.5) * 1e-3; }
+};
+
+fe::ShapePolicy_t policy_of(std::string const& name) {
+    return name == "classes" ? fe::ShapePolicy_t::CLASSES : fe::ShapePolicy_t::EXACT;
+}
+
+std::optional<Roofline> roofline_of(Bench_options const& options, fe::Target const& target) {
+    if (!options.roofline.empty()) {
+        fe::DeviceProperties const device = fe::DeviceProperties::named(options.roofline);
+        require(device.status());
+        if (auto const roofline = sdpa::roofline_of(device)) return roofline;
+        throw Failure("--roofline: found " + options.roofline +
+                      ", whose rate of products is not known here; expected a100, h100, h200 or b200");
+    }
+    if (target.kind() != fe::Target::Kind::CUDA) return std::nullopt;
+    fe::DeviceProperties device;
+    require(device.set_handle(target.handle()).build());
+    return sdpa::roofline_of(device);
+}
+
+fe::Target target_to_run(std::string const& name) {
+    fe::Target target = parse_target(name);
+    if (target.kind() == fe::Target::Kind::OFFLINE)
+        throw Failure("found the target '" + name +
+                      "', for which plans can be made and not run; expected cpu, reference or cuda. Try: sdpa explain");
+    return target;
+}
+
+Row measure(Bench_options const& options, Graph_file const& file, fe::Target const& target, Row row,
+            Progress& progress) {
+    Json const document = with_uids(file.document);
+    fe::graph::Graph graph;
+    require(graph_of(document, graph));
+    graph.set_shape_policy(policy_of(row.policy));
+    std::string const name = row.graph + " on " + row.target;
+    progress.show("building " + name);
+    if (fe::error_t const error = graph.build(target); error.is_bad()) {
+        row.refusal = error.get_message();
+        return row;
+    }
+    require(graph.get_plan_name(row.plan));
+    Memories memories = make_data(document, graph, {1, true, false});
+    row.work = work_of(document, memories);
+    row.roofline = roofline_of(options, target);
+    row.times = time_runs(target, graph, memories, options.timing, [&](std::int64_t run) {
+        progress.show(name + ": run " + std::to_string(run) + " of at most " + std::to_string(options.timing.runs));
+    });
+    return row;
+}
+
+// A row is compared with the first of its graph, or, where each graph has one, with the first of all.
+void compare(std::vector<Row>& rows, bool has_one_each) {
+    for (Row& row : rows) {
+        auto const base = std::find_if(rows.begin(), rows.end(), [&](Row const& other) {
+            return other.has_times() && (has_one_each || other.graph == row.graph);
+        });
+        if (row.has_times() && base != rows.end()) row.ratio = row.seconds() / base->seconds();
+    }
+}
+
+std::vector<Row> measure_all(Bench_options const& options) {
+    std::vector<Graph_file> files;
+    for (std::string const& path : options.paths) files.push_back(read_graph(path));
+    std::vector<fe::Target> targets;
+    for (std::string const& name : options.targets) targets.push_back(target_to_run(name));
+    bool const has_gpu = std::any_of(targets.begin(), targets.end(),
+                                     [](fe::Target const& target) { return target.kind() == fe::Target::Kind::CUDA; });
+    if (options.timing.has_cold_cache && !has_gpu)
+        throw Failure("--cold: found no target cuda, whose L2 cache is flushed. Try: --target cuda, or leave it out");
+    Progress progress;
+    std::vector<Row> rows;
+    for (Graph_file const& file : files) {
+        for (std::size_t i = 0; i < targets.size(); ++i) {
+            for (std::string const& policy : options.policies) {
+                Row row{file.name, options.targets[i], policy, {}, {}, {}, {}, {}, 1.0};
+                rows.push_back(measure(options, file, targets[i], std::move(row), progress));
+            }
+        }
+    }
+    compare(rows, options.targets.size() * options.policies.size() == 1);
+    return rows;
+}
+
+// Columns and rows of the table, without the columns in which no row has anything.
+std::vector<std::vector<std::string>> without_empty_columns(std::vector<std::vector<std::string>> const& cells) {
+    std::vector<std::vector<std::string>> kept(cells.size());
+    for (std::size_t column = 0; column < cells.front().size(); ++column) {
+        bool const is_used = std::any_of(cells.begin() + 1, cells.end(),
+                                         [&](auto const& row) { return row.size() > column && !row[column].empty(); });
+        for (std::size_t row = 0; is_used && row < cells.size(); ++row) kept[row].push_back(cells[row][column]);
+    }
+    return kept;
+}
+
+std::vector<std::string> cells_of(Row const& row, bool has_policies, bool has_ratios) {
+    std::string const policy = has_policies ? row.policy : "";
+    if (!row.has_times()) return {row.graph, row.target, policy, "none", "", "", "", "", "", "", "", ""};
+    double const seconds = row.seconds();
+    std::string const rate = row.work.operations > 0.0 ? number_text(row.work.operations / seconds * 1e-12) : "";
+    std::string const share =
+        row.roofline ? number_text(100.0 * least_seconds(*row.roofline, row.work) / seconds) + " %" : "";
+    return {row.graph,
+            row.target,
+            policy,
+            row.plan,
+            std::to_string(row.times.milliseconds.size()),
+            number_text(row.times.at(0.5)) + " ms",
+            number_text(row.times.at(0.0)) + " ms",
+            number_text(row.times.at(0.9)) + " ms",
+            rate,
+            number_text(row.work.bytes / seconds * 1e-12),
+            share,
+            has_ratios ? number_text(row.ratio) : ""};
+}
+
+std::string to_text(std::vector<Row> const& rows, Bench_options const& options) {
+    std::vector<std::vector<std::string>> cells = {{"graph", "target", "policy", "plan", "runs", "median", "least",
+                                                    "90 %", "TFLOP/s", "TB/s", "of roofline", "ratio"}};
+    bool counts_hidden = false;
+    std::string refusals;
+    for (Row const& row : rows) {
+        cells.push_back(cells_of(row, options.policies.size() > 1, rows.size() > 1));
+        counts_hidden |= row.work.counts_hidden;
+        if (!row.has_times())
+            refusals += row.graph + " has no plan on " + row.target + ":\n" + indented(row.refusal, "  ");
+    }
+    std::string text = table(without_empty_columns(cells));
+    if (counts_hidden) text += "TFLOP/s count what a block mask or a score modifier hides as visible\n";
+    return text + refusals;
+}
+
+Json to_json(Row const& row) {
+    Json json = {{"graph", row.graph}, {"target", row.target}, {"policy", row.policy}};
+    if (!row.has_times()) {
+        json["refusal"] = row.refusal;
+        return json;
+    }
+    Json share = nullptr;
+    if (row.roofline) share = least_seconds(*row.roofline, row.work) / row.seconds();
+    json.update({{"plan", row.plan},
+                 {"milliseconds", row.times.milliseconds},
+                 {"median_ms", row.times.at(0.5)},
+                 {"least_ms", row.times.at(0.0)},
+                 {"p90_ms", row.times.at(0.9)},
+                 {"operations", row.work.operations},
+                 {"counts_hidden", row.work.counts_hidden},
+                 {"bytes", row.work.bytes},
+                 {"tflop_per_s", row.work.operations / row.seconds() * 1e-12},
+                 {"tb_per_s", row.work.bytes / row.seconds() * 1e-12},
+                 {"share_of_roofline", share},
+                 {"ratio", row.ratio}});
+    return json;
+}
+
+int run_bench(Bench_options const& options) {
+    std::vector<Row> const rows = measure_all(options);
+    Json list = Json::array();
+    for (Row const& row : rows) list.push_back(to_json(row));
+    if (options.is_json) print_json({{"cold", options.timing.has_cold_cache}, {"rows", list}});
+    else print(to_text(rows, options));
+    bool const have_all = std::all_of(rows.begin(), rows.end(), [](Row const& row) { return row.has_times(); });
+    return have_all ? kYes : kNo;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Bench_options>();
+    CLI::App* const command = app.add_subcommand("bench", "The times of graphs, targets and policies, side by side");
+    command->add_option("files", options->paths, "Graphs as JSON; - reads standard input")->required();
+    command->add_option("--target", options->targets, "cpu, reference or cuda; several are compared")
+        ->capture_default_str()
+        ->allow_extra_args(false);
+    command->add_option("--policy", options->policies, "exact, or classes: plans for many shapes; both are compared")
+        ->capture_default_str()
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({"exact", "classes"}));
+    command->add_option("--repeat", options->timing.runs, "The most runs that are measured")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
+    command->add_option("--seconds", options->timing.most_seconds, "No further run begins after these; three do")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--cold", options->timing.has_cold_cache, "On a GPU, flush its L2 cache before each run");
+    command->add_option("--roofline", options->roofline, "The described GPU to compare with; else the target's own")
+        ->check(CLI::IsMember(fe::DeviceProperties::names()));
+    command->add_flag("--json", options->is_json, "Print JSON");
+    command->footer(
+        footer("  sdpa bench a.json b.json\n  sdpa bench a.json --target cuda --policy exact --policy "
+               "classes --cold",
+               "0: all graphs ran; 1: one has no plan; 130: interrupted, nothing was printed"));
+    command->callback([options, &action] { action = [options] { return run_bench(*options); }; });
+}
+
+}  // namespace sdpa
