@@ -1,45 +1,37 @@
-"""docs/sdpa-command.md: its commands print what it says, times and dates apart."""
+"""docs/sdpa-command.md and docs/tour.md: their commands print what these say, times and dates apart."""
 
 import json
-import pathlib
 import re
-import shlex
-import subprocess
 
 from command import COMMAND, GRAPHS, CommandTest, main
+from session import commands_of, plain, run
 
-ROOT = GRAPHS.parent
-BLOCK = re.compile(r"```console\n\$ (.+)\n((?:.*\n)*?)```\n")
-VERSION = 91900  # of the cuDNN that the document's answers are from
-
-
-def plain(text):
-    text = re.sub(r"\d[\d.e+-]* (ms|s)\b", "T", text)
-    text = re.sub(r"(?m)( T){3} .*$", " TIMES AND RATES", re.sub(r" +", " ", text))
-    text = re.sub(r"workspace \S+ \w+", "workspace W", text)  # of the CPU: it depends on the number of threads
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DATE", text)
-    return [re.sub(r" +", " ", line).rstrip() for line in text.splitlines()]
+DOCS = GRAPHS.parent / "docs"
+VERSION = 91900  # of the cuDNN that the documents' answers are from
 
 
 class Document(CommandTest):
-    def test_output(self):
-        blocks = BLOCK.findall((ROOT / "docs" / "sdpa-command.md").read_text())
-        self.assertGreater(len(blocks), 6)
+    def check(self, name, least):
+        """Runs the commands one after the other, and at least so many of them without cuDNN."""
         has_cudnn = json.loads(self.run_command("doctor", "--quick", "--json").stdout)["cudnn_version"] == VERSION
         (self.folder / "graphs").symlink_to(GRAPHS)
         checked = 0
-        for command, expected in blocks:
-            words = shlex.split(command)
-            self.assertEqual(words[0], "sdpa")
-            if words[1] == "doctor" or (not has_cudnn and ("h100" in words or words[1] == "store")):
+        for command, expected in commands_of((DOCS / name).read_text()):
+            needs_cudnn = "h100" in command or "sdpa store" in command
+            if command == "sdpa doctor" or (needs_cudnn and not has_cudnn):
                 continue
-            done = subprocess.run([COMMAND, *words[1:]], cwd=self.folder, capture_output=True)
-            self.assertEqual(plain(done.stdout.decode()), plain(expected), command)
+            self.assertEqual(plain(run(command, COMMAND, self.folder)), plain(expected), command)
             checked += 1
-        self.assertGreater(checked, 3)
+        self.assertGreaterEqual(checked, least)
+
+    def test_page_of_the_command(self):
+        self.check("sdpa-command.md", 4)
+
+    def test_tour(self):
+        self.check("tour.md", 8)
 
     def test_all_subcommands_have_a_section(self):
-        text = pathlib.Path(ROOT / "docs" / "sdpa-command.md").read_text()
+        text = (DOCS / "sdpa-command.md").read_text()
         for name in re.findall(r"(?m)^  (\w+) {3,}", self.expect(0, "--help").split("Subcommands:")[1]):
             self.assertIn(f"`sdpa {name} ", text.replace("`sdpa doctor`", "`sdpa doctor `"))
 

@@ -13,7 +13,7 @@ struct Work {
     bool counts_hidden = false;
 };
 
-// Of a document with uids and the data that was made for it. The operations are 0 where it has no node of attention.
+// The document has uids, and the data was made for it. The operations are 0 where it has no node of attention.
 Work work_of(Json const& document, Memories const& memories);
 
 }  // namespace sdpa

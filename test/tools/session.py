@@ -1,0 +1,33 @@
+"""The sessions of a document: its blocks of commands with what they print."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+BLOCK = re.compile(r"```console\n((?:.*\n)*?)```\n")
+COMMAND = re.compile(r"\$ (.+(?:\n> .*)*)\n((?:(?!\$ ).*\n)*)")
+
+
+def commands_of(text):
+    """Pairs of a command and its output; a command goes on in lines that begin with > as a shell shows them."""
+    found = []
+    for block in BLOCK.findall(text):
+        found += [(command.replace("\n> ", "\n"), output) for command, output in COMMAND.findall(block)]
+    return found
+
+
+def plain(text):
+    """The lines without what differs from run to run: times, dates, sizes that depend on the number of threads."""
+    text = re.sub(r" +", " ", re.sub(r"\d[\d.e+-]* (ms|s)\b", "T", text))
+    text = re.sub(r"(?m)( T){3} .*$", " TIMES AND RATES", text)
+    text = re.sub(r"workspace \S+ [KMG]iB", "workspace W", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DATE", text)
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def run(command, sdpa, folder):
+    """What the command prints in a shell that finds sdpa."""
+    environment = {**os.environ, "PATH": f"{pathlib.Path(sdpa).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, env=environment, text=True)
+    return done.stdout + done.stderr
