@@ -4,7 +4,7 @@ import subprocess
 
 from command import COMMAND, GRAPHS, USAGE, YES, CommandTest, attention, main
 
-SUBCOMMANDS = ("doctor", "show", "explain", "plan", "store", "draw", "mask", "run", "bench")
+SUBCOMMANDS = ("doctor", "show", "explain", "plan", "store", "draw", "mask", "run", "bench", "matrix")
 READERS = (("show",), ("explain", "--target", "cpu"), ("draw",), ("mask",), ("run",), ("bench", "--repeat", "1"))
 
 

@@ -34,6 +34,7 @@ void add_draw(CLI::App& app, Action& action);
 void add_mask(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_matrix(CLI::App& app, Action& action);
 
 // The paragraph below the options in a subcommand's help.
 inline std::string footer(std::string const& examples, std::string const& exit_codes) {

@@ -67,6 +67,25 @@ Graph_file parse_graph(std::string const& name, std::string const& text) {
     return file;
 }
 
+std::vector<std::string> files_of(std::vector<std::string> const& paths) {
+    std::vector<std::string> files;
+    for (std::string const& path : paths) {
+        std::error_code status;
+        if (!fs::is_directory(path, status)) {
+            files.push_back(path);
+            continue;
+        }
+        std::vector<std::string> inside;
+        for (auto const& entry : fs::directory_iterator(path)) {
+            if (entry.path().extension() == ".json") inside.push_back(entry.path().string());
+        }
+        if (inside.empty()) throw Failure(path + ": found no file with the ending .json in this folder");
+        std::sort(inside.begin(), inside.end());
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    return files;
+}
+
 Graph_file read_graph(std::string const& path) { return parse_graph(name_of(path), read_bytes(path)); }
 
 Json const& member(Json const& object, std::string const& name) {

@@ -22,6 +22,9 @@ std::string read_bytes(std::string const& path);
 // For messages: the path, or "standard input".
 std::string name_of(std::string const& path);
 
+// The files, and those with the ending .json in folders, sorted.
+std::vector<std::string> files_of(std::vector<std::string> const& paths);
+
 // A graph that was read, and its document, for edits.
 struct Graph_file {
     std::string name;

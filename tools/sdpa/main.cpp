@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
     add_mask(app, action);
     add_run(app, action);
     add_bench(app, action);
+    add_matrix(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();

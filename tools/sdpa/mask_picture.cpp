@@ -1,5 +1,7 @@
 #include "mask_picture.h"
 
+#include "output.h"
+
 #include <algorithm>
 
 namespace sdpa {
@@ -25,16 +27,6 @@ std::string path_of(std::vector<std::vector<bool>> const& cells) {
         }
     }
     return path;
-}
-
-std::string escaped(std::string const& text) {
-    std::string result;
-    for (char const c : text) {
-        if (c == '<') result += "&lt;";
-        else if (c == '&') result += "&amp;";
-        else result += c;
-    }
-    return result;
 }
 
 std::int64_t pixels(std::int64_t side, std::int64_t other) {

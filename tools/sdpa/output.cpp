@@ -59,6 +59,16 @@ std::string indented(std::string const& text, std::string const& indent) {
     return result;
 }
 
+std::string escaped(std::string const& text) {
+    std::string result;
+    for (char const c : text) {
+        if (c == '<') result += "&lt;";
+        else if (c == '&') result += "&amp;";
+        else result += c;
+    }
+    return result;
+}
+
 std::string number_text(double number) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.4g", number);

@@ -22,6 +22,7 @@ std::string table(std::vector<std::vector<std::string>> const& rows, std::string
 // The lines of the text, each with spaces before it.
 std::string indented(std::string const& text, std::string const& indent);
 
+std::string escaped(std::string const& text);                     // for SVG and HTML
 std::string number_text(double number);                           // four digits
 std::string bytes_text(std::uint64_t bytes);                      // such as 1.5 GiB
 std::string list_text(std::vector<std::int64_t> const& numbers);  // such as [2, 8, 512, 128]

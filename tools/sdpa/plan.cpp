@@ -47,26 +47,6 @@ class Scratch_folder {
     fs::path path_;
 };
 
-// The files, and those with the ending .json in folders.
-std::vector<std::string> files_of(std::vector<std::string> const& paths) {
-    std::vector<std::string> files;
-    for (std::string const& path : paths) {
-        std::error_code status;
-        if (!fs::is_directory(path, status)) {
-            files.push_back(path);
-            continue;
-        }
-        std::vector<std::string> inside;
-        for (auto const& entry : fs::directory_iterator(path)) {
-            if (entry.path().extension() == ".json") inside.push_back(entry.path().string());
-        }
-        if (inside.empty()) throw Failure(path + ": found no file with the ending .json in this folder");
-        std::sort(inside.begin(), inside.end());
-        files.insert(files.end(), inside.begin(), inside.end());
-    }
-    return files;
-}
-
 // fill_plan_store() on a folder with this graph alone. The file's name says whether the graph stands for a class of
 // shapes.
 Planned fill(std::string const& path, std::string const& text, std::string const& device) {

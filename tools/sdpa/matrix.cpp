@@ -1,0 +1,266 @@
+// sdpa matrix: which graphs have a plan on which GPUs, asked of the real library, for one cuDNN or several.
+#include "child.h"
+#include "input.h"
+#include "output.h"
+#include "progress.h"
+
+#include <cudnn_frontend/runtime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+namespace sdpa {
+namespace {
+
+struct Matrix_options {
+    std::vector<std::string> paths, devices, libraries, answers;
+    std::string format = "text";
+    bool is_json = false;
+};
+
+// The answers of one cuDNN: for each graph and device the plan's name or the rule that refuses it.
+struct Matrix {
+    std::string cudnn;
+    std::vector<std::string> devices, graphs;
+    std::vector<Json> cells;  // by graph, then by device
+
+    Json const& at(std::size_t graph, std::size_t device) const { return cells[graph * devices.size() + device]; }
+};
+
+std::string version_text(std::size_t version) {
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
+}
+
+Json answer_of(fe::graph::Graph graph, std::string const& device) {
+    fe::error_t const error = graph.build(fe::Target::offline(device));
+    if (error.is_bad()) return {{"rule", error.where.rule}, {"message", error.err_msg}};
+    std::string plan;
+    require(graph.get_plan_name(plan));
+    return {{"plan", plan}};
+}
+
+// Asks about several cells at once; the calling thread also shows how far they are.
+void fill(Matrix& matrix, std::vector<Graph_file> const& files) {
+    matrix.cells.resize(files.size() * matrix.devices.size());
+    std::atomic<std::size_t> next{0};
+    auto const work = [&](auto const& report) {
+        for (std::size_t i = next++; i < matrix.cells.size(); i = next++) {
+            report(i);
+            std::string const& device = matrix.devices[i % matrix.devices.size()];
+            try {
+                matrix.cells[i] = answer_of(files[i / matrix.devices.size()].graph, device);
+            } catch (std::exception const& error) {
+                matrix.cells[i] = {{"rule", ""}, {"message", error.what()}};
+            }
+        }
+    };
+    Progress progress;
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
+        others.emplace_back([&] { work([](std::size_t) {}); });
+    work([&](std::size_t i) {
+        progress.show("answer " + std::to_string(i + 1) + " of " + std::to_string(matrix.cells.size()));
+    });
+    for (std::thread& other : others) other.join();
+}
+
+std::string row_name(std::string const& path) {
+    return path == "-" ? name_of(path) : std::filesystem::path(path).stem().string();
+}
+
+Matrix ask_here(Matrix_options const& options) {
+    std::size_t const version = fe::runtime::cudnn_version();
+    if (version == 0) throw Failure("there is no usable cuDNN library to ask. Try: sdpa doctor, which says why");
+    Matrix matrix{version_text(version), options.devices, {}, {}};
+    std::vector<Graph_file> files;
+    for (std::string const& path : files_of(options.paths)) {
+        files.push_back(read_graph(path));
+        matrix.graphs.push_back(row_name(path));
+    }
+    fill(matrix, files);
+    return matrix;
+}
+
+Json to_json(Matrix const& matrix) {
+    Json rows = Json::array();
+    for (std::size_t graph = 0; graph < matrix.graphs.size(); ++graph) {
+        Json answers;
+        for (std::size_t device = 0; device < matrix.devices.size(); ++device)
+            answers[matrix.devices[device]] = matrix.at(graph, device);
+        rows.push_back({{"graph", matrix.graphs[graph]}, {"answers", answers}});
+    }
+    return {{"cudnn", matrix.cudnn}, {"devices", matrix.devices}, {"rows", rows}};
+}
+
+Matrix from_json(Json const& json) {
+    Matrix matrix{json.at("cudnn"), json.at("devices"), {}, {}};
+    for (Json const& row : json.at("rows")) {
+        matrix.graphs.push_back(row.at("graph"));
+        for (std::string const& device : matrix.devices) matrix.cells.push_back(row.at("answers").at(device));
+    }
+    return matrix;
+}
+
+// In a process of its own, in which this library is the only cuDNN.
+Matrix ask_library(Matrix_options const& options, std::string const& library) {
+    std::vector<std::string> arguments = {"matrix", "--json"};
+    arguments.insert(arguments.end(), options.paths.begin(), options.paths.end());
+    for (std::string const& device : options.devices) arguments.insert(arguments.end(), {"--for", device});
+    Child const child = run_child(arguments, {{"SDPA_GRAPH_CUDNN_PATH", library}});
+    if (child.status != kYes)
+        throw Failure("--cudnn " + library + ": the process that asked it ended with " + std::to_string(child.status) +
+                      ". Try: SDPA_GRAPH_CUDNN_PATH=" + library + " sdpa doctor");
+    return from_json(Json::parse(child.output).at("matrices").at(0));
+}
+
+// What --json wrote before.
+Matrix read_answers(std::string const& path) {
+    try {
+        return from_json(Json::parse(read_bytes(path)).at("matrices").at(0));
+    } catch (Json::exception const& error) {
+        throw Failure("--answers " + path +
+                      ": found other text, expected the output of sdpa matrix --json: " + error.what());
+    }
+}
+
+std::vector<Matrix> collect(Matrix_options const& options) {
+    std::vector<Matrix> matrices;
+    for (std::string const& path : options.answers) matrices.push_back(read_answers(path));
+    for (std::string const& library : options.libraries) matrices.push_back(ask_library(options, library));
+    if (options.libraries.empty() && !options.paths.empty()) matrices.push_back(ask_here(options));
+    if (matrices.empty()) throw Failure("found no graphs, expected files or folders of them. Try: sdpa matrix --help");
+    for (Matrix const& matrix : matrices) {
+        if (matrix.graphs != matrices[0].graphs || matrix.devices != matrices[0].devices)
+            throw Failure("--answers: found other graphs or GPUs with cuDNN " + matrix.cudnn + " than with cuDNN " +
+                          matrices[0].cudnn + ", expected the same");
+    }
+    return matrices;
+}
+
+std::string answer_text(Json const& answer) {
+    if (answer.contains("plan")) return "yes";
+    std::string const rule = answer["rule"].get<std::string>();
+    return rule.empty() ? "no" : rule;
+}
+
+// The answers of all versions; one where they are equal.
+std::string cell_text(std::vector<Matrix> const& matrices, std::size_t graph, std::size_t device) {
+    std::vector<std::string> answers;
+    for (Matrix const& matrix : matrices) answers.push_back(answer_text(matrix.at(graph, device)));
+    bool const is_one = std::adjacent_find(answers.begin(), answers.end(), std::not_equal_to<>()) == answers.end();
+    std::string text = answers.front();
+    for (std::size_t i = 1; !is_one && i < answers.size(); ++i) text += " -> " + answers[i];
+    return text;
+}
+
+using Cells = std::vector<std::vector<std::string>>;
+
+Cells cells_of(std::vector<Matrix> const& matrices) {
+    Matrix const& first = matrices.front();
+    Cells cells = {{"graph"}};
+    cells[0].insert(cells[0].end(), first.devices.begin(), first.devices.end());
+    for (std::size_t graph = 0; graph < first.graphs.size(); ++graph) {
+        cells.push_back({first.graphs[graph]});
+        for (std::size_t device = 0; device < first.devices.size(); ++device)
+            cells.back().push_back(cell_text(matrices, graph, device));
+    }
+    return cells;
+}
+
+std::string head_text(std::vector<Matrix> const& matrices, Cells const& cells) {
+    std::string text = "cuDNN " + matrices.front().cudnn;
+    for (std::size_t i = 1; i < matrices.size(); ++i) text += " -> " + matrices[i].cudnn;
+    std::size_t changes = 0, answers = 0;
+    for (std::size_t row = 1; row < cells.size(); ++row) {
+        answers += cells[row].size() - 1;
+        for (std::string const& cell : cells[row]) changes += cell.find(" -> ") != std::string::npos ? 1 : 0;
+    }
+    if (matrices.size() > 1)
+        text += ", " + std::to_string(changes) + " of " + std::to_string(answers) + " answers differ";
+    return text + "; yes: there is a plan; no: cuDNN has none; else the rule that refuses the graph";
+}
+
+std::string markdown(std::string const& head, Cells const& cells) {
+    std::string text = head + "\n\n";
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+        for (std::string const& cell : cells[row]) text += "| " + cell + " ";
+        text += "|\n";
+        for (std::size_t i = 0; row == 0 && i < cells[0].size(); ++i) text += "|---";
+        if (row == 0) text += "|\n";
+    }
+    return text;
+}
+
+std::string html(std::string const& head, Cells const& cells) {
+    std::string text =
+        "<!DOCTYPE html>\n<meta charset='utf-8'>\n<title>sdpa matrix</title>\n<style>body{font-family:sans-serif}"
+        "td,th{padding:.2em .6em;text-align:left}.yes{background:#dafbe1}.no{background:#ffebe9}"
+        ".changed{background:#fff8c5}</style>\n<p>" +
+        escaped(head) + "</p>\n<table>\n";
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+        text += "<tr>";
+        for (std::size_t column = 0; column < cells[row].size(); ++column) {
+            std::string const& cell = cells[row][column];
+            bool const is_name = row == 0 || column == 0, is_changed = cell.find(" -> ") != std::string::npos;
+            std::string const kind = is_changed ? "changed" : cell == "yes" ? "yes" : "no";
+            text += is_name ? "<th>" + escaped(cell) + "</th>" : "<td class='" + kind + "'>" + escaped(cell) + "</td>";
+        }
+        text += "</tr>\n";
+    }
+    return text + "</table>\n";
+}
+
+int run_matrix(Matrix_options options) {
+    if (options.devices.empty()) options.devices = fe::DeviceProperties::names();
+    if (!options.libraries.empty() && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
+        throw Failure("--cudnn: found a graph from standard input, which only one process can read; expected files");
+    std::vector<Matrix> const matrices = collect(options);
+    if (options.is_json) {
+        Json list = Json::array();
+        for (Matrix const& matrix : matrices) list.push_back(to_json(matrix));
+        print_json({{"matrices", list}});
+        return kYes;
+    }
+    Cells const cells = cells_of(matrices);
+    std::string const head = head_text(matrices, cells);
+    if (options.format == "markdown") print(markdown(head, cells));
+    else print(options.format == "html" ? html(head, cells) : head + "\n" + table(cells));
+    return kYes;
+}
+
+}  // namespace
+
+void add_matrix(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Matrix_options>();
+    CLI::App* const command =
+        app.add_subcommand("matrix", "Which graphs have a plan on which GPUs, for several cuDNNs");
+    command->add_option("files", options->paths, "Graphs as JSON, or folders of them; - reads standard input");
+    command->add_option("--for", options->devices, "A described GPU such as h100; may be repeated; else all of them")
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember(fe::DeviceProperties::names()));
+    command
+        ->add_option("--cudnn", options->libraries,
+                     "A libcudnn.so.9 or its folder, in place of the one that is found; may be repeated to compare")
+        ->allow_extra_args(false)
+        ->check(CLI::ExistingPath);
+    command
+        ->add_option("--answers", options->answers,
+                     "The output of --json to compare with, such as another machine's; may be repeated")
+        ->allow_extra_args(false);
+    CLI::Option* const format = command->add_option("--format", options->format, "text, markdown or html")
+                                    ->capture_default_str()
+                                    ->check(CLI::IsMember({"text", "markdown", "html"}));
+    command->add_flag("--json", options->is_json, "Print JSON")->excludes(format);
+    command->footer(
+        footer("  sdpa matrix graphs --for h100 --for b200 --format markdown\n  sdpa matrix a.json b.json "
+               "--cudnn old/libcudnn.so.9 --cudnn new/libcudnn.so.9\n  sdpa matrix graphs --json > "
+               "old.json; sdpa matrix graphs --answers old.json",
+               "0: the library answered for all graphs"));
+    command->callback([options, &action] { action = [options] { return run_matrix(*options); }; });
+}
+
+}  // namespace sdpa
