@@ -249,10 +249,10 @@ void Maker::fill_integers(Memory& memory) {
     std::int64_t const size = memory.size();
     // Other integers, such as the documents of a score modifier, are sorted.
     memory.for_each([&](Sizes const&, std::int64_t at) {
-        double const value =
-            values.empty() ? double(next * 4 / size) : double(values[static_cast<std::size_t>(next) % values.size()]);
+        std::int64_t const value =
+            values.empty() ? next * 4 / size : values[static_cast<std::size_t>(next) % values.size()];
         ++next;
-        memory.set(at, value);
+        memory.set(at, double(value));
     });
 }
 

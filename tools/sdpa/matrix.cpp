@@ -117,7 +117,7 @@ Matrix ask_library(Matrix_options const& options, std::string const& library) {
     return from_json(Json::parse(child.output).at("matrices").at(0));
 }
 
-// What --json wrote before.
+// The output of an earlier run with --json.
 Matrix read_answers(std::string const& path) {
     try {
         return from_json(Json::parse(read_bytes(path)).at("matrices").at(0));
