@@ -150,6 +150,7 @@ std::string answer_text(Json const& answer) {
 // The answers of all versions; one where they are equal.
 std::string cell_text(std::vector<Matrix> const& matrices, std::size_t graph, std::size_t device) {
     std::vector<std::string> answers;
+    answers.reserve(matrices.size());
     for (Matrix const& matrix : matrices) answers.push_back(answer_text(matrix.at(graph, device)));
     bool const is_one = std::adjacent_find(answers.begin(), answers.end(), std::not_equal_to<>()) == answers.end();
     std::string text = answers.front();
