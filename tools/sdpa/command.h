@@ -35,6 +35,10 @@ void add_mask(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_matrix(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+void add_man(CLI::App& app, Action& action);
+
+std::string version_text();  // such as sdpa-graph 0.1.0
 
 // The paragraph below the options in a subcommand's help.
 inline std::string footer(std::string const& examples, std::string const& exit_codes) {

@@ -1,5 +1,6 @@
 // sdpa: answers about attention graphs from a shell. Each subcommand is in a file of its own.
 #include "command.h"
+#include "command_line.h"
 
 #include <cudnn_frontend/version.h>
 
@@ -9,14 +10,8 @@
 #include <new>
 #include <string>
 
+namespace sdpa {
 namespace {
-
-using namespace sdpa;
-
-std::string version_text() {
-    return "sdpa-graph " + std::to_string(SDPA_GRAPH_VERSION_MAJOR) + "." + std::to_string(SDPA_GRAPH_VERSION_MINOR) +
-           "." + std::to_string(SDPA_GRAPH_VERSION_PATCH);
-}
 
 int complain(std::string const& message) {
     std::fprintf(stderr, "sdpa: %s\n", message.c_str());
@@ -24,7 +19,7 @@ int complain(std::string const& message) {
 }
 
 // The first argument where it should be a subcommand and is none.
-std::string unknown_subcommand(CLI::App const& app, int argc, char** argv) {
+std::string unknown_subcommand(CLI::App const& app, int argc, char const* const* argv) {
     if (argc < 2 || argv[1][0] == '-') return {};
     for (CLI::App const* known : app.get_subcommands({})) {
         if (known->get_name() == argv[1]) return {};
@@ -39,7 +34,7 @@ std::string names_of_subcommands(CLI::App const& app) {
 }
 
 // Where the arguments are not usable, reports it and returns kUsage; after --help returns 0; -1 to go on.
-int parse(CLI::App& app, int argc, char** argv) {
+int parse(CLI::App& app, int argc, char const* const* argv) {
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return kUsage;
@@ -60,7 +55,12 @@ int parse(CLI::App& app, int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+std::string version_text() {
+    return "sdpa-graph " + std::to_string(SDPA_GRAPH_VERSION_MAJOR) + "." + std::to_string(SDPA_GRAPH_VERSION_MINOR) +
+           "." + std::to_string(SDPA_GRAPH_VERSION_PATCH);
+}
+
+int run_command_line(int argc, char const* const* argv) {
     std::signal(SIGPIPE, SIG_IGN);
     CLI::App app("Answers about attention graphs: graphs are JSON files (docs/json.md), or - for standard input.",
                  "sdpa");
@@ -79,6 +79,8 @@ int main(int argc, char** argv) {
     add_run(app, action);
     add_bench(app, action);
     add_matrix(app, action);
+    add_completion(app, action);
+    add_man(app, action);
     try {
         int const status = parse(app, argc, argv);
         return status >= 0 ? status : action();
@@ -88,3 +90,5 @@ int main(int argc, char** argv) {
         return complain(error.what());
     }
 }
+
+}  // namespace sdpa
