@@ -7,6 +7,7 @@ namespace binding {
 
 void bind_tensor(py::module_& module);
 void bind_runtime(py::module_& module);
+void bind_command(py::module_& module);
 void bind_views(py::module_& module);
 void bind_flash(py::module_& module);
 void bind_attention_calls(py::module_& module);

@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, module) {
     bind_enums(module);
     bind_tensor(module);
     bind_runtime(module);
+    bind_command(module);
     bind_views(module);
     bind_flash(module);
     bind_attention_calls(module);

@@ -1,0 +1,46 @@
+"""The command sdpa of the package: python -m sdpa_graph and the console script."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import sdpa_graph
+from sdpa_graph import __main__
+
+SCRIPT = pathlib.Path(sys.executable).with_name("sdpa")
+GRAPHS = pathlib.Path(__file__).parents[2] / "graphs"
+
+if sdpa_graph._core._run_command(["sdpa", "--version"]) is None:
+    pytest.skip("the package was built without CLI11", allow_module_level=True)
+
+
+def run(*arguments, command=(sys.executable, "-m", "sdpa_graph"), **keywords):
+    return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, **keywords)
+
+
+@pytest.mark.parametrize("command", [(sys.executable, "-m", "sdpa_graph"), (SCRIPT,)])
+def test_it_answers(command):
+    assert run("--version", command=command).stdout == f"sdpa-graph {sdpa_graph.__version__}\n"
+    done = run("run", GRAPHS / "stable-diffusion-1.5-middle.json", "--verify", "--json", command=command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["target"] == "cpu"
+
+
+def test_exit_codes_and_errors():
+    done = run("show", GRAPHS / "missing.json")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("sdpa: ")
+    assert run("explain", "-", "--target", "cpu", input="{}").returncode == 2
+
+
+def test_doctor_names_the_libraries_of_this_python():
+    report = json.loads(run("doctor", "--quick", "--json").stdout)
+    assert report["libraries"].splitlines()[0] == sdpa_graph.describe_runtime().splitlines()[0]
+
+
+def test_a_build_without_the_command_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(sdpa_graph._core, "_run_command", lambda words: None)
+    monkeypatch.setattr(__main__.signal, "signal", lambda *arguments: None)
+    assert __main__.main() == 2
+    assert "libcli11-dev" in capsys.readouterr().err
