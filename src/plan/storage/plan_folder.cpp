@@ -2,6 +2,7 @@
 
 #include "core/hash.h"
 #include "core/text.h"
+#include "plan/storage/open_file.h"
 
 #include <unistd.h>
 #include <algorithm>
@@ -49,21 +50,25 @@ struct StoredFile {
     std::string key, plan;
 };
 
-Result<StoredFile> read_file(fs::path const& path) {
-    std::error_code failure;
-    std::uint64_t const size = fs::file_size(path, failure);
-    std::ifstream file(path, std::ios::binary);
-    if (failure || !file) return miss(path, "is not there, or cannot be read");
+// Whether a file may be read that another user can have written.
+enum class Trust { ThisUser, Anyone };
+
+Result<StoredFile> read_file(fs::path const& path, Trust trust) {
+    OpenFile const file = OpenFile::for_reading(path);
+    if (!file.is_open()) return miss(path, "is not there, or cannot be read");
+    if (trust == Trust::ThisUser) {
+        if (std::string const reason = file.reason_to_distrust(); !reason.empty()) return miss(path, reason);
+    }
+    std::uint64_t const size = file.size();
     Header const wanted;
     Header header;
-    if (!read_bytes(file, &header, sizeof header) || header.mark != wanted.mark)
+    if (!file.read(&header, sizeof header) || header.mark != wanted.mark)
         return miss(path, "does not begin as a stored plan of this library does");
     bool const has_sizes = header.key_bytes <= size && header.plan_bytes <= size &&
                            sizeof header + header.key_bytes + header.plan_bytes == size;
     if (!has_sizes) return miss(path, "has another size than it says");
     StoredFile found{std::string(header.key_bytes, '\0'), std::string(header.plan_bytes, '\0')};
-    if (!read_bytes(file, found.key.data(), found.key.size()) ||
-        !read_bytes(file, found.plan.data(), found.plan.size()))
+    if (!file.read(found.key.data(), found.key.size()) || !file.read(found.plan.data(), found.plan.size()))
         return miss(path, "ends early");
     if (hash_of_bytes(found.plan) != header.hash_of_plan) return miss(path, "is damaged");
     return found;
@@ -112,11 +117,9 @@ bool write_whole(fs::path const& path, std::initializer_list<std::string_view> p
     fs::path const unfinished = unused_name(path);
     std::error_code failure;
     fs::create_directories(path.parent_path(), failure);
-    std::ofstream file;
-    if (!failure) file.open(unfinished, std::ios::binary | std::ios::trunc);
-    for (std::string_view const part : parts) file.write(part.data(), static_cast<std::streamsize>(part.size()));
-    file.close();
-    bool const is_written = !failure && file.good();
+    OpenFile file = OpenFile::create(unfinished);
+    bool const is_whole = std::all_of(parts.begin(), parts.end(), [&](auto part) { return file.write(part); });
+    bool const is_written = file.close() && is_whole;
     if (is_written) fs::rename(unfinished, path, failure);
     if (is_written && !failure) return true;
     std::error_code ignored;
@@ -133,7 +136,7 @@ fs::path PlanFolder::file_of(std::string const& key) const {
 }
 
 Result<std::string> PlanFolder::read(std::string const& key) const {
-    auto stored = read_file(file_of(key));
+    auto stored = read_file(file_of(key), Trust::ThisUser);
     if (stored.is_bad()) return stored.error();
     if (stored.value().key != key) return miss(file_of(key), "is the plan of another graph or environment");
     return std::move(stored).value().plan;
@@ -158,9 +161,9 @@ Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
     std::int64_t copied = 0;
     auto const copy = [&](fs::path const& path) -> error_t {
         if (!begins_as_stored_plan(path)) return {};
-        auto const stored = read_file(path);
+        auto const stored = read_file(path, Trust::Anyone);  // the caller names this store as one to trust
         fs::path const other = into / path.parent_path().filename() / path.filename();
-        if (stored.is_bad() || read_file(other).is_good()) return {};
+        if (stored.is_bad() || read_file(other, Trust::ThisUser).is_good()) return {};
         PlanFolder const folder(other.parent_path());
         SDPA_GRAPH_TRY(folder.write(stored.value().key, stored.value().plan));
         std::error_code ignored;

@@ -13,7 +13,8 @@
 namespace cudnn_frontend::plan {
 
 // Writes a file, in a folder that is made if it is not there, under a name that no other thread or process uses, and
-// renames it, so that readers find whole files alone. Whether it is there; where it is not, the one before it stays.
+// renames it, so that readers find whole files alone. Only its owner can write it. Whether it is there; where it is
+// not, the one before it stays.
 bool write_whole(std::filesystem::path const& path, std::initializer_list<std::string_view> parts);
 
 // Safe from many threads and processes.
@@ -21,7 +22,8 @@ class PlanFolder {
    public:
     explicit PlanFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    // The bytes that were written under exactly this key. The error says why there are none.
+    // The bytes that were written under exactly this key, by this user or root: they are code. The error says why there
+    // are none.
     Result<std::string> read(std::string const& key) const;
     // Replaces what was there. What was there stays if that fails.
     error_t write(std::string const& key, std::string_view bytes) const;
@@ -36,7 +38,7 @@ class PlanFolder {
 
 // All files of a store, with the folders of its environments. Each returns how many files it copied or removed.
 
-// Copies the whole files that the other store lacks.
+// Copies the whole files that the other store lacks, also those that other users have written.
 Result<std::int64_t> merge_stores(std::filesystem::path const& from, std::filesystem::path const& into);
 // The keys of whole files, of so many at most; none where the store cannot be read.
 std::vector<std::string> keys_of_store(std::filesystem::path const& store, std::size_t most);

@@ -1,9 +1,11 @@
 // Plans in files, whole and damaged.
 #include "plan/storage/plan_folder.h"
 #include "support/catch.h"
+#include "support/skip.h"
 
 #include <sdpa_graph/plan_store.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <atomic>
 #include <chrono>
@@ -95,6 +97,40 @@ TEST_CASE("plan folder: a file of another key is a miss") {
     REQUIRE(plans.write("a", plan(1)).is_good());
     fs::copy_file(plans.file_of("a"), plans.file_of("b"));
     CHECK(contains(why_missed(plans, "b"), "is the plan of another graph or environment"));
+}
+
+TEST_CASE("plan folder: a file that other users can write is a miss") {
+    Folder const folder;
+    PlanFolder const plans(folder.path());
+    mode_t const before = umask(0);
+    bool const is_written = plans.write("key", plan(3)).is_good();
+    umask(before);
+    REQUIRE(is_written);
+    fs::path const file = plans.file_of("key");
+    CHECK((fs::status(file).permissions() & (fs::perms::group_write | fs::perms::others_write)) == fs::perms::none);
+    CHECK(plans.read("key").is_good());
+    for (fs::perms const writable : {fs::perms::group_write, fs::perms::others_write}) {
+        fs::permissions(file, writable, fs::perm_options::add);
+        CHECK(contains(why_missed(plans, "key"), "can be written by other users (mode 6"));
+        fs::permissions(file, writable, fs::perm_options::remove);
+        CHECK(plans.read("key").is_good());
+    }
+}
+
+TEST_CASE("plan folder: a file of another user is a miss, until it is merged") {
+    if (geteuid() != 0) {
+        sdpa_test::skip("only root can give files to other users");
+        return;
+    }
+    Folder const folder;
+    PlanFolder const theirs(folder.path() / "theirs" / "environment"), ours(folder.path() / "ours" / "environment");
+    REQUIRE(theirs.write("key", plan(3)).is_good());
+    REQUIRE(chown(theirs.file_of("key").c_str(), 12345, 12345) == 0);
+    CHECK(contains(why_missed(theirs, "key"), "belongs to user 12345, expected this user, 0, or root"));
+    auto const copied = cudnn_frontend::plan::merge_stores(folder.path() / "theirs", folder.path() / "ours");
+    REQUIRE(copied.is_good());
+    CHECK(copied.value() == 1);
+    CHECK(ours.read("key").is_good());
 }
 
 TEST_CASE("plan folder: what cannot be written is an error, and leaves nothing behind") {
