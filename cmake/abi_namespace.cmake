@@ -16,3 +16,10 @@ if(SDPA_GRAPH_ABI_NAMESPACE)
   set(library_definitions cudnn_frontend=${library_namespace} sdpa_graph=${interfaces_namespace})
   add_compile_definitions(${library_definitions})
 endif()
+
+# Programs run with each library of the number with which they were linked: docs/releases.md. Before 1.0 a minor version may
+# change what programs rely on.
+set(library_abi ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(library_abi 0.${PROJECT_VERSION_MINOR})
+endif()

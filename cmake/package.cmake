@@ -1,14 +1,27 @@
-# What is installed: the library, its headers, the CMake packages and the pkg-config file. It is relocatable.
+# What is installed: the library, its headers, the CMake packages and the pkg-config file. It is relocatable. The components are
+# library, development and tools: what programs need to run, what building them needs, and the command.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sdpa_graph)
 
-install(TARGETS sdpa_graph EXPORT sdpa_graph INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(TARGETS sdpa_graph EXPORT sdpa_graph INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  ARCHIVE COMPONENT development
+  LIBRARY COMPONENT library NAMELINK_COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sdpa_graph/devices
-  FILES_MATCHING PATTERN "*.json")
-install(EXPORT sdpa_graph NAMESPACE sdpa_graph:: FILE sdpa_graphTargets.cmake DESTINATION ${package_dir})
+  COMPONENT development FILES_MATCHING PATTERN "*.json")
+install(EXPORT sdpa_graph NAMESPACE sdpa_graph:: FILE sdpa_graphTargets.cmake DESTINATION ${package_dir}
+  COMPONENT development)
+
+# In a folder with the library's number, since several versions of the library may be installed.
+set(runtime_package lib${library_name}${library_abi})
+string(REPLACE _ - runtime_package ${runtime_package})
+set(documents_dir ${CMAKE_INSTALL_DATADIR}/doc/${runtime_package})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${documents_dir} COMPONENT library)
+install(FILES ${sdpa_documents} DESTINATION ${documents_dir}/docs COMPONENT library)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sdpa_graphConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -17,7 +30,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/sdpa_graphConfigV
 install(FILES
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfig.cmake
   ${PROJECT_BINARY_DIR}/package/sdpa_graphConfigVersion.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT development)
 
 # The same for projects that look for the existing frontend.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/cudnn_frontendConfigVersion.cmake
@@ -25,7 +38,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/cudnn_frontendCon
 install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/cudnn_frontendConfig.cmake
   ${PROJECT_BINARY_DIR}/package/cudnn_frontendConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cudnn_frontend)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cudnn_frontend COMPONENT development)
 
 # The pkg-config file derives the prefix from its own location.
 file(RELATIVE_PATH prefix_from_pkgconfig
@@ -38,4 +51,7 @@ endif()
 list(TRANSFORM library_definitions PREPEND " -D" OUTPUT_VARIABLE pkgconfig_definitions)
 list(JOIN pkgconfig_definitions "" pkgconfig_definitions)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/sdpa_graph.pc.in ${PROJECT_BINARY_DIR}/package/sdpa_graph.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/sdpa_graph.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/package/sdpa_graph.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT development)
+
+include(debian_packages)

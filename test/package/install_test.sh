@@ -11,6 +11,14 @@ mkdir "$work/moved"
 mv "$work/first" "$work/moved/prefix"
 prefix=$work/moved/prefix
 
+# The components together are what is installed, and no file is in two of them.
+for component in library development tools; do
+    mkdir -p "$work/parts/$component"
+    cmake --install "$build" --component "$component" --prefix "$work/parts/$component" >/dev/null
+done
+files() { (cd "$1" && find . -type f -o -type l) | sort; }
+diff <(files "$prefix") <(for part in "$work"/parts/*; do files "$part"; done | sort)
+
 source_dir=$(cd "$consumer/../../.." && pwd)
 if find "$prefix" -name '*.cmake' -o -name '*.pc' | xargs grep -lF -e "$work" -e "$build" -e "$source_dir"; then
     echo "these files name the place that the package was built in or installed to"
@@ -33,6 +41,17 @@ libraries=$(dirname "$package")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$package pkg-config --cflags --libs sdpa_graph)"
 "$compiler" -std=c++17 "$consumer/main.cpp" "${flags[@]}" -o "$work/consumer"
 LD_LIBRARY_PATH=$libraries "$work/consumer"
+
+# Errors cite documents, which come with the library.
+cited=$(grep -rhE '\bdocs/' "$source_dir/src" "$source_dir/tools/sdpa" --include=*.cpp --include=*.h | grep -vE '^ *//' |
+    grep -oE '\bdocs/[a-z-]+\.md' | sort -u)
+documents=$(dirname "$(find "$prefix/share/doc" -name LICENSE)")
+for document in $cited SECURITY.md; do
+    if [[ ! -s $documents/$document ]]; then
+        echo "$document is cited, and is not in $documents"
+        exit 1
+    fi
+done
 
 # The command, if this build has it, finds the library that was moved with it.
 if [[ -x $prefix/bin/sdpa ]]; then

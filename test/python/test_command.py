@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,8 @@ import sdpa_graph
 from sdpa_graph import __main__
 
 SCRIPT = pathlib.Path(sys.executable).with_name("sdpa")
-GRAPHS = pathlib.Path(__file__).parents[2] / "graphs"
+ROOT = pathlib.Path(__file__).parents[2]
+GRAPHS = ROOT / "graphs"
 
 if sdpa_graph._core._run_command(["sdpa", "--version"]) is None:
     pytest.skip("the package was built without CLI11", allow_module_level=True)
@@ -34,9 +36,20 @@ def test_exit_codes_and_errors():
     assert run("explain", "-", "--target", "cpu", input="{}").returncode == 2
 
 
-def test_doctor_names_the_libraries_of_this_python():
+def test_doctor_finds_the_libraries_that_the_package_finds():
     report = json.loads(run("doctor", "--quick", "--json").stdout)
-    assert report["libraries"].splitlines()[0] == sdpa_graph.describe_runtime().splitlines()[0]
+    program = "import sdpa_graph; print(sdpa_graph.describe_runtime())"
+    described = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
+    assert report["libraries"].splitlines()[0] == described.splitlines()[0]
+
+
+def test_the_documents_that_errors_cite_are_in_the_package():
+    sources = [path for folder in ("src", "python/src", "python/sdpa_graph", "tools/sdpa") for path in (ROOT / folder).rglob("*.*")]
+    lines = [line for path in sources if path.suffix in (".cpp", ".h", ".py") for line in path.read_text().splitlines()]
+    cited = {name for line in lines if not line.lstrip().startswith("//") for name in re.findall(r"\bdocs/([a-z-]+\.md)", line)}
+    assert {"cudnn.md", "json.md"} <= cited
+    documents = pathlib.Path(sdpa_graph.__file__).parent / "docs"
+    assert cited - {path.name for path in documents.iterdir()} == set()
 
 
 def test_a_build_without_the_command_says_so(monkeypatch, capsys):

@@ -46,7 +46,6 @@ Option_syntax syntax_of(CLI::Option const& option) {
     syntax.choices = choices_in(type);
     if (syntax.choices.empty()) syntax.choices = targets_of(syntax);
     syntax.fallback = option.get_default_str();
-    syntax.is_required = option.get_required();
     syntax.is_list = option.get_items_expected_max() > 1;
     return syntax;
 }

@@ -12,7 +12,7 @@ struct Option_syntax {
     std::vector<std::string> names;  // such as --target, --for; of a positional argument its name alone
     std::string description, value, fallback;
     std::vector<std::string> choices;  // values to offer: all that are accepted, or the names of targets
-    bool takes_value = false, is_positional = false, is_required = false, is_list = false;
+    bool takes_value = false, is_positional = false, is_list = false;
 };
 
 struct Syntax {
