@@ -1,11 +1,13 @@
 // The names that the code blocks of docs/guide.md use without declaring them.
 #pragma once
 
+#include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/fp8.h>
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/neighborhood_picture.h>
 #include <cudnn_frontend/process.h>
 #include <cudnn_frontend/score_modifiers.h>
+#include <cudnn_frontend/verification.h>
 
 #include <cmath>
 #include <cstdint>

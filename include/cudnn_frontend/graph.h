@@ -16,6 +16,8 @@ namespace cudnn_frontend {
 
 struct Explanation;      // explanation.h
 struct Plan_candidates;  // there, too
+class Verification;      // verification.h
+struct Verification_options;
 
 namespace detail {
 struct Graph_access;
@@ -350,6 +352,27 @@ class SDPA_GRAPH_API Graph {
                    workspace_bytes < 0 ? 0 : workspace_bytes);
     }
 
+    // Compares the results of a run, in the memory of its pack, with those of the reference on the same inputs, and
+    // searches for what explains wrong ones: include verification.h. Needs a plan, waits for the GPU's work, and takes
+    // some seconds at most; of a large graph it compares a sample.
+    template <class Map>
+    error_t verify(Map const& pack, Verification& verification) const {
+        return compare(Variant_pack::of(pack), nullptr, verification);
+    }
+    template <class Map>
+    error_t verify(Map const& pack, Verification_options const& options, Verification& verification) const {
+        return compare(Variant_pack::of(pack), &options, verification);
+    }
+
+    // One JSON document for a report of a failure, docs/capsules.md: the graph, versions, libraries, device, plan,
+    // candidates and findings; with a pack also alignments of pointers, and lengths and offsets in the host's memory.
+    // No data of tensors.
+    error_t capsule(std::string& json) const;
+    template <class Map>
+    error_t capsule(Map const& pack, std::string& json) const {
+        return describe(Variant_pack::of(pack), json);
+    }
+
     // Times every built plan on the caller's memory; execute() runs the fastest from then on.
     template <class Map>
     error_t autotune(cudnnHandle_t handle, Map const& pack, void* workspace, void* = nullptr) {
@@ -430,6 +453,8 @@ class SDPA_GRAPH_API Graph {
     error_t run_overridden(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index,
                            std::vector<std::int64_t> const& uids, std::vector<std::vector<std::int64_t>> const& dims,
                            std::vector<std::vector<std::int64_t>> const& strides) const;
+    error_t compare(Variant_pack pack, Verification_options const* options, Verification& verification) const;
+    error_t describe(Variant_pack pack, std::string& json) const;
     error_t tune(detail::Run_queue queue, Variant_pack pack, void* workspace);
     error_t fill_cuda_graph(detail::Run_queue queue, Variant_pack pack, void* workspace, CUgraph_st* graph,
                             bool is_update);

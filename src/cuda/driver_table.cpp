@@ -30,6 +30,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.copy_to_host, "cuMemcpyDtoH_v2");
     find(driver.fill_bytes, "cuMemsetD8Async");
     find(driver.context_of_stream, "cuStreamGetCtx");
+    find(driver.wait_for_context, "cuCtxSynchronize");
     find(driver.wait_for_stream, "cuStreamSynchronize");
     find(driver.is_capturing, "cuStreamIsCapturing");
     find(driver.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");

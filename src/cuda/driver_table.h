@@ -24,6 +24,7 @@ struct Driver {
     decltype(&cuCtxGetCurrent) current_context = nullptr;
     decltype(&cuCtxSetCurrent) set_current_context = nullptr;
     decltype(&cuCtxGetDevice) device_of_context = nullptr;
+    decltype(&cuCtxSynchronize) wait_for_context = nullptr;
     decltype(&cuDevicePrimaryCtxRetain) retain_context = nullptr;
     decltype(&cuDevicePrimaryCtxRelease) release_context = nullptr;
 

@@ -1,6 +1,7 @@
 // The stages of Graph from check to a plan.
 #include "api/attributes/tensor_access.h"
 #include "api/backends.h"
+#include "api/capsule/capsule.h"
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/known_graphs.h"
@@ -141,6 +142,15 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
     });
 }
 
+// The same for a stage of a build, of which a capsule is kept if it fails.
+template <class Body, class Details = std::string (*)()>
+error_t run_build_stage(char const* stage, Graph const& graph, Graph::Impl const* impl, Body const& body,
+                        Details const& details = no_details) noexcept {
+    error_t const error = run_stage(stage, impl, body, details);
+    if (error.is_bad()) api::keep_capsule(graph, nullptr, {stage, error});
+    return error;
+}
+
 // If no plan can be built, the data kept about the graph may be the cause, so it is dropped.
 error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
     error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
@@ -193,6 +203,7 @@ error_t Graph::build_operation_graph(Target const& target) {
     bool is_known = false;
     auto const lower = [&]() -> error_t {
         impl().planner.reset();
+        impl().asked_for = target;
         auto const checked = check_and_fill(impl());
         if (checked.is_bad()) return checked.error();
         auto const& graph = checked.value().object;
@@ -205,8 +216,8 @@ error_t Graph::build_operation_graph(Target const& target) {
         impl().take(proposed.value().object, graph, target);
         return {};
     };
-    return run_stage("build_operation_graph", impl_, lower,
-                     [&] { return impl_->planned->graph.remarks() + remark_on(is_known); });
+    return run_build_stage("build_operation_graph", *this, impl_, lower,
+                           [&] { return impl_->planned->graph.remarks() + remark_on(is_known); });
 }
 
 error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }
@@ -224,8 +235,8 @@ error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
         if (!has_planner(impl_)) return no_operation_graph("create_execution_plans");
         return modes.empty() ? no_modes() : advance(impl_->planner, impl_->planner->with_candidates(modes));
     };
-    return run_stage("create_execution_plans", impl_, create,
-                     [&] { return ", candidates: " + std::to_string(impl_->planner->candidate_count()); });
+    return run_build_stage("create_execution_plans", *this, impl_, create,
+                           [&] { return ", candidates: " + std::to_string(impl_->planner->candidate_count()); });
 }
 
 error_t Graph::create_execution_plan(std::int64_t const engine, std::initializer_list<Knob_choice> knobs) {
@@ -256,7 +267,7 @@ error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>
 }
 
 error_t Graph::check_support() {
-    return run_stage("check_support", impl_, [&] {
+    return run_build_stage("check_support", *this, impl_, [&] {
         return has_candidates(impl_) ? impl_->planner->check_support(impl_->settings.filters)
                                      : no_candidates("check_support");
     });
@@ -272,7 +283,7 @@ error_t Graph::build_plans(BuildPlanPolicy_t const policy, bool const multithrea
         if (watch.has_compiled()) api::keep_wanted(impl_->planned->graph.spec(), *impl_->planner->plan());
         return {};
     };
-    return run_stage("build_plans", impl_, build, [&] { return plan_text(*this); });
+    return run_build_stage("build_plans", *this, impl_, build, [&] { return plan_text(*this); });
 }
 
 error_t Graph::build_plans(cudnnHandle_t const&, BuildPlanPolicy_t const policy, bool const multithreaded) {
@@ -283,7 +294,8 @@ error_t Graph::build_plan_at_index(std::int64_t const index) {
     auto const build = [&] {
         return has_candidates(impl_) ? impl_->planner->build_at(index) : no_candidates("build_plan_at_index");
     };
-    return run_stage("build_plan_at_index", impl_, build, [&] { return ", index " + std::to_string(index); });
+    return run_build_stage("build_plan_at_index", *this, impl_, build,
+                           [&] { return ", index " + std::to_string(index); });
 }
 
 error_t Graph::build_plan_at_index(cudnnHandle_t const&, std::int64_t const index) {

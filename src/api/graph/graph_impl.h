@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Graph::Impl : nodes::GraphHead {
     // The graph from which planner was made, and its plans for other shapes, where they may be overridden.
     std::shared_ptr<plan::CheckedGraph const> planned;
     Target::Kind planned_for = Target::Kind::CUDA;
+    std::optional<Target> asked_for;  // the target of the last build, also of one that failed
     std::shared_ptr<plan::ShapePlans> shape_plans;
     int running_modifiers = 0;                          // score modifiers that are being called, one within another
     std::vector<nodes::ModifierFault> modifier_faults;  // of the innermost of them

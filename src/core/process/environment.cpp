@@ -58,6 +58,7 @@ std::int64_t replay_after() {
 std::string plan_store() { return read("SDPA_GRAPH_PLAN_STORE"); }
 bool is_plan_store_frozen() { return is_on("SDPA_GRAPH_PLAN_STORE_FROZEN"); }
 std::string wanted_of_plan_store() { return read("SDPA_GRAPH_PLAN_STORE_WANTED"); }
+std::string capsules() { return read("SDPA_GRAPH_CAPSULES"); }
 int log_level() { return read_number<int>("CUDNN_FRONTEND_LOG_INFO").value_or(0); }
 std::string log_file() { return read("CUDNN_FRONTEND_LOG_FILE"); }
 std::vector<std::string> cudnn_folders() { return read_all({"CUDNN_PATH", "CUDNN_HOME"}); }

@@ -43,6 +43,9 @@ bool is_plan_store_frozen();
 // SDPA_GRAPH_PLAN_STORE_WANTED: the folder for graphs of which something was compiled; empty where it is not set.
 std::string wanted_of_plan_store();
 
+// SDPA_GRAPH_CAPSULES: the folder for a capsule of each build or run that fails; empty where it is not set.
+std::string capsules();
+
 // CUDNN_FRONTEND_LOG_INFO: a number above 0 enables the log; 0 where it is not set or not a number.
 int log_level();
 // CUDNN_FRONTEND_LOG_FILE: stdout, stderr or a file; without it there is no log.

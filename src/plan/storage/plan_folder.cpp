@@ -179,7 +179,7 @@ std::vector<std::string> keys_of_store(fs::path const& store, std::size_t most) 
     std::vector<std::string> keys;
     auto const note = [&](fs::path const& path) -> error_t {
         if (keys.size() >= most || !begins_as_stored_plan(path)) return {};
-        auto stored = read_file(path);
+        auto stored = read_file(path, Trust::ThisUser);
         if (stored.is_good()) keys.push_back(std::move(stored).value().key);
         return {};
     };

@@ -3,6 +3,8 @@
 #include "fuzz/driver.h"
 #include "fuzz/graphs/runs.h"
 
+#include <cudnn_frontend/verification.h>
+
 #include <map>
 #include <optional>
 
@@ -86,6 +88,22 @@ void execute_wrongly(Machine& m, Numbers const& n) {
     m.note(graph.execute(blocks->pack, workspace));
 }
 
+// The results are wrong unless the graph was run, so that all explanations are tried.
+void verify(Machine& m, Numbers const& n) {
+    Graph const& graph = graph_of(m, n);
+    auto blocks = blocks_for(graph);
+    if (!blocks) return;
+    cudnn_frontend::Verification verification;
+    cudnn_frontend::Verification_options options;
+    options.most_scores = n.flag(1) ? n[2] : options.most_scores;
+    options.search_milliseconds = 20;
+    if (n.flag(3)) m.note(graph.execute(blocks->pack, blocks->workspace.data()));
+    m.note(graph.verify(blocks->pack, options, verification));
+    m.expect(verification.to_json().size() > 2 && !verification.to_text().empty(), "a verification has a text");
+    std::string capsule;
+    if ((n[2] & 1) != 0) m.note(graph.capsule(blocks->pack, capsule));
+}
+
 void execute_at(Machine& m, Numbers const& n) {
     auto blocks = blocks_for(graph_of(m, n));
     if (!blocks) return;
@@ -126,6 +144,7 @@ constexpr Call kCalls[] = {
     {"run.execute_overridden", execute_overridden},
     {"run.execute_by_tensors", execute_by_tensors},
     {"run.make_cuda_graph", make_cuda_graph},
+    {"run.verify", verify},
 };
 
 }  // namespace

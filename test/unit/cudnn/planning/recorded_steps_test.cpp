@@ -159,8 +159,7 @@ cudnn::LegalGraph graph_with_given_offsets() {
     cudnn::GivenOffsets offsets{{in, table}};
     for (auto const& [type, uid] : {std::pair(DataType_t::FLOAT, 2), std::pair(DataType_t::HALF, 3)}) {
         ir::ValueId const out = add(ir::Role::Output, type, uid);
-        ir::PointwiseOp copy{.mode = PointwiseMode_t::IDENTITY, .out = out};
-        copy.in[0] = in;
+        ir::PointwiseOp const copy{{.mode = PointwiseMode_t::IDENTITY}, {in, ir::kNoValue, ir::kNoValue}, out};
         builder.add({"copy", DataType_t::FLOAT, copy});
         offsets.emplace(out, table);
     }
