@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ._core import (
@@ -20,7 +20,7 @@ from .fp8_methods import Fp8_methods
 from .graph_picture import graph_picture
 from .missing_nodes import Missing_nodes
 from .pictures import Picture
-from .report import Explanation, Report
+from .report import Explanation, Report, Verification
 from .targets import default_target
 from .tuning import Plans, Progress, build_all, plans_of
 
@@ -83,6 +83,16 @@ class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
         """Whether the graph has a plan for the target, by default its own, and what is against it. Where it has none, the
         nearest graphs that have one are searched for so long."""
         return Explanation(*self._explain(target or self.target, search_milliseconds))
+
+    def verify(
+        self,
+        tensor_to_device_buffer: Mapping[Any, Any] | Sequence[Any],
+        most_scores: int | None = None,
+        search_seconds: float = 10.0,
+    ) -> Verification:
+        """Compares the results of a run, in the memory of its pack, with the reference, and searches for the mistake that
+        explains wrong ones. Of graphs with more than so many scores a sample is compared."""
+        return Verification(*self._verify(tensor_to_device_buffer, most_scores, search_seconds))
 
     def plans(self) -> Plans:
         """The candidates, best first, once they have been made."""

@@ -1,7 +1,8 @@
-"""The findings of a graph's check, its advice, and explanations of its plans."""
+"""The findings of a graph's check, its advice, explanations of its plans, and verifications of a run's results."""
 
 from __future__ import annotations
 
+import html
 import json
 from typing import Any
 
@@ -57,3 +58,26 @@ def _words_of_python(part: Any) -> Any:
     if isinstance(part, dict):
         return {name: said if name == "graph" else _words_of_python(said) for name, said in part.items()}
     return part
+
+
+class Verification(str):
+    """The comparison with the reference as text; `ok`, `results` and `explanations` have its parts, and a notebook shows
+    a table."""
+
+    ok: bool
+    sampled: bool
+    results: list[dict[str, Any]]
+    explanations: list[dict[str, str]]
+
+    def __new__(cls, text: str, parts: str) -> Verification:
+        verification = super().__new__(cls, text)
+        given = json.loads(parts)
+        verification.ok, verification.sampled = given["right"], given["sampled"]
+        verification.results, verification.explanations = given["comparisons"], given["explanations"]
+        return verification
+
+    def _repr_html_(self) -> str:
+        parts = ["name", "wrong", "elements", "worst_index", "got", "expected", "allowed"]
+        table = html_table(parts, [[result[part] for part in parts] for result in self.results])
+        notes = [_in_python(explanation["text"]) for explanation in self.explanations]
+        return table + "".join(f"<p>{html.escape(note)}</p>" for note in notes)

@@ -31,6 +31,8 @@ _FORWARDED = (
     "draw_plan",
     "draw_window",
     "print_candidates",
+    "verify",
+    "capsule",
     "set_rewrites",
     "set_shape_policy",
     "set_workspace_limit",

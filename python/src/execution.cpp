@@ -2,12 +2,15 @@
 #include "pack_keys.h"
 #include "packs.h"
 #include "streams.h"
+#include "words.h"
 
 #include <cudnn_frontend/runtime.h>
+#include <cudnn_frontend/verification.h>
 
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -111,6 +114,31 @@ void autotune(Graph& graph, py::handle pack, py::handle workspace, std::optional
         });
 }
 
+// The verification as text in Python's words, and as JSON.
+std::pair<std::string, std::string> verify(Graph& graph, py::handle pack, std::optional<std::int64_t> most_scores,
+                                           double search_seconds) {
+    Place place(handle_for(graph, std::nullopt));
+    Pack const given = read_pack(graph, place, as_dictionary(graph, pack, std::nullopt), {});
+    fe::Verification_options options;
+    if (most_scores) options.most_scores = *most_scores;
+    options.search_milliseconds = static_cast<std::int64_t>(search_seconds * 1000.0);
+    fe::Verification result;
+    check(run_unlocked([&] { return graph.inner.verify(given.by_uid(), options, result); }));
+    return {in_python(result.to_text()), result.to_json()};
+}
+
+std::string capsule(Graph& graph, py::handle pack) {
+    std::string json;
+    if (pack.is_none()) {
+        check(graph.inner.capsule(json));
+        return json;
+    }
+    Place place(handle_for(graph, std::nullopt));
+    Pack const given = read_pack(graph, place, as_dictionary(graph, pack, std::nullopt), {});
+    check(graph.inner.capsule(given.by_uid(), json));
+    return json;
+}
+
 // Runs with addresses in the order of _get_variant_pack_uids_sorted(), unchecked.
 void execute_with_pointers(Graph& graph, std::vector<std::uintptr_t> const& addresses, std::uintptr_t workspace,
                            std::optional<std::intptr_t> handle) {
@@ -162,6 +190,9 @@ void bind_execution(Graph_class& graph) {
              py::arg("index") = 0, handle, uids, shapes, strides, tensor_uids)
         .def("autotune", &autotune, pack, py::arg("workspace").none(true) = unset, handle,
              "Times every built plan on the pack's memory; execute() runs the fastest from then on.")
+        .def("_verify", &verify, pack, py::arg("most_scores").none(true) = unset, py::arg("search_seconds") = 10.0)
+        .def("capsule", &capsule, py::arg("tensor_to_device_buffer").none(true) = unset,
+             "One JSON document for a report of a failure, with no data of tensors: docs/capsules.md.")
         .def("get_autotune_workspace_size", [](Graph const& self) { return self.inner.get_autotune_workspace_size(); })
         .def("_execute_with_ptrs", &execute_with_pointers, py::arg("ptrs"), py::arg("workspace_ptr") = 0, handle)
         .def("_get_variant_pack_uids_sorted",
