@@ -67,11 +67,24 @@ class Run(CommandTest):
         self.assertLess(worst["worst_index"][2], 15)  # the last row has no key more
         self.assertGreater(abs(worst["got"] - worst["expected"]), worst["allowed"])
         text = self.expect(NO, "run", "-", "--against", wrong, input=right)
-        self.assertIn("wrong: see the worst elements above", text)
+        self.assertIn("wrong: errors exceed the allowed ones\n  O: wrong elements within [0, 0-1, 0-14, 0-7]\n", text)
+        self.assertIn("explained by: one key too few is visible right of the diagonal: right_bound 0 in place of 1 (mask_shifted)", text)
+
+    def test_large_graphs_are_compared_in_samples(self):
+        graph = attention(queries=200, keys=200, batches=2, right_bound=0)
+        verdict = self.expect_json(YES, "run", "-", "--verify", "--most-scores", 10000, input=graph)["verdict"]
+        self.assertTrue(verdict["sampled"])
+        self.assertEqual(verdict["scores"], 2 * 2 * 200 * 200)
+        self.assertLess(verdict["scores_compared"], 20000)
+        self.assertLess(100, verdict["comparisons"][0]["elements"])
 
     def test_too_many_scores(self):
-        self.assertIn("--verify: found 512 scores, expected at most 100",
-                      self.expect(USAGE, "run", "-", "--verify", "--most-scores", 100, input=attention()))
+        graph = padded(attention(queries=40, keys=40, batches=3, dropout_probability=0.5))
+        for name, place in (("seed", "t6"), ("offset", "t7")):
+            graph["tensors"][place] = tensor(name, 10 + int(place[1]), (1, 1, 1, 1), data_type="INT64")
+            graph["nodes"][0]["inputs"][name] = place
+        self.assertIn("found a graph with 9600 scores of which no sample can be compared",
+                      self.expect(USAGE, "run", "-", "--verify", "--most-scores", 100, input=graph))
 
     def test_targets(self):
         self.assertIn("for which plans can be made and not run", self.expect(USAGE, "run", "-", "--target", "h100", input=attention()))

@@ -79,6 +79,8 @@ int run_command_line(int argc, char const* const* argv) {
     add_run(app, action);
     add_bench(app, action);
     add_matrix(app, action);
+    add_verify(app, action);
+    add_capsule(app, action);
     add_completion(app, action);
     add_man(app, action);
     try {

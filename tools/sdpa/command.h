@@ -35,6 +35,8 @@ void add_mask(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_matrix(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+void add_capsule(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);
 

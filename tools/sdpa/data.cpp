@@ -63,8 +63,13 @@ class Maker {
         : document_(document), graph_(graph), options_(options), random_(options.seed), ports_(ports_of(document)) {}
 
     Memories make();
+    Memories described() {
+        describe();
+        return std::move(all_);
+    }
 
    private:
+    Sizes given_at(std::string const& port) const;
     Sizes dim_of_port(char const* port) const;
     std::int64_t field(char const* name) const;
     std::int64_t longest(bool is_keys) const;
@@ -76,6 +81,7 @@ class Maker {
     void fill_numbers(Memory& memory);
     void fill_integers(Memory& memory);
     void fill_offsets();
+    void fill_given();
     Sizes const& starts_for(std::int64_t offset_uid, Memory const& memory, std::int64_t multiplier);
 
     Json const& document_;
@@ -134,10 +140,24 @@ bool Maker::has_same_lengths() const {
     return std::any_of(of_keys.begin(), of_keys.end(), [&](auto const& id) { return of_queries.contains(id); });
 }
 
+// The given integers of the tensor at a port; none where it has none.
+Sizes Maker::given_at(std::string const& port) const {
+    for (auto const& [uid, memory] : all_) {
+        auto const found = options_.given.find(uid);
+        if (memory.port == port && found != options_.given.end()) return {found->second.begin(), found->second.end()};
+    }
+    return {};
+}
+
 Sizes const& Maker::lengths(bool is_keys) {
-    if (is_keys && has_same_lengths()) return lengths(false);
     Sizes& all = lengths_[is_keys];
     if (!all.empty()) return all;
+    std::string const side = is_keys ? "kv" : "q";
+    if (all = given_at("seq_len_" + side); !all.empty()) return all;
+    Sizes const sums = given_at("cu_seq_len_" + side);
+    for (std::size_t i = 1; i < sums.size(); ++i) all.push_back(sums[i] - sums[i - 1]);
+    if (!all.empty()) return all;
+    if (is_keys && has_same_lengths()) return all = lengths(false);
     std::int64_t const batches = dim_of_port("Q")[0];
     std::int64_t most = longest(is_keys);
     std::int64_t const total = field(is_keys ? "max_total_seq_len_kv" : "max_total_seq_len_q");
@@ -169,19 +189,28 @@ void Maker::describe() {
     }
 }
 
+// Elements from the first to past the last of so many rows.
+std::int64_t span_of(Memory const& memory, std::int64_t rows) {
+    std::int64_t span = rows <= 0 ? 0 : 1;
+    for (std::size_t axis = 1; axis < memory.dim.size(); ++axis)
+        span += std::max<std::int64_t>((axis == 2 ? rows : memory.dim[axis]) - 1, 0) * memory.stride[axis];
+    return span;
+}
+
 // Where each entry of a ragged tensor starts, in units of its multiplier.
 Sizes const& Maker::starts_for(std::int64_t offset_uid, Memory const& memory, std::int64_t multiplier) {
     Sizes& starts = offsets_[offset_uid];
     if (!starts.empty()) return starts;
+    if (auto const given = options_.given.find(offset_uid); given != options_.given.end()) {
+        starts.assign(given->second.begin(), given->second.end());
+        return starts;
+    }
     starts.push_back(0);
     bool const is_table = memory.port.starts_with("page_table");
     Sizes const pages = dim_of_port(memory.port == "page_table_k" ? "K" : "V");
     for (std::int64_t const length : lengths(is_key_side(memory.port))) {
         std::int64_t const rows = is_table ? (length + pages[2] - 1) / pages[2] : length;
-        std::int64_t span = rows == 0 ? 0 : 1;
-        for (std::size_t axis = 1; axis < memory.dim.size(); ++axis)
-            span += std::max<std::int64_t>((axis == 2 ? rows : memory.dim[axis]) - 1, 0) * memory.stride[axis];
-        std::int64_t const elements = std::max(span, rows * memory.stride[2]);
+        std::int64_t const elements = std::max(span_of(memory, rows), rows * memory.stride[2]);
         starts.push_back(starts.back() + (elements + multiplier - 1) / multiplier);
     }
     return starts;
@@ -204,6 +233,10 @@ void Maker::lay_out(Memory& memory) {
         if (memory.port.starts_with("page_table")) {
             std::int64_t const page = dim_of_port(memory.port == "page_table_k" ? "K" : "V")[2];
             for (std::int64_t& rows : memory.rows) rows = (rows + page - 1) / page;
+        }
+        for (std::size_t b = 0; b < memory.rows.size(); ++b) {
+            if (memory.starts[b] < 0) throw Failure("found a ragged offset below 0, expected 0 or more");
+            elements = std::max(elements, memory.starts[b] + span_of(memory, memory.rows[b]));
         }
     }
     memory.bytes.assign(static_cast<std::size_t>(elements * element_bits(memory.type) / 8), std::byte{0xFF});
@@ -275,6 +308,18 @@ void Maker::fill_offsets() {
     }
 }
 
+void Maker::fill_given() {
+    for (auto const& [uid, numbers] : options_.given) {
+        Memory& memory = all_.at(uid);
+        Sizes strides(memory.dim.size(), 1);
+        for (std::size_t axis = strides.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * memory.dim[axis];
+        memory.for_each([&, &numbers = numbers](Sizes const& index, std::int64_t at) {
+            std::int64_t const place = std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0});
+            memory.set(at, numbers[static_cast<std::size_t>(place)]);
+        });
+    }
+}
+
 Memories Maker::make() {
     describe();
     for (auto& [uid, memory] : all_) lay_out(memory);
@@ -282,6 +327,7 @@ Memories Maker::make() {
         if (!offsets_.contains(uid)) fill(memory);
     }
     fill_offsets();
+    fill_given();
     return std::move(all_);
 }
 
@@ -299,8 +345,8 @@ bool is_computed(Json const& document, std::string const& id) {
     return false;
 }
 
-// O and Stats of forward on the same numbers.
-void fill_results_of_forward(Json const& document, Memories& memories) {
+// O and Stats of forward on the same numbers, except those that were given.
+void fill_results_of_forward(Json const& document, Given_numbers const& given, Memories& memories) {
     auto const forward = forward_of(document);
     if (!forward) return;
     Memories inputs;
@@ -318,7 +364,7 @@ void fill_results_of_forward(Json const& document, Memories& memories) {
     run_on_host(*forward, fe::Target::cpu(), inputs);
     for (auto const& [port, id] : outputs.items()) {
         std::int64_t const uid = document["tensors"][id.get<std::string>()]["uid"].get<std::int64_t>();
-        memories.at(uid).bytes = inputs.at(uid).bytes;
+        if (!given.contains(uid)) memories.at(uid).bytes = inputs.at(uid).bytes;
     }
 }
 
@@ -366,8 +412,12 @@ std::optional<Json> forward_of(Json const& document) {
 
 Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_options const& options) {
     Memories memories = Maker(document, graph, options).make();
-    if (options.computes_forward) fill_results_of_forward(document, memories);
+    if (options.computes_forward) fill_results_of_forward(document, options.given, memories);
     return memories;
+}
+
+Memories describe_tensors(Json const& document, fe::graph::Graph const& graph) {
+    return Maker(document, graph, {}).described();
 }
 
 std::vector<std::byte> make_workspace(std::int64_t bytes) {

@@ -8,10 +8,14 @@
 
 namespace sdpa {
 
+// Numbers of a tensor in the order of its indices, in place of made ones.
+using Given_numbers = std::map<std::int64_t, std::vector<double>>;  // by uid
+
 struct Data_options {
     std::uint64_t seed = 1;
     bool has_full_lengths = false;  // else the sequences have lengths of their own
     bool computes_forward = true;   // else O and Stats of backward are random, which only the time may depend on
+    Given_numbers given = {};
 };
 
 // The document with a uid for each tensor, so that packs can name it.
@@ -20,6 +24,9 @@ Json with_uids(Json const& document);
 // A built graph of such a document: memory for each tensor of its pack. Results are filled with NaN. Where backward
 // needs O and Stats of forward, they are computed on the CPU.
 Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_options const& options);
+
+// The tensors of the graph's pack, without data.
+Memories describe_tensors(Json const& document, fe::graph::Graph const& graph);
 
 // The graph of forward attention whose O and Stats the document's backward node reads; nothing where it has none.
 std::optional<Json> forward_of(Json const& document);

@@ -1,5 +1,7 @@
 #include "input.h"
 
+#include "output.h"
+
 #include <cudnn_frontend/runtime.h>
 
 #include <algorithm>
@@ -22,12 +24,6 @@ struct Close {
         if (file != stdin) std::fclose(file);
     }
 };
-
-std::string joined(std::vector<std::string> const& names) {
-    std::string text;
-    for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
 
 }  // namespace
 
@@ -59,11 +55,25 @@ fe::error_t graph_of(Json const& document, fe::graph::Graph& graph) {
     return graph.deserialize(document.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+// The document of a capsule; null for other texts.
+static Json parse_capsule(std::string const& name, std::string const& text) {
+    constexpr char const* kFormat = "sdpa-graph-capsule";
+    if (text.find(kFormat) == std::string::npos) return nullptr;
+    Json const document = Json::parse(text, nullptr, false);
+    if (!document.is_object() || document.value("format", Json()) != kFormat) return nullptr;
+    if (document.value("version", Json()) != 1 || !member(document, "graph").is_object())
+        throw Failure(name +
+                      ": found a capsule of another version or without a graph, expected version 1, docs/capsules.md");
+    return document;
+}
+
 Graph_file parse_graph(std::string const& name, std::string const& text) {
     Graph_file file{name, {}, {}};
-    fe::error_t const error = file.graph.deserialize(text);
+    file.capsule = parse_capsule(name, text);
+    std::string const& graph = file.capsule.is_null() ? text : file.capsule["graph"].dump();
+    fe::error_t const error = file.graph.deserialize(graph);
     if (error.is_bad()) throw Failure(name + ": " + error.err_msg);
-    file.document = Json::parse(text);
+    file.document = Json::parse(graph);
     return file;
 }
 

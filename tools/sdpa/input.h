@@ -30,6 +30,7 @@ struct Graph_file {
     std::string name;
     Json document;
     fe::graph::Graph graph;
+    Json capsule = nullptr;  // the capsule that has the graph, docs/capsules.md
 };
 Graph_file read_graph(std::string const& path);
 Graph_file parse_graph(std::string const& name, std::string const& text);

@@ -75,6 +75,12 @@ std::string number_text(double number) {
     return text.data();
 }
 
+std::string joined(std::vector<std::string> const& names) {
+    std::string text;
+    for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
 std::string bytes_text(std::uint64_t bytes) {
     if (bytes < 1024) return std::to_string(bytes) + " bytes";
     constexpr std::array units = {"KiB", "MiB", "GiB", "TiB"};

@@ -24,6 +24,7 @@ std::string indented(std::string const& text, std::string const& indent);
 
 std::string escaped(std::string const& text);                     // for SVG and HTML
 std::string number_text(double number);                           // four digits
+std::string joined(std::vector<std::string> const& names);        // such as Q, K, V
 std::string bytes_text(std::uint64_t bytes);                      // such as 1.5 GiB
 std::string list_text(std::vector<std::int64_t> const& numbers);  // such as [2, 8, 512, 128]
 

@@ -1,8 +1,8 @@
-// sdpa run: runs a graph on made data, and compares the results with the reference.
-#include "data.h"
+// sdpa run: runs a graph on made or given data, and compares the results with the reference.
+#include "given.h"
 #include "gpu_memory.h"
 #include "output.h"
-#include "verify.h"
+#include "verdict.h"
 
 #include <chrono>
 #include <cmath>
@@ -12,14 +12,12 @@
 namespace sdpa {
 namespace {
 
-// With so many scores the reference target takes some ten seconds.
-constexpr std::int64_t kMostScores = std::int64_t{1} << 25;
-
 struct Run_options {
-    std::string path, target = "cpu", against;
+    std::string path, target = "cpu", against, folder;
+    std::vector<std::string> data;
     bool is_json = false, has_verify = false;
-    std::uint64_t seed = 1;
-    std::int64_t most_scores = kMostScores;
+    std::optional<std::uint64_t> seed;
+    Verdict_options verdict;
 
     bool verifies() const { return has_verify || !against.empty(); }
 };
@@ -29,14 +27,10 @@ struct Result {
     double build_ms = 0.0, run_ms = 0.0;
     std::int64_t workspace_bytes = 0;
     Memories memories;
-    std::vector<Comparison> comparisons;
+    std::vector<std::string> files;  // that were written
+    std::optional<fe::Verification> verification;
 
-    bool is_right() const {
-        for (Comparison const& comparison : comparisons) {
-            if (comparison.wrong > 0) return false;
-        }
-        return true;
-    }
+    bool is_right() const { return !verification || verification->ok(); }
 };
 
 using Clock = std::chrono::steady_clock;
@@ -63,16 +57,14 @@ void run_on(fe::Target const& target, fe::graph::Graph& graph, Result& result) {
     result.run_ms = milliseconds_since(begin);
 }
 
-void verify(Run_options const& options, Json const& document, bool is_gpu, Memories expected, Result& result) {
-    std::int64_t const scores = scores_of(document, expected);
-    if (scores > options.most_scores)
-        throw Failure(
-            "--verify: found " + std::to_string(scores) + " scores, expected at most " +
-            std::to_string(options.most_scores) +
-            ", which take the reference some ten seconds. Try: fewer batch entries, heads or rows; or --most-scores");
+fe::Verification verify(Run_options const& options, Json const& document, bool is_gpu, Memories& memories) {
     Json const other = options.against.empty() ? document : with_uids(read_graph(options.against).document);
-    run_on_host(other, fe::Target::reference(), expected);
-    result.comparisons = compare(result.memories, expected, is_gpu);
+    fe::graph::Graph graph;
+    require(graph_of(other, graph));
+    require(graph.build(fe::Target::reference()));
+    Verdict_options verdict = options.verdict;
+    if (is_gpu) verdict.roundoff = kRoundoffOfTf32;
+    return compare(graph, memories, verdict);
 }
 
 // Nothing where the target has no plan, of which the reason is then in the message.
@@ -84,7 +76,7 @@ std::optional<Result> run_graph(Run_options const& options, std::string& refusal
                       "', for which plans can be made and not run; expected cpu, " +
                       "reference or cuda. Try: sdpa explain, sdpa plan");
     Json const document = with_uids(file.document);
-    Result result{file.name, options.target, {}, 0.0, 0.0, 0, {}, {}};
+    Result result{file.name, options.target, {}, 0.0, 0.0, 0, {}, {}, {}};
     fe::graph::Graph graph;
     require(graph_of(document, graph));
     auto const begin = Clock::now();
@@ -96,10 +88,15 @@ std::optional<Result> run_graph(Run_options const& options, std::string& refusal
     }
     require(graph.get_plan_name(result.plan));
     require(graph.get_workspace_size(result.workspace_bytes));
-    result.memories = make_data(document, graph, {options.seed, false});
-    Memories const inputs = options.verifies() ? result.memories : Memories();
+    Data_options data{.seed = options.seed ? *options.seed : seed_of(file.capsule, 1)};
+    Memories const tensors = describe_tensors(document, graph);
+    data.given = read_given(options.data, "--data", tensors);
+    data.given.merge(given_of_capsule(file.capsule, document, tensors));
+    result.memories = make_data(document, graph, data);
     run_on(target, graph, result);
-    if (options.verifies()) verify(options, document, target.kind() == fe::Target::Kind::CUDA, inputs, result);
+    if (!options.folder.empty()) result.files = save(options.folder, result.memories);
+    bool const is_gpu = target.kind() == fe::Target::Kind::CUDA;
+    if (options.verifies()) result.verification = verify(options, document, is_gpu, result.memories);
     return result;
 }
 
@@ -126,21 +123,6 @@ Summary summary_of(Memory const& memory) {
     return summary;
 }
 
-std::string verdict_text(Result const& result) {
-    std::vector<std::vector<std::string>> rows = {
-        {"result", "wrong", "of", "worst at", "got", "expected", "error / allowed"}};
-    for (Comparison const& c : result.comparisons) {
-        bool const is_exact = c.share <= 0.0;
-        rows.push_back({c.tensor, std::to_string(c.wrong), std::to_string(c.elements),
-                        is_exact ? "-" : list_text(c.index), is_exact ? "-" : number_text(c.got),
-                        is_exact ? "-" : number_text(c.expected), number_text(std::max(c.share, 0.0))});
-    }
-    bool const is_right = result.is_right();
-    return "compared with the reference\n" + table(rows, "  ") +
-           (is_right ? colored(Color::Green, "right") + ": all results are within the allowed error\n"
-                     : colored(Color::Red, "wrong") + ": see the worst elements above\n");
-}
-
 std::string to_text(Result const& result) {
     std::string text = result.graph + " on " + result.target + ": plan " + result.plan + ", workspace " +
                        bytes_text(static_cast<std::uint64_t>(result.workspace_bytes)) + ", built in " +
@@ -154,7 +136,8 @@ std::string to_text(Result const& result) {
                         std::to_string(summary.not_finite)});
     }
     text += table(rows, "  ");
-    return result.comparisons.empty() ? text : text + verdict_text(result);
+    if (!result.files.empty()) text += "saved: " + joined(result.files) + "\n";
+    return result.verification ? text + verdict_text(*result.verification) : text;
 }
 
 // JSON has no infinity and no NaN: these become text.
@@ -164,7 +147,7 @@ Json number_json(double number) {
 }
 
 Json to_json(Result const& result) {
-    Json results = Json::array(), comparisons = Json::array();
+    Json results = Json::array();
     for (auto const& [uid, memory] : result.memories) {
         if (!memory.is_output) continue;
         Summary const summary = summary_of(memory);
@@ -176,19 +159,12 @@ Json to_json(Result const& result) {
                            {"rms", summary.square},
                            {"not_finite", summary.not_finite}});
     }
-    for (Comparison const& c : result.comparisons)
-        comparisons.push_back({{"name", c.tensor},
-                               {"elements", c.elements},
-                               {"wrong", c.wrong},
-                               {"worst_index", c.index},
-                               {"got", number_json(c.got)},
-                               {"expected", number_json(c.expected)},
-                               {"allowed", c.allowed}});
     Json json = {{"graph", result.graph},       {"target", result.target},
                  {"plan", result.plan},         {"workspace_bytes", result.workspace_bytes},
                  {"build_ms", result.build_ms}, {"run_ms", result.run_ms},
                  {"results", results}};
-    if (!comparisons.empty()) json["verdict"] = {{"right", result.is_right()}, {"comparisons", comparisons}};
+    if (!result.files.empty()) json["files"] = result.files;
+    if (result.verification) json["verdict"] = Json::parse(result.verification->to_json());
     return json;
 }
 
@@ -209,19 +185,22 @@ int run(Run_options const& options) {
 
 void add_run(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Run_options>();
-    CLI::App* const command = app.add_subcommand("run", "Run a graph on made data, and compare it with the reference");
-    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    CLI::App* const command =
+        app.add_subcommand("run", "Run a graph on made or given data, and compare it with the reference");
+    command->add_option("file", options->path, "A graph as JSON or a capsule; - reads standard input")->required();
     command->add_option("--target", options->target, "cpu, reference or cuda")->capture_default_str();
     command->add_flag("--verify", options->has_verify, "Compare the results with those of the reference target");
     command->add_option("--against", options->against,
                         "Compare with the reference of this graph, whose tensors have the same uids");
-    command->add_option("--seed", options->seed, "Of the data")->capture_default_str();
-    command->add_option("--most-scores", options->most_scores, "The largest graph to compare, in scores")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+    command->add_option("--seed", options->seed, "The seed of made data; else that of the capsule, or 1");
+    command->add_option("--data", options->data,
+                        "NAME=file.npy: a tensor of NumPy in place of made data, by the tensor's name, port or uid");
+    command->add_option("--save", options->folder, "Write all tensors, inputs and results, to this folder as .npy");
+    add_verdict_options(*command, options->verdict);
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(
-        footer("  sdpa run graph.json\n  sdpa run graph.json --target cuda --verify",
+        footer("  sdpa run graph.json\n  sdpa run graph.json --target cuda --verify\n"
+               "  sdpa run graph.json --data Q=q.npy --save tensors",
                "0: it ran, and the results are right if they were compared; 1: there is no plan, or a result "
                "is wrong"));
     command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,82 +1,82 @@
-#include "verify.h"
+// sdpa verify: compares results of another program with the reference, and explains wrong ones.
+#include "given.h"
+#include "output.h"
+#include "verdict.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <memory>
 
 namespace sdpa {
 namespace {
 
-double roundoff_of(fe::DataType_t type) {
-    switch (type) {
-        case fe::DataType_t::HALF: return 0x1p-11;
-        case fe::DataType_t::BFLOAT16: return 0x1p-8;
-        case fe::DataType_t::FP8_E4M3: return 0x1p-4;
-        case fe::DataType_t::FP8_E5M2: return 0x1p-3;
-        default: return 0x1p-21;
+struct Verify_command {
+    std::string path;
+    std::vector<std::string> got, data;
+    bool is_json = false;
+    std::uint64_t seed = 1;
+    Verdict_options verdict{.roundoff = kRoundoffOfTf32};
+};
+
+std::string names_of_results(Memories const& tensors) {
+    std::vector<std::string> names;
+    for (auto const& [uid, memory] : tensors) {
+        if (memory.is_output) names.push_back(memory.name);
     }
+    return joined(names);
 }
 
-// The coarsest type of the attention's tensors: probabilities are rounded to it before they are multiplied.
-double roundoff_of_inputs(Memories const& memories, bool is_gpu) {
-    double most = is_gpu ? 0x1p-11 : 0.0;
+void require_results(Given_numbers const& got, Memories const& tensors) {
+    for (auto const& [uid, numbers] : got) {
+        if (!tensors.at(uid).is_output)
+            throw Failure("--got: found '" + tensors.at(uid).name + "', which is an input, expected one of " +
+                          names_of_results(tensors) + ". Try: --data for inputs");
+    }
+    if (got.empty())
+        throw Failure("--got: found no results, expected --got NAME=file.npy for one or more of " +
+                      names_of_results(tensors));
+}
+
+int run(Verify_command const& options) {
+    Graph_file const file = read_graph(options.path);
+    Json const document = with_uids(file.document);
+    fe::graph::Graph graph;
+    require(graph_of(document, graph));
+    require(graph.build(fe::Target::reference()));
+    Memories const tensors = describe_tensors(document, graph);
+    Given_numbers const got = read_given(options.got, "--got", tensors);
+    require_results(got, tensors);
+    Data_options data{.seed = options.seed, .given = read_given(options.data, "--data", tensors)};
+    data.given.insert(got.begin(), got.end());
+    Memories memories = make_data(document, graph, data);
+
+    Verdict_options verdict = options.verdict;
     for (auto const& [uid, memory] : memories) {
-        if (!memory.is_output && (memory.port == "Q" || memory.port == "V" || memory.port == "dO"))
-            most = std::max(most, roundoff_of(memory.type));
+        if (memory.is_output && !got.contains(uid)) verdict.left_out.push_back(uid);
     }
-    return most;
-}
-
-double root_mean_square(Memory const& memory) {
-    double sum = 0.0;
-    std::int64_t count = 0;
-    memory.for_each([&](Sizes const&, std::int64_t at) {
-        double const number = memory.get(at);
-        if (!std::isfinite(number)) return;
-        sum += number * number;
-        ++count;
-    });
-    return count == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(count));
-}
-
-Comparison compare_one(Memory const& got, Memory const& expected, double unit) {
-    Comparison result{got.name, 0, 0, {}, 0.0, 0.0, 0.0, -1.0};
-    double const scale = root_mean_square(expected);
-    expected.for_each([&](Sizes const& index, std::int64_t at) {
-        double const a = got.get(at), b = expected.get(at);
-        double const allowed = 16.0 * unit * (std::abs(b) + scale);
-        bool const is_equal = a == b || (std::isnan(a) && std::isnan(b));
-        double const error = std::abs(a - b);
-        double share = is_equal ? 0.0 : std::isfinite(error) ? error / std::max(allowed, 1e-300) : 1e300;
-        ++result.elements;
-        if (share > 1.0) ++result.wrong;
-        if (share > result.share) result = {result.tensor, result.elements, result.wrong, index, a, b, allowed, share};
-    });
-    return result;
+    fe::Verification const verification = compare(graph, memories, verdict);
+    if (options.is_json) print_json(Json::parse(verification.to_json()));
+    else print(verdict_text(verification));
+    return verification.ok() ? kYes : kNo;
 }
 
 }  // namespace
 
-std::vector<Comparison> compare(Memories const& got, Memories const& expected, bool is_gpu) {
-    std::vector<Comparison> all;
-    double const inputs = roundoff_of_inputs(expected, is_gpu);
-    for (auto const& [uid, memory] : got) {
-        if (!memory.is_output) continue;
-        all.push_back(compare_one(memory, expected.at(uid), std::max(inputs, roundoff_of(memory.type))));
-    }
-    return all;
-}
-
-std::int64_t scores_of(Json const& document, Memories const& memories) {
-    std::map<std::string, Memory const*> by_port;
-    for (auto const& [uid, memory] : memories) by_port.insert({memory.port, &memory});
-    if (!by_port.contains("Q") || !by_port.contains("K")) return 0;
-    Sizes const& q = by_port["Q"]->dim;
-    Sizes const& k = by_port["K"]->dim;
-    if (q.size() != 4 || k.size() != 4) return 0;
-    std::int64_t keys = k[2];
-    if (by_port.contains("page_table_k")) keys *= by_port["page_table_k"]->dim[2];
-    return q[0] * q[1] * q[2] * keys * static_cast<std::int64_t>(document.at("nodes").size());
+void add_verify(CLI::App& app, Action& action) {
+    auto const options = std::make_shared<Verify_command>();
+    CLI::App* const command =
+        app.add_subcommand("verify", "Compare results of any program with the reference, and explain wrong ones");
+    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    command->add_option("--got", options->got, "NAME=file.npy: a result, by the name, port or uid of its tensor");
+    command->add_option("--data", options->data,
+                        "NAME=file.npy: an input; the others are made, as sdpa run makes them");
+    command->add_option("--seed", options->seed, "The seed of made data")->capture_default_str();
+    add_verdict_options(*command, options->verdict);
+    command->add_flag("--json", options->is_json, "Print JSON");
+    command->footer(
+        footer("  sdpa verify graph.json --got O=o.npy --data Q=q.npy --data K=k.npy --data V=v.npy\n"
+               "  sdpa run graph.json --save tensors; sdpa verify graph.json --got O=tensors/O.npy",
+               "0: the results are right; 1: a result is wrong"));
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 
 }  // namespace sdpa

@@ -1,0 +1,95 @@
+#include "given.h"
+
+#include "npy.h"
+#include "output.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace sdpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string names_of(Memories const& tensors) {
+    std::vector<std::string> names;
+    for (auto const& [uid, memory] : tensors) names.push_back(memory.name);
+    return joined(names);
+}
+
+// A name that is a file's name on all systems.
+std::string file_name(std::string name) {
+    for (char& letter : name) {
+        bool const is_plain =
+            std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-' || letter == '.';
+        if (!is_plain) letter = '_';
+    }
+    return name;
+}
+
+}  // namespace
+
+Memories::value_type const& find_tensor(std::string const& name, char const* option, Memories const& tensors) {
+    for (auto const& entry : tensors) {
+        if (entry.second.name == name) return entry;
+    }
+    for (auto const& entry : tensors) {
+        if (entry.second.port == name || std::to_string(entry.first) == name) return entry;
+    }
+    throw Failure(std::string(option) + ": found no tensor '" + name + "', expected one of " + names_of(tensors));
+}
+
+Given_numbers read_given(std::vector<std::string> const& assignments, char const* option, Memories const& tensors) {
+    Given_numbers given;
+    for (std::string const& assignment : assignments) {
+        auto const equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == assignment.size())
+            throw Failure(std::string(option) + ": found '" + assignment + "', expected NAME=file.npy");
+        auto const& [uid, memory] = find_tensor(assignment.substr(0, equals), option, tensors);
+        if (given.contains(uid))
+            throw Failure(std::string(option) + ": found two files for '" + memory.name + "', expected one");
+        given[uid] = numbers_of(read_npy(assignment.substr(equals + 1)), memory);
+    }
+    return given;
+}
+
+Given_numbers given_of_capsule(Json const& capsule, Json const& document, Memories const& tensors) {
+    Given_numbers given;
+    if (!capsule.is_object()) return given;
+    for (auto const& [id, integers] : member(capsule, "integers").items()) {
+        Json const& tensor = member(document.at("tensors"), id);
+        auto const found = tensors.find(tensor.value("uid", std::int64_t{-1}));
+        bool const is_list =
+            integers.is_array() && std::ranges::all_of(integers, [](Json const& each) { return each.is_number(); });
+        if (found == tensors.end() || !is_list || integers.size() != static_cast<std::size_t>(found->second.dim[0]))
+            throw Failure("found a capsule whose integers of '" + id +
+                          "' do not fit its graph, expected one number for each element");
+        given[found->first] = integers.get<std::vector<double>>();
+    }
+    return given;
+}
+
+std::uint64_t seed_of(Json const& capsule, std::uint64_t otherwise) {
+    if (!capsule.is_object() || !capsule.contains("seed")) return otherwise;
+    Json const& seed = capsule["seed"];
+    if (!seed.is_number_unsigned())
+        throw Failure("found the seed " + seed.dump() + " in the capsule, expected a number of 0 or more");
+    return seed.get<std::uint64_t>();
+}
+
+std::vector<std::string> save(std::string const& folder, Memories const& memories) {
+    std::error_code status;
+    fs::create_directories(folder, status);
+    if (status) throw Failure("--save: " + folder + ": " + status.message());
+    std::vector<std::string> names;
+    for (auto const& [uid, memory] : memories) {
+        std::string name = file_name(memory.name);
+        if (std::ranges::find(names, name + ".npy") != names.end()) name += "-" + std::to_string(uid);
+        names.push_back(name + ".npy");
+        write_npy((fs::path(folder) / names.back()).string(), memory);
+    }
+    return names;
+}
+
+}  // namespace sdpa

@@ -1,0 +1,29 @@
+#include "verdict.h"
+
+#include "output.h"
+
+namespace sdpa {
+
+void add_verdict_options(CLI::App& command, Verdict_options& options) {
+    command
+        .add_option("--most-scores", options.most_scores,
+                    "The largest graph to compare as a whole, in scores; of larger ones a sample is compared")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+}
+
+fe::Verification compare(fe::graph::Graph const& graph, Memories& memories, Verdict_options const& options) {
+    fe::Verification verification;
+    require(graph.verify(host_pack(memories), options, verification));
+    return verification;
+}
+
+std::string verdict_text(fe::Verification const& verification) {
+    std::string text = verification.to_text();
+    std::string const word = verification.ok() ? "right" : "wrong";
+    auto const at = text.find("\n" + word + ": ");
+    if (at == std::string::npos) return text;
+    return text.replace(at + 1, word.size(), colored(verification.ok() ? Color::Green : Color::Red, word));
+}
+
+}  // namespace sdpa
