@@ -258,7 +258,10 @@ oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     // The CPU may multiply pairs of BFLOAT16 numbers, where no result has more digits.
     bool const has_pairs = rig.target.kind() == Target::Kind::CPU && c.type == DataType_t::BFLOAT16 &&
                            c.result_type == DataType_t::BFLOAT16;
-    if (has_pairs) precision.factor_unit = precision.gradient_unit = roundoff_of(c.type).unit;
+    if (has_pairs) {
+        precision.factor_unit += roundoff_of(c.type).unit;
+        precision.gradient_unit += roundoff_of(c.type).unit;
+    }
     if (!rig.rounds_factors) return precision;
     Factors const factors = make_factors(c);
     Roundoff const probability = roundoff_of(c.type);

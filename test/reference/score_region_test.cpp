@@ -261,7 +261,16 @@ TEST_CASE("score regions: documents, whose tiles are skipped", "[regions]") {
 TEST_CASE("score regions: integers that float cannot tell apart are told apart", "[regions]") {
     Lengths const lengths;
     check_against_reference({same_document(lengths), {}, lengths}, with_documents(lengths, (1 << 24) + 1));
-    // 40,000,001 i + j is even for half of the pairs.
+    Modifier const computed = [lengths](Graph_ptr const& graph, Tensor_ptr const& score) {
+        auto const beyond = [&](Tensor_ptr const& documents) {
+            return apply(graph, Mode::ADD, documents, graph->tensor(std::int32_t{1 << 24}), fe::DataType_t::INT32);
+        };
+        auto const of_queries = beyond(integers(graph, First, kBatches, lengths.queries, 1));
+        auto const of_keys = beyond(integers(graph, Second, kBatches, 1, lengths.keys));
+        return keep_where(graph, score, apply(graph, Mode::CMP_EQ, of_queries, of_keys, fe::DataType_t::INT32));
+    };
+    check_against_reference({computed, {}, lengths}, with_documents(lengths, 1));
+    // 20,000,001 i + j is even for half of the pairs.
     Modifier const checkered = [](Graph_ptr const& graph, Tensor_ptr const& score) {
         auto const number = [&](std::int32_t value) { return graph->tensor(value); };
         auto const int32 = fe::DataType_t::INT32;

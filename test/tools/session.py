@@ -18,9 +18,12 @@ def commands_of(text):
 
 
 def plain(text):
-    """The lines without what differs from run to run: times, dates, sizes that depend on the number of threads."""
+    """The lines without what differs between runs and machines: times, dates, sizes that depend on the number of threads, how
+    many elements exceed the allowed error, and which graphs explain finds in its time after the nearest."""
+    text = re.sub(r"(?m)^  [2-9]\. .*\n(?:     .*\n)*", "", text)
     text = re.sub(r" +", " ", re.sub(r"\d[\d.e+-]* (ms|s)\b", "T", text))
     text = re.sub(r"(?m)( T){3} .*$", " TIMES AND RATES", text)
+    text = re.sub(r"(?m)^( \S+) [1-9]\d* (\d+ \[)", r"\1 WRONG \2", text)
     text = re.sub(r"workspace \S+ [KMG]iB", "workspace W", text)
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DATE", text)
     return [line.rstrip() for line in text.splitlines()]

@@ -81,7 +81,9 @@ class ScratchOf {
    private:
     template <class Attention>
     ScoreProgram modifier_of(Attention const& op) const {
-        return ScoreProgram(op.region, ShapeOf{graph_});
+        return ScoreProgram(op.region, [this](ir::ValueId id) {
+            return ScoreTensor{ShapeOf{graph_}(id), graph_.value(id).type};
+        });
     }
     static std::optional<std::int64_t> in_range(std::int64_t bytes) {
         return bytes >= 0 && bytes <= kMaxWorkspace ? std::optional(bytes) : std::nullopt;
@@ -136,7 +138,8 @@ struct ProgramRun {
     template <class Attention>
     AttentionWork work_of(Attention const& op) const {
         auto const view = [this](ir::ValueId id) { return memory.view(id); };
-        return {tensors_of(graph, op, view), op.options, ScoreProgram(op.region, view)};
+        auto const tensor = [this](ir::ValueId id) { return ScoreTensor{memory.view(id), graph.value(id).type}; };
+        return {tensors_of(graph, op, view), op.options, ScoreProgram(op.region, tensor)};
     }
 };
 

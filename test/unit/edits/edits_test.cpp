@@ -60,7 +60,8 @@ TEST_CASE("Edits change every graph of the corpus in many ways, the cheapest fir
         nodes::GraphSpec const graph = graph_of(entry.path().stem().string());
         auto const edits = edits::edits_of(graph);
         INFO(entry.path());
-        CHECK(!edits.empty());
+        bool const is_of_neighborhoods = nodes::attention_fields(graph.nodes.front()) == nullptr;
+        CHECK((is_of_neighborhoods || !edits.empty()));
         CHECK(std::ranges::is_sorted(edits, {}, &edits::Edit::cost));
         for (edits::Edit const& edit : edits) {
             INFO(edit.text);

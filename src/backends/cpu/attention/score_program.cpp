@@ -127,13 +127,13 @@ void apply(Kernels const& kernels, Cell const& cell, std::array<Lanes<double>, 3
 
 }  // namespace
 
-ScoreProgram::ScoreProgram(ir::ScoreRegion const& region, std::function<DataView(ir::ValueId)> const& view_of) {
+ScoreProgram::ScoreProgram(ir::ScoreRegion const& region, ScoreTensorOf const& tensor_of) {
     if (!region) return;
     cells_ = {{.kind = Kind::Score}, {.kind = Kind::Gradient}};
     values_.assign(2, ir::kNoValue);
-    for (ir::RegionStep const& step : region.steps) add_step(step, view_of);
-    score_result_ = add_operand(region.score, view_of);
-    gradient_result_ = add_operand(region.gradient, view_of);
+    for (ir::RegionStep const& step : region.steps) add_step(step, tensor_of);
+    score_result_ = add_operand(region.score, tensor_of);
+    gradient_result_ = add_operand(region.gradient, tensor_of);
     add_to_order(score_result_);
     of_scores_ = order_.size();
     add_to_order(gradient_result_);
@@ -145,7 +145,7 @@ ScoreProgram::ScoreProgram(ir::ScoreRegion const& region, std::function<DataView
     });
 }
 
-int ScoreProgram::add_operand(ir::RegionOperand const& operand, std::function<DataView(ir::ValueId)> const& view_of) {
+int ScoreProgram::add_operand(ir::RegionOperand const& operand, ScoreTensorOf const& tensor_of) {
     switch (operand.from) {
         case ir::RegionOperand::From::None: return -1;
         case ir::RegionOperand::From::Score: return kScore;
@@ -155,8 +155,8 @@ int ScoreProgram::add_operand(ir::RegionOperand const& operand, std::function<Da
     }
     auto const known = std::ranges::find(values_, operand.index);
     if (known != values_.end()) return static_cast<int>(known - values_.begin());
-    Cell tensor{.kind = Kind::Tensor, .view = view_of(operand.index)};
-    tensor.is_integer = is_integer(tensor.view.type);
+    ScoreTensor const given = tensor_of(operand.index);
+    Cell tensor{.kind = Kind::Tensor, .view = given.view, .is_integer = is_integer(given.type)};
     tensor.varies_by_query = tensor.view.dim[2] > 1;
     tensor.varies_by_key = tensor.view.dim[3] > 1;
     values_.push_back(operand.index);
@@ -164,13 +164,13 @@ int ScoreProgram::add_operand(ir::RegionOperand const& operand, std::function<Da
     return static_cast<int>(cells_.size()) - 1;
 }
 
-void ScoreProgram::add_step(ir::RegionStep const& step, std::function<DataView(ir::ValueId)> const& view_of) {
+void ScoreProgram::add_step(ir::RegionStep const& step, ScoreTensorOf const& tensor_of) {
     Cell cell{.kind = Kind::Step, .function = step.function, .fast = fast_function(step.function.mode)};
     cell.is_integer = is_integer(step.type);
     cell.varies_by_query = is_index(cell) && cell.function.axis == 2;
     cell.varies_by_key = is_index(cell) && cell.function.axis == 3;
     for (std::size_t i = 0; i < cell.in.size() && !is_index(cell); ++i) {
-        cell.in[i] = add_operand(step.in[i], view_of);
+        cell.in[i] = add_operand(step.in[i], tensor_of);
         if (cell.in[i] < 0) continue;
         cell.varies_by_query |= cells_[index_of(cell.in[i])].varies_by_query;
         cell.varies_by_key |= cells_[index_of(cell.in[i])].varies_by_key;

@@ -25,6 +25,13 @@ struct ScorePlace {
     Range queries, keys;
 };
 
+// A value that a region reads. Its type is that of the graph: integers between operations are stored as doubles.
+struct ScoreTensor {
+    DataView view;
+    DataType_t type;
+};
+using ScoreTensorOf = std::function<ScoreTensor(ir::ValueId)>;
+
 class ScoreProgram {
    public:
     // Something that a tile has a number of for each score.
@@ -45,7 +52,7 @@ class ScoreProgram {
 
     ScoreProgram() = default;
     // Views may be of sizes alone until the program runs.
-    ScoreProgram(ir::ScoreRegion const& region, std::function<DataView(ir::ValueId)> const& view_of);
+    ScoreProgram(ir::ScoreRegion const& region, ScoreTensorOf const& tensor_of);
 
     explicit operator bool() const { return !cells_.empty(); }
     bool changes_gradients() const { return gradient_result_ >= 0; }
@@ -60,8 +67,8 @@ class ScoreProgram {
     void run(Pass pass, Kernels const& kernels, ScorePlace const& place, void* scratch, float* tile) const;
 
    private:
-    int add_operand(ir::RegionOperand const& operand, std::function<DataView(ir::ValueId)> const& view_of);
-    void add_step(ir::RegionStep const& step, std::function<DataView(ir::ValueId)> const& view_of);
+    int add_operand(ir::RegionOperand const& operand, ScoreTensorOf const& tensor_of);
+    void add_step(ir::RegionStep const& step, ScoreTensorOf const& tensor_of);
     void add_to_order(int cell);
     std::vector<std::size_t> last_uses() const;
     void assign_buffers(std::vector<std::size_t> const& last);

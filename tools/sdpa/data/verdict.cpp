@@ -1,4 +1,4 @@
-#include "verdict.h"
+#include "data/verdict.h"
 
 #include "output.h"
 

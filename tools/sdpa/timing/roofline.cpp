@@ -1,4 +1,4 @@
-#include "roofline.h"
+#include "timing/roofline.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "visibility.h"
+#include "pictures/visibility.h"
 
-#include "data.h"
+#include "data/data.h"
 #include "output.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // sdpa mask: which keys are visible to which queries, in the terminal or as a picture.
 #include "output.h"
-#include "visibility.h"
-#include "window.h"
+#include "pictures/visibility.h"
+#include "pictures/window.h"
 
 #include <cudnn_frontend/neighborhood_picture.h>
 

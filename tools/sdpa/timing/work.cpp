@@ -1,6 +1,6 @@
-#include "work.h"
+#include "timing/work.h"
 
-#include "window.h"
+#include "pictures/window.h"
 
 #include <algorithm>
 #include <set>

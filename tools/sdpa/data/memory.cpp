@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "data/memory.h"
 
 #include <cudnn_frontend/fp8.h>
 

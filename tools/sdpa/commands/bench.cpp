@@ -1,9 +1,9 @@
 // sdpa bench: the times of graphs, side by side.
-#include "data.h"
+#include "data/data.h"
 #include "output.h"
 #include "progress.h"
-#include "roofline.h"
-#include "timing.h"
+#include "timing/roofline.h"
+#include "timing/timing.h"
 
 #include <cudnn_frontend/process.h>
 

@@ -1,8 +1,8 @@
-#include "timing.h"
+#include "timing/timing.h"
 
-#include "data.h"
-#include "gpu_memory.h"
-#include "gpu_timer.h"
+#include "data/data.h"
+#include "data/gpu_memory.h"
+#include "timing/gpu_timer.h"
 
 #include <algorithm>
 #include <chrono>

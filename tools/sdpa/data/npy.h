@@ -1,7 +1,7 @@
 // Arrays of NumPy as files, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 #pragma once
 
-#include "memory.h"
+#include "data/memory.h"
 
 #include <optional>
 #include <string>

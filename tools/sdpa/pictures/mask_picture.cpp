@@ -1,4 +1,4 @@
-#include "mask_picture.h"
+#include "pictures/mask_picture.h"
 
 #include "output.h"
 

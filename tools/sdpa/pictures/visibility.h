@@ -2,7 +2,7 @@
 #pragma once
 
 #include "input.h"
-#include "memory.h"
+#include "data/memory.h"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "input.h"
-#include "work.h"
+#include "timing/work.h"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // The work of a graph's attention, from which rates follow.
 #pragma once
 
-#include "memory.h"
+#include "data/memory.h"
 
 namespace sdpa {
 

@@ -1,6 +1,6 @@
-#include "gpu_timer.h"
+#include "timing/gpu_timer.h"
 
-#include "gpu_memory.h"
+#include "data/gpu_memory.h"
 
 namespace sdpa {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "input.h"
-#include "mask_picture.h"
-#include "memory.h"
+#include "pictures/mask_picture.h"
+#include "data/memory.h"
 
 namespace sdpa {
 

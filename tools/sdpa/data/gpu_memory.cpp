@@ -1,4 +1,4 @@
-#include "gpu_memory.h"
+#include "data/gpu_memory.h"
 
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 // sdpa capsule: what a report of a failure needs, as one file.
-#include "data.h"
+#include "data/data.h"
 #include "output.h"
 
 #include <cerrno>

@@ -1,7 +1,7 @@
-#include "window.h"
+#include "pictures/window.h"
 
 #include "output.h"
-#include "visibility.h"
+#include "pictures/visibility.h"
 
 #include <algorithm>
 

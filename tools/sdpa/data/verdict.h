@@ -1,7 +1,7 @@
 // The comparison with the reference, as run and verify use and print it.
 #pragma once
 
-#include "memory.h"
+#include "data/memory.h"
 
 #include <cudnn_frontend/verification.h>
 

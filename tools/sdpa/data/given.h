@@ -1,7 +1,7 @@
 // Tensors from and to files of NumPy: --data, --got and --save.
 #pragma once
 
-#include "data.h"
+#include "data/data.h"
 
 namespace sdpa {
 

@@ -1,7 +1,7 @@
 // Made data for any graph: random numbers, and lengths, offsets, page tables and scales that fit the graph.
 #pragma once
 
-#include "memory.h"
+#include "data/memory.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // Memory of the GPU, by the driver that is opened when it is first needed: the command links no CUDA.
 #pragma once
 
-#include "memory.h"
+#include "data/memory.h"
 
 namespace sdpa {
 

@@ -1,6 +1,6 @@
-#include "given.h"
+#include "data/given.h"
 
-#include "npy.h"
+#include "data/npy.h"
 #include "output.h"
 
 #include <algorithm>
