@@ -240,3 +240,38 @@ TEST_CASE("gradients follow from the dropout mask's scale alone, and of a scale 
         }
     });
 }
+
+// Whether the rows from one on, up to another, have the same numbers.
+static bool same_rows(HostTensor const& a, HostTensor const& b, std::int64_t begin, std::int64_t end) {
+    bool are_same = true;
+    for_each_index(a.dim, [&](Index4 const& at) {
+        if (at[2] >= begin && at[2] < end && a.get(at) != b.get(at)) are_same = false;
+    });
+    return are_same;
+}
+
+TEST_CASE("an infinity changes no bit of results that do not depend on it, for any type and number of threads") {
+    for (DataType_t const type : {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16}) {
+        CAPTURE(static_cast<int>(type));
+        AttentionCase c = causal_case();
+        c.type = c.result_type = type;
+        c.s_q = c.s_kv = 301;
+        constexpr std::int64_t kRow = 201;
+        Inputs const in = make_inputs(c), wild = make_inputs(c);
+        BackwardInputs const more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+        BackwardInputs const wild_more = make_backward_inputs(c, oracle::forward(to_problem(c, in, {})));
+        wild.v.set({0, 0, kRow, 2}, kInfinity);         // seen by queries from that row on
+        wild_more.d_o.set({0, 0, kRow, 2}, kInfinity);  // of keys up to that row
+        for (Target const& target : {Target::cpu(1), Target::cpu(2), Target::cpu(5)}) {
+            ForwardOutputs const plain = run_forward(c, in, target), changed = run_forward(c, wild, target);
+            CHECK(same_rows(plain.o, changed.o, 0, kRow));
+            CHECK_FALSE(same_rows(plain.o, changed.o, kRow, c.s_q));
+            BackwardOutputs const gradients = run_backward(c, in, more, target);
+            BackwardOutputs const others = run_backward(c, in, wild_more, target);
+            CHECK(same_rows(gradients.d_q, others.d_q, 0, kRow));
+            CHECK(same_rows(gradients.d_q, others.d_q, kRow + 1, c.s_q));
+            CHECK(same_rows(gradients.d_k, others.d_k, kRow + 1, c.s_kv));
+            CHECK(same_rows(gradients.d_v, others.d_v, kRow + 1, c.s_kv));
+        }
+    }
+}

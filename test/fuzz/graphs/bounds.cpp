@@ -11,8 +11,8 @@ namespace fuzz {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kUnit = 0x1p-24;         // roundoff of FLOAT
-constexpr double kChange = 64.0 * kUnit;  // of inputs: about the rounding error of sums as long as those here
+constexpr double kUnit = 0x1p-24;          // roundoff of FLOAT
+constexpr double kChange = 64.0 * kUnit;   // of inputs: about the rounding error of sums as long as those here
 constexpr double kChangeOfPairs = 0x1p-8;  // where the CPU may round probabilities to BFLOAT16
 constexpr int kTrials = 3;
 

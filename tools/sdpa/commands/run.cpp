@@ -1,8 +1,8 @@
 // sdpa run: runs a graph on made or given data, and compares the results with the reference.
 #include "data/given.h"
 #include "data/gpu_memory.h"
-#include "output.h"
 #include "data/verdict.h"
+#include "output.h"
 
 #include <chrono>
 #include <cmath>

@@ -1,7 +1,7 @@
 // sdpa verify: compares results of another program with the reference, and explains wrong ones.
 #include "data/given.h"
-#include "output.h"
 #include "data/verdict.h"
+#include "output.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,8 @@
 // Which keys are visible to which queries of a graph.
 #pragma once
 
-#include "input.h"
 #include "data/memory.h"
+#include "input.h"
 
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 // The window of one query of neighborhood attention.
 #pragma once
 
+#include "data/memory.h"
 #include "input.h"
 #include "pictures/mask_picture.h"
-#include "data/memory.h"
 
 namespace sdpa {
 

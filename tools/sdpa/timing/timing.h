@@ -1,8 +1,8 @@
 // The times of a built graph's runs.
 #pragma once
 
-#include "input.h"
 #include "data/memory.h"
+#include "input.h"
 
 #include <functional>
 

@@ -41,8 +41,6 @@ struct BackwardRun {
     std::int64_t lanes() const { return kernels.lanes; }
     std::int64_t row_padded(std::int64_t width) const { return round_up(width, kernels.row_step); }
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
-    // A region that is computed again leaves out products with 0, which pairs cannot.
-    bool has_pairs(Region const& region) const { return pairs != nullptr && !region.is_careful; }
 };
 
 inline std::int64_t pairs_of(std::int64_t numbers) { return (numbers + 1) / 2; }

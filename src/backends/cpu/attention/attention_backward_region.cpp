@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -29,7 +30,9 @@ struct QueryBlock {
     Element* in_panels(Element* panels, std::int64_t index, std::int64_t depth) const {
         return panels + index * run.lanes() * depth;
     }
-    bool has_pairs() const { return run.has_pairs(region); }
+    bool has_pairs() const { return run.pairs != nullptr; }
+    // Rows as floats: instead of pairs, or for infinities and NaN, which a careful region clears in pairs.
+    bool has_floats() const { return run.pairs == nullptr || region.is_careful; }
 };
 
 void scale(float* data, std::int64_t count, float factor) {
@@ -107,13 +110,20 @@ void load_queries(QueryBlock const& step) {
     Range const present{step.queries.begin, std::min(step.queries.end, step.sequence.queries)};
     WantedGradients const& wanted = step.region.wanted;
     DataView const &q = step.run.tensors[Port::Q], &d_o = step.run.tensors[Port::DO];
+    std::int64_t const q_stride = step.run.lane_padded(shape.width);
     if (step.has_pairs()) {
         if (wanted.d_k) load_row_pairs(step, q, present, shape.width, step.scratch.pairs.q_rows);
         if (wanted.d_v) load_row_pairs(step, d_o, present, shape.value_width, step.scratch.pairs.d_o_rows);
-    } else {
+    }
+    if (step.has_floats()) {
         if (wanted.d_k) load_rows(step, q, present, shape.width, step.scratch.q);
-        if (wanted.d_k) scale(step.scratch.q, present.size() * step.run.lane_padded(shape.width), step.problem.scale);
+        if (wanted.d_k && !step.has_pairs()) scale(step.scratch.q, present.size() * q_stride, step.problem.scale);
         if (wanted.d_v) load_rows(step, d_o, present, shape.value_width, step.scratch.d_o);
+    }
+    if (step.has_pairs() && step.region.is_careful) {
+        std::int64_t const d_o_stride = step.run.lane_padded(shape.value_width);
+        if (wanted.d_k) clear_not_finite(step.scratch.pairs.q_rows, pairs_of(present.size()) * q_stride);
+        if (wanted.d_v) clear_not_finite(step.scratch.pairs.d_o_rows, pairs_of(present.size()) * d_o_stride);
     }
     if (step.region.wanted.d_q) {
         float* const d_q = step.scratch.d_q_panels;
@@ -131,7 +141,11 @@ void load_keys(QueryBlock const& step, Range keys) {
         PairScratch const& pairs = step.scratch.pairs;
         load_pairs_of_columns(k, {pairs.k_columns, kTileKeys, keys.size(), shape.width}, kTileKeys);
         load_pairs_of_columns(v, {pairs.v_columns, kTileKeys, keys.size(), shape.value_width}, kTileKeys);
-        if (step.region.wanted.d_q) load_pairs_of_rows(k, {pairs.k_rows, stride, keys.size(), shape.width}, stride);
+        if (!step.region.wanted.d_q) return;
+        load_pairs_of_rows(k, {pairs.k_rows, stride, keys.size(), shape.width}, stride);
+        if (!step.region.is_careful) return;
+        clear_not_finite(pairs.k_rows, pairs_of(keys.size()) * stride);
+        load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
         return;
     }
     load_tile(transposed(k), {step.scratch.k_columns, kTileKeys, shape.width, keys.size()}, kTileKeys);
@@ -189,15 +203,46 @@ void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace con
     std::fill(scratch.gradients + keys * lanes, scratch.gradients + rows * lanes, 0.0f);
 }
 
-// The rows by which a tile is multiplied, in the form that the step has.
+// The rows by which a tile is multiplied.
 struct TileFactor {
     float const* rows;
     std::uint32_t const* pairs;
     std::int64_t width;
 };
 
+// Adds the products with infinities and NaN among the rows, which their pairs have no more, to sums of keys.
+void add_not_finite_rows(QueryBlock const& step, ScorePlace const& place, float const* tile, float const* rows,
+                         TileFactor const& factor, float* sums) {
+    std::int64_t const stride = step.run.lane_padded(factor.width), lanes = step.run.lanes();
+    for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
+        for (std::int64_t column = 0; column < factor.width; ++column) {
+            float const number = rows[lane * stride + column];
+            if (std::isfinite(number)) continue;
+            for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+                float const weight = tile[key * lanes + lane];
+                if (weight != 0.0f) sums[key * stride + column] += weight * number;
+            }
+        }
+    }
+}
+
+// The same among the rows of K, to a panel of dQ.
+void add_not_finite_keys(QueryBlock const& step, std::int64_t keys, float* d_q) {
+    std::int64_t const stride = step.run.row_padded(step.run.shape.width), lanes = step.run.lanes();
+    for (std::int64_t key = 0; key < keys; ++key) {
+        float const* const weights = step.scratch.gradients + key * lanes;
+        for (std::int64_t column = 0; column < step.run.shape.width; ++column) {
+            float const number = step.scratch.k[key * stride + column];
+            if (std::isfinite(number)) continue;
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                if (weights[lane] != 0.0f) d_q[column * lanes + lane] += weights[lane] * number;
+            }
+        }
+    }
+}
+
 // sum += tile * rows, for the tile's keys of one head's sum.
-void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float const* tile, TileFactor const& factor,
+void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float* tile, TileFactor const& factor,
                        std::int64_t local_head, float* sums) {
     BackwardRun const& run = step.run;
     std::int64_t const stride = run.lane_padded(factor.width), span = round_up(step.region.keys.size(), kTileKeys);
@@ -205,9 +250,12 @@ void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float co
     std::int64_t const rows = run.row_padded(place.keys.size()), query = place.queries.begin - step.queries.begin;
     if (step.has_pairs()) {
         std::uint32_t* const pairs = step.scratch.pairs.tile;
+        bool const is_odd = place.queries.size() % 2 != 0;  // the pair's other query is not there
+        for (std::int64_t row = 0; is_odd && row < rows; ++row) tile[row * run.lanes() + place.queries.size()] = 0.0f;
         run.pairs->pair_lanes(tile, rows, pairs);
         run.pairs->multiply_tile({pairs, 0, factor.pairs + query / 2 * stride, stride, to, stride, rows, stride,
                                   pairs_of(place.queries.size())});
+        if (step.region.is_careful) add_not_finite_rows(step, place, tile, factor.rows + query * stride, factor, to);
     } else {
         run.kernels.multiply_tile({tile, 0, factor.rows + query * stride, stride, to, stride, rows, stride,
                                    place.queries.size(), step.region.is_careful});
@@ -228,6 +276,7 @@ void add_query_gradients(QueryBlock const& step, std::int64_t p, std::int64_t ke
         step.run.pairs->rescale_and_multiply(
             {scratch.pairs.k_rows, rows, scratch.pairs.tile, lanes, d_q, lanes, rows, lanes, pairs_of(keys)},
             kOnes.data());
+        if (step.region.is_careful) add_not_finite_keys(step, keys, d_q);
     } else {
         step.run.kernels.rescale_and_multiply(
             {scratch.k, rows, scratch.gradients, lanes, d_q, lanes, rows, lanes, keys, step.region.is_careful},
@@ -383,7 +432,7 @@ bool sum_region(BackwardRun const& run, AttentionProblem const& problem, Region 
             if (region.wanted.d_q) store_query_gradients(step);
         }
     }
-    if (region.wanted.d_k && run.has_pairs(region)) scale(k.data, k.size(), problem.scale);  // pairs of Q have none
+    if (region.wanted.d_k && run.pairs != nullptr) scale(k.data, k.size(), problem.scale);  // pairs of Q have none
     return has_nan || (region.wanted.d_k && run.kernels.holds_nan(k.data, k.size())) ||
            (region.wanted.d_v && run.kernels.holds_nan(v.data, v.size()));
 }

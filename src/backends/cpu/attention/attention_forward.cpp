@@ -98,8 +98,7 @@ struct ForwardTask {
     Range queries;
     bool is_careful = false;  // masked keys contribute nothing, even if V has NaN or infinity there
 
-    // A block that is computed again leaves out products with 0, which pairs cannot.
-    bool has_pairs() const { return run.pairs != nullptr && !is_careful; }
+    bool has_pairs() const { return run.pairs != nullptr; }
     std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
     // The panel's queries within the sequence's length.
     Range panel(std::int64_t index) const {
@@ -159,10 +158,12 @@ void load_keys(ForwardTask const& task, Range keys) {
         if (task.has_pairs()) {
             std::uint32_t* const pairs = task.scratch.v_pairs + row / 2 * stride;
             load_pairs_of_rows(v, {pairs, stride, part.size(), shape.value_width}, stride);
-        } else {
-            load_tile(v, {task.scratch.v + row * stride, stride, part.size(), shape.value_width}, stride);
         }
+        if (!task.has_pairs() || task.is_careful)
+            load_tile(v, {task.scratch.v + row * stride, stride, part.size(), shape.value_width}, stride);
     });
+    if (task.has_pairs() && task.is_careful)
+        clear_not_finite(task.scratch.v_pairs, (keys.size() + 1) / 2 * task.run.value_stride);
 }
 
 void apply_dropout(ForwardTask const& task, ScorePlace const& place) {
@@ -190,6 +191,21 @@ void multiply_by_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys
     }
 }
 
+// Adds the products with infinities and NaN among the values, which their pairs have no more, where they are visible.
+void add_not_finite(ForwardTask const& task, std::int64_t keys, float* o) {
+    std::int64_t const lanes = task.run.lanes(), stride = task.run.value_stride;
+    for (std::int64_t key = 0; key < keys; ++key) {
+        float const* const weights = task.scratch.scores + key * lanes;
+        for (std::int64_t column = 0; column < task.run.shape.value_width; ++column) {
+            float const value = task.scratch.v[key * stride + column];
+            if (std::isfinite(value)) continue;
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                if (weights[lane] != 0.0f) o[column * lanes + lane] += weights[lane] * value;
+            }
+        }
+    }
+}
+
 // Adds the products of probabilities and values to a panel of O.
 void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t keys, float const* rescale) {
     ForwardRun const& run = task.run;
@@ -200,6 +216,7 @@ void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t ke
         run.pairs->pair_rows(scratch.scores, keys, scratch.p_pairs);
         run.pairs->rescale_and_multiply(
             {scratch.v_pairs, stride, scratch.p_pairs, lanes, o, lanes, stride, lanes, (keys + 1) / 2}, rescale);
+        if (task.is_careful) add_not_finite(task, keys, o);
     } else {
         run.kernels.rescale_and_multiply(
             {scratch.v, stride, scratch.scores, lanes, o, lanes, stride, lanes, keys, task.is_careful}, rescale);

@@ -27,7 +27,8 @@ struct Product {
 };
 
 // The same of BFLOAT16 numbers with sums in float. Each element of a and b is a pair of neighbors along the sum, the
-// first one in the low half. No zeros are left out. A tile has lanes / 2 pairs in a row as the operand `a`.
+// first one in the low half. Products with 0 are not left out, but sums whose factor is 0 are. A tile has lanes / 2
+// pairs in a row as the operand `a`.
 struct PairProduct {
     std::uint32_t const* a;
     std::int64_t a_stride;

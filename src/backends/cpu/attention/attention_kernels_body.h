@@ -403,7 +403,7 @@ void multiply_pairs(PairProduct const& product, float scale) {
 }
 
 void rescale_and_multiply_pairs(PairProduct const& product, float const* factors) {
-    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Rescale<Zeros::Multiply>{factors});
+    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Rescale<Zeros::LeaveOut>{factors});
 }
 
 void multiply_tile_of_pairs(PairProduct const& product) {

@@ -109,6 +109,14 @@ void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t p
     }
 }
 
+void clear_not_finite(std::uint32_t* pairs, std::int64_t count) {
+    constexpr std::uint32_t kLow = 0x7f80, kHigh = 0x7f800000;  // the exponents
+    for (std::int64_t i = 0; i < count; ++i) {
+        if ((pairs[i] & kLow) == kLow) pairs[i] &= 0xffff0000;
+        if ((pairs[i] & kHigh) == kHigh) pairs[i] &= 0x0000ffff;
+    }
+}
+
 Slice slice_of(DataView const& view, std::int64_t b, std::int64_t h, std::int64_t row, std::int64_t column) {
     return {view.data, view.type, view.at(b, h, row, column), view.dim[2] == 1 ? 0 : view.stride[2],
             view.dim[3] == 1 ? 0 : view.stride[3]};

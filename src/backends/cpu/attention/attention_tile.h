@@ -44,6 +44,9 @@ void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_
 // Pairs of rows, from an even one on. Columns from to.columns to padded_columns are set to 0.
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns);
 
+// Replaces infinity and NaN by 0: products of pairs cannot leave out those whose other factor is 0.
+void clear_not_finite(std::uint32_t* pairs, std::int64_t count);
+
 // How kernels read and write the elements of the types that they are compiled for.
 template <class T>
 struct PlainTraits {
