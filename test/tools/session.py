@@ -18,12 +18,14 @@ def commands_of(text):
 
 
 def plain(text):
-    """The lines without what differs between runs and machines: times, dates, sizes that depend on the number of threads, how
-    many elements exceed the allowed error, and which graphs explain finds in its time after the nearest."""
+    """The lines without what differs between runs and machines: times, dates, sizes that depend on the number of threads, the
+    rows of comparisons but for the result's name and whether it has wrong elements, since their numbers depend on the CPU's
+    instructions, and which graphs explain finds in its time after the nearest."""
     text = re.sub(r"(?m)^  [2-9]\. .*\n(?:     .*\n)*", "", text)
     text = re.sub(r" +", " ", re.sub(r"\d[\d.e+-]* (ms|s)\b", "T", text))
     text = re.sub(r"(?m)( T){3} .*$", " TIMES AND RATES", text)
-    text = re.sub(r"(?m)^( \S+) [1-9]\d* (\d+ \[)", r"\1 WRONG \2", text)
+    text = re.sub(r"(?m)^( \S+) 0 \d+ \[.*$", r"\1 RIGHT", text)
+    text = re.sub(r"(?m)^( \S+) [1-9]\d* \d+ \[.*$", r"\1 WRONG", text)
     text = re.sub(r"workspace \S+ [KMG]iB", "workspace W", text)
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DATE", text)
     return [line.rstrip() for line in text.splitlines()]
@@ -31,6 +33,6 @@ def plain(text):
 
 def run(command, sdpa, folder):
     """What the command prints in a shell that finds sdpa."""
-    environment = {**os.environ, "PATH": f"{pathlib.Path(sdpa).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "PATH": f"{pathlib.Path(sdpa).resolve().parent}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, env=environment, text=True)
     return done.stdout + done.stderr
