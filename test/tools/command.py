@@ -61,6 +61,17 @@ def backward_of(graph):
     return graph
 
 
+def computed_queries(graph):
+    """The graph with the negative of another tensor as Q, whose sizes are not described."""
+    graph = copy.deepcopy(graph)
+    tensors, place = graph["tensors"], f"t{len(graph['tensors'])}"
+    tensors[place] = {**tensors["t0"], "name": "X", "uid": len(tensors) + 1}
+    tensors["t0"] = {"name": "Q", "is_virtual": True, "data_type": "FLOAT"}
+    negative = {"tag": "POINTWISE", "name": "negative", "inputs": {"IN_0": place}, "outputs": {"OUT_0": "t0"}, "fields": {"mode": "NEG"}}
+    graph["nodes"].insert(0, negative)
+    return graph
+
+
 def padded(graph):
     """The graph with a padding mask and lengths."""
     graph = copy.deepcopy(graph)

@@ -5,7 +5,7 @@ import pty
 import signal
 import subprocess
 
-from command import COMMAND, NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
+from command import COMMAND, NO, USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, tensor
 
 INTERRUPTED = 130
 
@@ -45,6 +45,12 @@ class Bench(CommandTest):
         self.assertEqual(self.work(attention(queries=10, keys=14, **band))[0], 2 * 2 * 16 * visible)
         forward = attention(queries=32, keys=32, depth=8, value_depth=16)
         self.assertEqual(self.work(backward_of(forward))[0], 2 * 2 * 32 * 32 * (3 * 8 + 2 * 16))
+
+    def test_queries_that_another_node_computes(self):
+        graph = attention(queries=10, keys=14, right_bound=0)
+        operations = self.work(graph)[0]
+        self.assertEqual(self.work(computed_queries(graph))[0], operations)
+        self.assertGreater(self.work(computed_queries(padded(graph)))[0], 0)
 
     def test_lengths_and_pages_select_what_is_read(self):
         graph = padded(attention(queries=1, keys=16, batches=2))

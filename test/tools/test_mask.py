@@ -3,7 +3,7 @@
 import copy
 import re
 
-from command import USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
+from command import USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, tensor
 
 
 def formula(queries, keys, fields, lengths=None):
@@ -62,6 +62,22 @@ class Mask(CommandTest):
         self.assertEqual(small["source"], "from runs of the graph on the CPU")
         self.assertEqual(small["visible"], large["visible"])
         self.assertEqual(small["rows"][:3], [0, 4, 9])
+
+    def test_queries_that_another_node_computes(self):
+        graph = attention(queries=8, keys=12, right_bound=0, diagonal_alignment="BOTTOM_RIGHT")
+        shown = self.show(computed_queries(graph))
+        self.assertEqual(shown["source"], "from the options of the mask")
+        self.assertEqual(shown["visible"], self.show(graph)["visible"])
+        shown = self.show(computed_queries(padded(graph)), "--seq-len-q", 6, "--seq-len-kv", 7)
+        self.assertEqual(shown["visible"], formula(8, 12, graph["nodes"][0]["fields"], (6, 7)))
+
+    def test_result_that_another_node_reads(self):
+        graph = attention(queries=9, keys=9, right_bound=0)
+        graph["tensors"]["t4"] = {**graph["tensors"]["t3"], "name": "Y", "uid": 5}
+        graph["tensors"]["t3"] = {"name": "O", "is_virtual": True, "data_type": "FLOAT"}
+        negative = {"tag": "POINTWISE", "name": "negative", "inputs": {"IN_0": "t3"}, "outputs": {"OUT_0": "t4"}, "fields": {"mode": "NEG"}}
+        graph["nodes"].append(negative)
+        self.assertEqual(self.show(graph)["visible"], formula(9, 9, {"right_bound": 0}))
 
     def test_backward(self):
         graph = backward_of(attention(queries=9, keys=9, right_bound=0))

@@ -74,7 +74,7 @@ Row measure(Bench_options const& options, Graph_file const& file, fe::Target con
     }
     require(graph.get_plan_name(row.plan));
     Memories memories = make_data(document, graph, {1, true, false});
-    row.work = work_of(document, memories);
+    row.work = work_of(with_dims(document, graph), memories);
     row.roofline = roofline_of(options, target);
     row.times = time_runs(target, graph, memories, options.timing, [&](std::int64_t run) {
         progress.show(name + ": run " + std::to_string(run) + " of at most " + std::to_string(options.timing.runs));

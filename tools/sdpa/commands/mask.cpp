@@ -1,4 +1,5 @@
 // sdpa mask: which keys are visible to which queries, in the terminal or as a picture.
+#include "data/data.h"
 #include "output.h"
 #include "pictures/visibility.h"
 #include "pictures/window.h"
@@ -65,15 +66,19 @@ Sizes numbers_of(std::string const& text) {
 }
 
 // The window of one query in space; in the middle, if none is chosen.
-int show_window(Mask_options const& options, Graph_file const& file, Json const& node) {
-    fe::graph::Graph graph = file.graph;
+int show_window(Mask_options const& options, Graph_file const& file) {
+    Json const described = with_uids(file.document);
+    fe::graph::Graph graph;
+    require(graph_of(described, graph));
     require(graph.validate());
+    Json const document = with_dims(described, graph);
+    Json const& node = *neighborhood_node(document);
     Sizes query = numbers_of(options.query);
-    if (query.empty()) query = middle_query(file.document, node);
+    if (query.empty()) query = middle_query(document, node);
     std::string picture;
     if (options.format == "svg") {
         Visibility_options const& most = options.visibility;
-        print(to_svg(window_picture(file.document, node, query, most.most_rows, most.most_columns)));
+        print(to_svg(window_picture(document, node, query, most.most_rows, most.most_columns)));
         return kYes;
     }
     require(fe::graph::draw_window(graph, query, picture));
@@ -85,7 +90,7 @@ int show_window(Mask_options const& options, Graph_file const& file, Json const&
 
 int show(Mask_options const& options) {
     Graph_file const file = read_graph(options.path);
-    if (Json const* const node = neighborhood_node(file.document)) return show_window(options, file, *node);
+    if (neighborhood_node(file.document) != nullptr) return show_window(options, file);
     if (!options.query.empty()) throw Failure("--query: found no node of neighborhood attention, expected one");
     Visibility const mask = visibility_of(file, options.visibility);
     if (!options.is_json) {

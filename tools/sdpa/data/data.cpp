@@ -60,7 +60,11 @@ std::map<std::int64_t, Port_of_tensor> ports_of(Json const& document) {
 class Maker {
    public:
     Maker(Json const& document, fe::graph::Graph const& graph, Data_options const& options)
-        : document_(document), graph_(graph), options_(options), random_(options.seed), ports_(ports_of(document)) {}
+        : document_(with_dims(document, graph)),
+          graph_(graph),
+          options_(options),
+          random_(options.seed),
+          ports_(ports_of(document_)) {}
 
     Memories make();
     Memories described() {
@@ -84,7 +88,7 @@ class Maker {
     void fill_given();
     Sizes const& starts_for(std::int64_t offset_uid, Memory const& memory, std::int64_t multiplier);
 
-    Json const& document_;
+    Json const document_;
     fe::graph::Graph const& graph_;
     Data_options const& options_;
     Random random_;
@@ -336,15 +340,6 @@ bool is_backward(Json const& node) {
     return tag == "SDPA_BACKWARD" || tag == "NEIGHBORHOOD_BACKWARD";
 }
 
-bool is_computed(Json const& document, std::string const& id) {
-    for (Json const& node : document.at("nodes")) {
-        for (auto const& [port, output] : member(node, "outputs").items()) {
-            if (output == id) return true;
-        }
-    }
-    return false;
-}
-
 // O and Stats of forward on the same numbers, except those that were given.
 void fill_results_of_forward(Json const& document, Given_numbers const& given, Memories& memories) {
     auto const forward = forward_of(document);
@@ -381,6 +376,26 @@ Json with_uids(Json const& document) {
         if (!tensor.contains("uid") || !tensor["uid"].is_number()) tensor["uid"] = next++;
     }
     return result;
+}
+
+Json with_dims(Json const& document, fe::graph::Graph const& graph) {
+    Json result = document;
+    for (auto& [id, tensor] : result["tensors"].items()) {
+        fe::graph::Tensor_attributes attributes;
+        if (tensor.contains("dim")) continue;
+        require(graph.query_tensor_attributes_of_uid(tensor["uid"].get<std::int64_t>(), attributes));
+        tensor["dim"] = attributes.get_dim();
+    }
+    return result;
+}
+
+bool is_computed(Json const& document, std::string const& id) {
+    for (Json const& node : document.at("nodes")) {
+        for (auto const& [port, output] : member(node, "outputs").items()) {
+            if (output == id) return true;
+        }
+    }
+    return false;
 }
 
 std::optional<Json> forward_of(Json const& document) {

@@ -20,6 +20,10 @@ struct Data_options {
 
 // The document with a uid for each tensor, so that packs can name it.
 Json with_uids(Json const& document);
+// Such a document with the dims that its validated graph inferred, for reading: they are no part of the description.
+Json with_dims(Json const& document, fe::graph::Graph const& graph);
+// Whether a node of the document writes this tensor.
+bool is_computed(Json const& document, std::string const& id);
 
 // A built graph of such a document: memory for each tensor of its pack. Results are filled with NaN. Where backward
 // needs O and Stats of forward, they are computed on the CPU.

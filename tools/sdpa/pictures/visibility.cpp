@@ -49,8 +49,14 @@ struct Problem {
     std::map<std::string, Memory*> by_port;
     std::int64_t batches, heads, queries, keys, value_depth;
 
-    explicit Problem(Memories& memories) {
-        for (auto& [uid, memory] : memories) by_port.insert({memory.port, &memory});
+    Problem(Json const& document, Memories& memories) {
+        Json const& node = only_node(document);
+        for (char const* group : {"inputs", "outputs"}) {
+            for (auto const& [port, id] : member(node, group).items()) {
+                auto const found = memories.find(document["tensors"][id.get<std::string>()]["uid"].get<std::int64_t>());
+                if (found != memories.end()) by_port.insert({port, &found->second});
+            }
+        }
         Sizes const &q = by_port.at("Q")->dim, &v = by_port.at("V")->dim;
         batches = q[0], heads = q[1], queries = q[2], keys = by_port.at("K")->dim[2], value_depth = v[3];
     }
@@ -73,6 +79,12 @@ bool can_run(Json const& document, Visibility_options const& options) {
     for (char const* port : {"descale_q", "page_table_k", "page_table_v", "dropout_mask", "seed"}) {
         if (inputs.contains(port)) return false;
     }
+    // Runs set these, and read O.
+    for (char const* port : {"Q", "K", "V", "bias", "sink_token"}) {
+        if (inputs.contains(port) && is_computed(document, inputs[port].get<std::string>())) return false;
+    }
+    Json const& o = document["tensors"][node["outputs"]["O"].get<std::string>()];
+    if (o.value("is_virtual", false)) return false;
     for (auto const& [id, tensor] : document["tensors"].items()) {
         if (tensor.contains("ragged_offset")) return false;
     }
@@ -89,7 +101,7 @@ class Runner {
         require(graph_of(document_, graph_));
         require(graph_.build(fe::Target::cpu()));
         memories_ = make_data(document_, graph_, {1, true});
-        problem_.emplace(memories_);
+        problem_.emplace(document_, memories_);
     }
 
     Visibility run() {
@@ -214,9 +226,11 @@ Sizes sample(std::int64_t n, std::int64_t most) {
 }
 
 Visibility visibility_of(Graph_file const& file, Visibility_options const& options) {
-    fe::graph::Graph graph = file.graph;
+    Json const described = with_uids(file.document);
+    fe::graph::Graph graph;
+    require(graph_of(described, graph));
     require(graph.validate());
-    Json const document = with_uids(file.document);
+    Json const document = with_dims(described, graph);
     check_place(document, options);
     Formula const formula(document, options);
     Json const& node = only_node(document);
@@ -225,9 +239,9 @@ Visibility visibility_of(Graph_file const& file, Visibility_options const& optio
     // For backward this is the forward graph with the same mask, unless other nodes or 8-bit numbers make it another
     // one.
     std::optional<Json> forward;
-    if (is_forward) forward = document;
-    else if (document["nodes"].size() == 1 && !node["inputs"].contains("descale_q")) forward = forward_of(document);
-    bool const runs = forward && can_run(*forward, options);
+    if (is_forward) forward = described;
+    else if (document["nodes"].size() == 1 && !node["inputs"].contains("descale_q")) forward = forward_of(described);
+    bool const runs = forward && can_run(with_dims(*forward, graph), options);
     if (!runs && !refusal.empty()) throw Failure(refusal + ". Try: a graph with fewer queries and keys");
     Visibility result = runs ? Runner(*forward, options).run() : formula.make();
     if (node["inputs"].contains("bias")) result.source += ", for a bias without minus infinity";

@@ -32,7 +32,7 @@ class Node {
     bool is(char const* tag) const { return node_["tag"] == tag; }
     Json const& json() const { return node_; }
     bool has(std::string const& port) const { return member(node_, "inputs").contains(port); }
-    Sizes const& dim(std::string const& port) const { return find(port)->dim; }
+    Sizes dim(std::string const& port) const { return tensor(port)["dim"].get<Sizes>(); }
 
     // The rows or keys of each batch entry.
     Sizes lengths(bool is_keys) const {
@@ -62,11 +62,14 @@ class Node {
     }
 
    private:
+    Json const& tensor(std::string const& port) const {
+        return document_["tensors"][member(node_, "inputs")[port].get<std::string>()];
+    }
+
+    // Null where the node has no such tensor, or it has no memory since another node computes it.
     Memory const* find(std::string const& port) const {
-        Json const& inputs = member(node_, "inputs");
-        if (!inputs.contains(port)) return nullptr;
-        Json const& tensor = document_["tensors"][inputs[port].get<std::string>()];
-        auto const found = memories_.find(tensor["uid"].get<std::int64_t>());
+        if (!has(port)) return nullptr;
+        auto const found = memories_.find(tensor(port)["uid"].get<std::int64_t>());
         return found == memories_.end() ? nullptr : &found->second;
     }
 
@@ -83,7 +86,7 @@ class Node {
         auto const found = products.find(node_["tag"].get<std::string>());
         if (found == products.end()) return 0.0;
         bool const has_heads_first = !has("Q") || found->first.find("_QK") != std::string::npos;
-        Sizes const& tokens = dim(has("Q") ? "Q" : "V");
+        Sizes const tokens = dim(has("Q") ? "Q" : "V");
         double const heads = double(tokens[0]) * double(has_heads_first ? tokens[1] : tokens[tokens.size() - 2]);
         return 2.0 * found->second * heads * visible_pairs(document_, node_) * double(tokens.back());
     }
