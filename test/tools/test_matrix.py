@@ -66,6 +66,13 @@ class Matrix(CommandTest):
         self.assertIn("expected the output of sdpa matrix --json", errors)
         self.assertIn("found no graphs", self.expect(USAGE, "matrix"))
 
+    def test_answers_of_other_forms_are_refused(self):
+        for answer in ({}, [], "yes", {"plan": 1}, {"rule": None}):
+            row = {"graph": "g", "answers": {"h100": answer}}
+            path = self.write("old.json", {"matrices": [{"cudnn": "9.14.0", "devices": ["h100"], "rows": [row]}]})
+            errors = self.expect(USAGE, "matrix", "--answers", path)
+            self.assertIn(f"old.json: found {json.dumps(answer, separators=(',', ':'))} as the answer for g on h100, expected", errors)
+
     def test_arguments(self):
         self.assertIn("--for", self.expect(USAGE, "matrix", FILES[0], "--for", "h1000"))
         errors = self.expect(USAGE, "matrix", "-", "--cudnn", COMMAND, input=attention())

@@ -96,11 +96,20 @@ Json to_json(Matrix const& matrix) {
     return {{"cudnn", matrix.cudnn}, {"devices", matrix.devices}, {"rows", rows}};
 }
 
+// A cell of another run, which may be any JSON.
+Json checked_cell(Json const& cell, std::string const& graph, std::string const& device) {
+    auto const has_text = [&](char const* name) { return cell.contains(name) && cell[name].is_string(); };
+    if (cell.is_object() && (has_text("plan") || has_text("rule"))) return cell;
+    throw Failure("found " + cell.dump() + " as the answer for " + graph + " on " + device +
+                  ", expected an object with the name of a plan or of a rule, as sdpa matrix --json prints it");
+}
+
 Matrix from_json(Json const& json) {
     Matrix matrix{json.at("cudnn"), json.at("devices"), {}, {}};
     for (Json const& row : json.at("rows")) {
         matrix.graphs.push_back(row.at("graph"));
-        for (std::string const& device : matrix.devices) matrix.cells.push_back(row.at("answers").at(device));
+        for (std::string const& device : matrix.devices)
+            matrix.cells.push_back(checked_cell(row.at("answers").at(device), matrix.graphs.back(), device));
     }
     return matrix;
 }
@@ -121,6 +130,8 @@ Matrix ask_library(Matrix_options const& options, std::string const& library) {
 Matrix read_answers(std::string const& path) {
     try {
         return from_json(Json::parse(read_bytes(path)).at("matrices").at(0));
+    } catch (Failure const& error) {
+        throw Failure("--answers " + path + ": " + error.what());
     } catch (Json::exception const& error) {
         throw Failure("--answers " + path +
                       ": found other text, expected the output of sdpa matrix --json: " + error.what());
