@@ -127,10 +127,20 @@ void repeated_scores(Editor& editor) {
     fit(editor, Port::DBias, {1, q[1], q[2], k[2]}, cost::kCopy + 1);
 }
 
-// For kernels that serve more than one query.
+bool has_bottom_right_band(GraphSpec const& graph) {
+    return std::ranges::any_of(graph.nodes, [](nodes::Node const& node) {
+        nodes::AttentionFields const* const fields = nodes::attention_fields(node);
+        return fields != nullptr && fields->diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT &&
+               (fields->left_bound || fields->right_bound);
+    });
+}
+
+// For kernels that serve more than one query. Without lengths, the diagonal of a bottom-right band would end at the
+// added row.
 void second_query(Editor& editor) {
     core::Dims const q = editor.dim_at(Port::Q);
-    if (q.empty() || q[2] != 1) return;
+    bool const has_lengths = editor.has(Port::SeqLenQ) || editor.has(Port::CuSeqLenQ);
+    if (q.empty() || q[2] != 1 || (!has_lengths && has_bottom_right_band(editor.graph()))) return;
     TensorIds ids;
     for (Port::Operand const& row : Port::kOperands) {
         if (!Port::has_query_rows(row)) continue;
@@ -138,7 +148,9 @@ void second_query(Editor& editor) {
     }
     GraphSpec changed = editor.graph();
     set_size(changed, ids, 2, 2);
-    editor.add(cost::kPadding + 1, "give " + editor.names(ids) + " a second row of queries, which is not used",
+    std::string const lengths = has_lengths ? "; the lengths of the queries stay 1" : "";
+    editor.add(cost::kPadding + 1,
+               "give " + editor.names(ids) + " a second row of queries, which is not used" + lengths,
                std::move(changed));
 }
 

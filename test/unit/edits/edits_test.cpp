@@ -100,6 +100,25 @@ TEST_CASE("Bounds of the band that are off are moved") {
     expect_fix("leave the right bound out", [](auto& graph) { fields_of(graph).right_bound = -1; });
 }
 
+TEST_CASE("A second row of queries does not move the diagonal of a band") {
+    auto const second_rows = [](nodes::GraphSpec const& graph) {
+        std::vector<std::string> texts;
+        for (edits::Edit const& edit : edits::edits_of(graph)) {
+            if (edit.text.find("a second row of queries") != std::string::npos) texts.push_back(edit.text);
+        }
+        return texts;
+    };
+    nodes::GraphSpec graph = graph_of("whisper-large-cross-decode");
+    CHECK(second_rows(graph).size() == 1);
+    fields_of(graph).diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    CHECK(second_rows(graph).size() == 1);
+    fields_of(graph).right_bound = 0;
+    CHECK(second_rows(graph).empty());
+    auto const with_lengths = second_rows(graph_of("gpt-oss-20b-paged-window-decode"));
+    REQUIRE(with_lengths.size() == 1);
+    CHECK(with_lengths[0].ends_with("; the lengths of the queries stay 1"));
+}
+
 TEST_CASE("Graphs without attention and with absurd sizes have edits too") {
     nodes::GraphSpec graph = graph_of("dinat-base");
     CHECK(!edits::edits_of(graph).empty());

@@ -77,7 +77,8 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
      .statement = "one query of FLOAT: as many heads in K as in Q, since O is NaN for others",
-     .mend = "convert the tensors to HALF or BFLOAT16, give Q a second row, or use Target::cpu()",
+     .mend = "convert the tensors to HALF or BFLOAT16, give Q a second row, before the query in a bottom-right mask "
+             "without lengths, or use Target::cpu()",
      .seen =
          "6 of 6 runs wrong, 9.14.0 the same: NaN from the second head on; with fewer heads in V alone it is right. "
          "Causality, windows, padding, bias, ALiBi, softcap, Max, ragged tensors and pages of FLOAT are right",
