@@ -115,7 +115,7 @@ std::string write_explanation(Explanation const& explanation) {
     object.append("remarks", text_list(explanation.candidates.remarks));
     object.append("refusal", refusal_json(explanation.refusal));
     object.append("plan", plan_json(explanation));
-    object.append("neighbors", nearest_json(explanation.nearest));
+    object.append("nearest", nearest_json(explanation.nearest));
     return print(object);
 }
 

@@ -36,12 +36,12 @@ def test_the_nearest_graph_is_built_from_its_parts():
     explanation = broken().explain(search_milliseconds=5000)
     assert not explanation.has_plan
     assert [finding["rule"] for finding in explanation.parts["findings"]] == ["sdpa_fwd.c04"]
-    nearest = explanation.parts["neighbors"][0]
+    nearest = explanation.parts["nearest"][0]
     assert "give K and V as many heads as Q, 8" in nearest["changes"]
     graph = cudnn.pygraph(target="cpu")
     graph.deserialize(json.dumps(nearest["graph"]))
     assert graph.explain().has_plan
-    assert broken().explain().parts["neighbors"] == []
+    assert broken().explain().parts["nearest"] == []
 
 
 def test_changes_are_in_words_of_python():
@@ -51,7 +51,7 @@ def test_changes_are_in_words_of_python():
     o.set_output(True)
     explanation = graph.explain(search_milliseconds=2000)
     assert "set_" not in explanation
-    changes = [change for nearest in explanation.parts["neighbors"] for change in nearest["changes"]]
+    changes = [change for nearest in explanation.parts["nearest"] for change in nearest["changes"]]
     assert "pass seq_len_q and seq_len_kv, INT32 [1, 1, 1, 1]" in changes
 
 

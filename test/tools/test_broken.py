@@ -51,10 +51,10 @@ class BrokenGraphs(CommandTest):
         report = self.explain(broken)
         rules = [finding["rule"] for finding in report["findings"] + report["limits"]]
         self.assertIn(broken.rule, rules)
-        for neighbor in report["neighbors"]:
+        for neighbor in report["nearest"]:
             if any(change.startswith(broken.fix) for change in neighbor["changes"]):
                 return neighbor
-        self.fail(f"found the changes {[neighbor['changes'] for neighbor in report['neighbors']]}, expected {broken.fix}")
+        self.fail(f"found the changes {[neighbor['changes'] for neighbor in report['nearest']]}, expected {broken.fix}")
 
     def test_cause_and_fix(self):
         """The changed graph is planned again by a process of its own."""
@@ -74,7 +74,7 @@ class BrokenGraphs(CommandTest):
     def page(self, version):
         lines = []
         for broken in BROKEN:
-            changes = "; ".join(self.explain(broken)["neighbors"][0]["changes"])
+            changes = "; ".join(self.explain(broken)["nearest"][0]["changes"])
             target = "a T4" if broken.target == "t4" else broken.target
             lines.append(f"| {broken.symptom} | {target} | {link(broken.thread)} | `{broken.rule}` | {changes} |\n")
         return HEAD.format(version=version_text(version)) + "".join(lines)

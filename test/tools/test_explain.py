@@ -32,7 +32,7 @@ class OnTheCpu(CommandTest):
         graph["tensors"]["t4"]["data_type"] = "FLOAT"
         report = self.expect_json(NO, "explain", "-", "--target", "cpu", input=graph)
         self.assertGreaterEqual(len(report["findings"]), 4)
-        nearest = report["neighbors"][0]
+        nearest = report["nearest"][0]
         self.assertIn("give K and V as many heads as Q, 8", nearest["changes"])
         self.assertIn("pass seed and offset, INT64 [1, 1, 1, 1]", nearest["changes"])
         self.assertEqual(self.expect_json(YES, "explain", "-", "--target", "cpu", input=nearest["graph"])["findings"], [])
@@ -42,8 +42,8 @@ class OnTheCpu(CommandTest):
         for place in ("t1", "t2"):
             graph["tensors"][place].update(dim=[1, 60, 8, 8], stride=[3840, 64, 8, 1])
         report = self.expect_json(NO, "explain", "-", "--target", "cpu", input=graph)
-        self.assertRegex(report["neighbors"][0]["changes"][0], "^swap dims 1 and 2 of Q, K, V and O")
-        self.assertEqual(len(report["neighbors"][0]["changes"]), 1)
+        self.assertRegex(report["nearest"][0]["changes"][0], "^swap dims 1 and 2 of Q, K, V and O")
+        self.assertEqual(len(report["nearest"][0]["changes"]), 1)
 
     def test_advice(self):
         text = self.expect(YES, "explain", "-", "--target", "cpu", input=attention(alibi_mask=True))
@@ -67,9 +67,9 @@ class OnAnH100(CommandTest):
 
     def nearest(self, graph):
         report = self.expect_json(NO, "explain", "-", "--target", "h100", input=graph)
-        for neighbor in report["neighbors"]:
+        for neighbor in report["nearest"]:
             self.expect(YES, "explain", "-", "--target", neighbor["target"], input=neighbor["graph"])
-        return report["refusal"]["rule"], [neighbor["changes"][-1] for neighbor in report["neighbors"]]
+        return report["refusal"]["rule"], [neighbor["changes"][-1] for neighbor in report["nearest"]]
 
     def test_candidates(self):
         report = self.expect_json(YES, "explain", "-", input=self.graph())
@@ -84,7 +84,7 @@ class OnAnH100(CommandTest):
         graph = broken_graphs.sink(self.graph(depth=12), "HALF")
         report = self.expect_json(NO, "explain", "-", "--limit", "20000", input=graph)
         self.assertEqual({finding["rule"] for finding in report["limits"]}, {"cudnn.s04", "cudnn.s37"})
-        changes = report["neighbors"][0]["changes"]
+        changes = report["nearest"][0]["changes"]
         self.assertEqual(len(changes), 2)
         self.assertIn("give sink_token the type FLOAT", changes)
         self.assertTrue(any(change.startswith("head dim 12 -> 16") for change in changes))
@@ -95,7 +95,7 @@ class OnAnH100(CommandTest):
         report = self.expect_json(NO, "explain", "-", "--limit", "20000", input=graph,
                                   environment={"SDPA_GRAPH_IGNORE_LIMITS": "1"})
         self.assertEqual((report["limits"], report["candidates"][0]["state"]), ([], "refused"))
-        self.assertTrue(report["neighbors"][0]["changes"][0].startswith("count elements in the ragged offsets"))
+        self.assertTrue(report["nearest"][0]["changes"][0].startswith("count elements in the ragged offsets"))
 
     def test_the_plan_store_is_named(self):
         """A plan is compiled, then read from the store; for another GPU the nearest entry is that of the first."""

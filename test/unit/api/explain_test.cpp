@@ -67,7 +67,7 @@ TEST_CASE("All broken rules and the nearest graph that works are found") {
     CHECK(has(text, "broken rules: 2\n"));
     CHECK(has(text, "the nearest graphs that work, each was planned:\n  1. "));
     CHECK(has(explanation.to_html(), "<th style=\"text-align:left\">rule</th>"));
-    CHECK(has(explanation.to_json(), "\"neighbors\": ["));
+    CHECK(has(explanation.to_json(), "\"nearest\": ["));
 }
 
 TEST_CASE("Without a search there are no other graphs") {
