@@ -1,5 +1,6 @@
 // Explanations and lists of candidates as text for people.
 #include "core/text.h"
+#include "core/text_forms.h"
 
 #include <cudnn_frontend/explanation.h>
 
@@ -12,28 +13,10 @@
 namespace cudnn_frontend {
 namespace {
 
+using core::escaped_for_xml;
+using core::table;
 using core::text;
 using Cells = std::vector<std::string>;
-
-// Rows with columns as wide as their widest cell, except the last.
-std::string table(std::vector<Cells> const& rows, std::string_view indent) {
-    std::vector<std::size_t> widths;
-    for (Cells const& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string all;
-    for (Cells const& row : rows) {
-        std::string line(indent);
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i];
-            if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        all += line + "\n";
-    }
-    return all;
-}
 
 std::string indented(std::string_view lines, std::string_view indent) {
     std::string all;
@@ -153,24 +136,10 @@ std::string verdict_of(Explanation const& explanation) {
     return verdict + ":\n" + indented(explanation.refusal.err_msg, "  ");
 }
 
-std::string escaped(std::string_view plain) {
-    std::string all;
-    for (char const letter : plain) {
-        switch (letter) {
-            case '&': all += "&amp;"; break;
-            case '<': all += "&lt;"; break;
-            case '>': all += "&gt;"; break;
-            case '"': all += "&quot;"; break;
-            default: all += letter;
-        }
-    }
-    return all;
-}
-
 std::string html_row(char const* cell, Cells const& cells) {
     std::string row = "<tr>";
     for (std::string const& content : cells)
-        row += text("<", cell, " style=\"text-align:left\">", escaped(content), "</", cell, ">");
+        row += text("<", cell, " style=\"text-align:left\">", escaped_for_xml(content), "</", cell, ">");
     return row + "</tr>\n";
 }
 
@@ -196,9 +165,9 @@ std::string html_candidates(Plan_candidates const& list) {
     std::string all = html_table({"backend", "candidate", "state", ""}, rows);
     for (Plan_candidate const& candidate : list.candidates) {
         if (!candidate.store_miss.empty())
-            all += text("<p>", escaped(candidate.name + " was compiled: " + candidate.store_miss), "</p>\n");
+            all += text("<p>", escaped_for_xml(candidate.name + " was compiled: " + candidate.store_miss), "</p>\n");
     }
-    for (std::string const& remark : list.remarks) all += text("<p>", escaped(remark), "</p>\n");
+    for (std::string const& remark : list.remarks) all += text("<p>", escaped_for_xml(remark), "</p>\n");
     return all;
 }
 
@@ -245,9 +214,9 @@ std::string Explanation::to_text() const {
 }
 
 std::string Explanation::to_html() const {
-    std::string all = text("<pre>", escaped(verdict_of(*this)), "</pre>\n");
+    std::string all = text("<pre>", escaped_for_xml(verdict_of(*this)), "</pre>\n");
     all += html_findings("Broken rules", findings) + html_findings("Limits of the target", limits);
-    if (!advice.empty()) all += text("<pre>", escaped(advice.to_text()), "</pre>\n");
+    if (!advice.empty()) all += text("<pre>", escaped_for_xml(advice.to_text()), "</pre>\n");
     return all + html_candidates(candidates) + html_nearest(*this);
 }
 

@@ -47,6 +47,11 @@ std::optional<double> read_line(std::string_view line, std::string_view name) {
 
 }  // namespace
 
+std::string driver_version_text(std::int64_t version) {
+    constexpr std::int64_t kThousand = 1000, kTen = 10;
+    return std::to_string(version / kThousand) + "." + std::to_string(version % kThousand / kTen);
+}
+
 std::string model_of(std::string_view device_name) {
     constexpr std::string_view kOfMaker[] = {"nvidia", "geforce", "tesla"};
     std::string model, word;

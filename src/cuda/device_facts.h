@@ -4,6 +4,7 @@
 
 #include "core/result.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ Result<DeviceFacts> device_facts(int ordinal);
 
 // "h100" for "NVIDIA H100 80GB HBM3": the words up to the first one with a digit, without the vendor.
 std::string model_of(std::string_view device_name);
+
+// "12.8" for 12080, as drivers number the newest CUDA version that they run.
+std::string driver_version_text(std::int64_t version);
 
 // The text of a model such as h200; empty where it was not measured.
 std::string_view rates_of_model(std::string_view model);

@@ -3,6 +3,7 @@
 
 #include "core/findings.h"
 #include "core/text.h"
+#include "core/text_forms.h"
 #include "json/document.h"
 #include "json/field_json.h"
 
@@ -25,22 +26,6 @@ std::string number_text(double number) {
 }
 
 using Row = std::vector<std::string>;
-
-// Rows with columns that are as wide as their widest cell.
-std::string table(std::vector<Row> const& rows) {
-    std::vector<std::size_t> widths(rows.front().size(), 0);
-    for (Row const& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string lines;
-    for (Row const& row : rows) {
-        std::string line = "  ";
-        for (std::size_t i = 0; i + 1 < row.size(); ++i)
-            line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-        lines += line + row.back() + "\n";
-    }
-    return lines;
-}
 
 Row row_of(Compared_result const& result) {
     bool const is_exact = result.worst_index.empty();
@@ -116,7 +101,7 @@ std::string Verification::to_text() const {
                      " scores\n");
     std::vector<Row> rows = {{"result", "wrong", "of", "worst at", "got", "expected", "allowed", "error / allowed"}};
     for (Compared_result const& result : content_.results) rows.push_back(row_of(result));
-    lines += table(rows);
+    lines += core::table(rows, "  ");
     if (!content_.not_compared.empty()) lines += "  not compared: " + core::listed(content_.not_compared, "and") + "\n";
     if (ok()) return lines + "right: all errors are within the allowed ones\n";
     lines += "wrong: errors exceed the allowed ones\n";

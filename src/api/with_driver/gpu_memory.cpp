@@ -1,5 +1,6 @@
 #include "api/gpu_memory.h"
 
+#include "cuda/device_facts.h"
 #include "cuda/driver.h"
 
 namespace cudnn_frontend::api {
@@ -15,12 +16,10 @@ Result<int> current_gpu() { return cuda::device_of(nullptr); }
 // A driver that is not loaded yet stays so, since planning offline may follow.
 std::string driver_version() {
     if (!cuda::may_have_gpu()) return {};
-    constexpr int kThousand = 1000, kTen = 10;
     int version = 0;
     error_t const error = cuda::ask("asking for the driver's version",
                                     [&](cuda::Driver const& driver) { return driver.get_version(&version); });
-    if (error.is_bad()) return {};
-    return std::to_string(version / kThousand) + "." + std::to_string(version % kThousand / kTen);
+    return error.is_bad() ? std::string() : cuda::driver_version_text(version);
 }
 
 }  // namespace cudnn_frontend::api

@@ -1,6 +1,8 @@
 // Steps from top to bottom, each a box that lists its inputs and outputs.
 #include "plan/pictures/plan_picture.h"
 
+#include "core/text_forms.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::plan {
@@ -14,17 +16,6 @@ constexpr char const* kStyle =
     "    text { fill: #1f2328 } .heading { font-weight: bold } rect, path { fill: none; stroke: #59636e }\n"
     "    @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } rect, path { stroke: #9da7b3 } }\n"
     "  </style>\n";
-
-std::string escaped(std::string const& text) {
-    std::string out;
-    for (char const c : text) {
-        if (c == '<') out += "&lt;";
-        else if (c == '>') out += "&gt;";
-        else if (c == '&') out += "&amp;";
-        else out += c;
-    }
-    return out;
-}
 
 std::string attribute(char const* name, std::size_t number) {
     return std::string(" ") + name + "='" + std::to_string(number) + "'";
@@ -67,7 +58,7 @@ class PlanSvg {
     void text(std::size_t x, std::string const& line, char const* kind) {
         bottom_ += kLine;
         body_ += "  <text" + attribute("x", x) + attribute("y", bottom_) + " class='" + kind +
-                 "' xml:space='preserve'>" + escaped(line) + "</text>\n";
+                 "' xml:space='preserve'>" + core::escaped_for_xml(line) + "</text>\n";
     }
 
     void box(std::vector<std::string> const& lines) {

@@ -202,11 +202,9 @@ Result<DeviceDescription> recorded_device(std::string_view properties, std::stri
     if (device.is_bad()) return device.error();
     auto const driver = read_number(json.value(), "driverVer", 1000, 999'999);
     if (driver.is_bad()) return driver.error();
-    std::string const driver_version =
-        std::to_string(driver.value() / 1000) + "." + std::to_string(driver.value() % 1000 / 10);
     DeviceDescription& recorded = device.value();
     recorded.source = "recorded on " + recorded.name + " with cuDNN " + std::string(cudnn_version) +
-                      " and CUDA driver " + driver_version;
+                      " and CUDA driver " + cuda::driver_version_text(driver.value());
     std::string const called = name.empty() ? cuda::model_of(recorded.name) : std::string(name);
     recorded.name = called;
     if (is_file_name(called)) return device;

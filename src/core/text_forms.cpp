@@ -1,0 +1,40 @@
+#include "core/text_forms.h"
+
+#include <algorithm>
+
+namespace cudnn_frontend::core {
+
+std::string table(std::vector<std::vector<std::string>> const& rows, std::string_view indent) {
+    std::vector<std::size_t> widths;
+    for (std::vector<std::string> const& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string all;
+    for (std::vector<std::string> const& row : rows) {
+        std::string line(indent);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        all += line + "\n";
+    }
+    return all;
+}
+
+std::string escaped_for_xml(std::string_view plain) {
+    std::string all;
+    for (char const letter : plain) {
+        switch (letter) {
+            case '&': all += "&amp;"; break;
+            case '<': all += "&lt;"; break;
+            case '>': all += "&gt;"; break;
+            case '"': all += "&quot;"; break;
+            default: all += letter;
+        }
+    }
+    return all;
+}
+
+}  // namespace cudnn_frontend::core
