@@ -13,8 +13,9 @@ namespace cudnn_frontend::plan {
 
 using core::text;
 
+// Without O_NONBLOCK, opening a pipe would wait for its writer; files do not change by it.
 OpenFile OpenFile::for_reading(std::filesystem::path const& path) {
-    return OpenFile(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return OpenFile(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 OpenFile OpenFile::create(std::filesystem::path const& path) {
@@ -62,6 +63,7 @@ bool OpenFile::close() {
 std::string OpenFile::reason_to_distrust() const {
     struct stat file {};
     if (::fstat(descriptor_, &file) != 0) return "has no owner that can be found";
+    if (!S_ISREG(file.st_mode)) return "is no regular file, expected a stored plan. Try: remove it";
     if (file.st_uid != ::geteuid() && file.st_uid != 0)
         return text(
             "belongs to user ", file.st_uid, ", expected this user, ", ::geteuid(),

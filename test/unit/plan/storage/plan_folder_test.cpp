@@ -117,6 +117,14 @@ TEST_CASE("plan folder: a file that other users can write is a miss") {
     }
 }
 
+TEST_CASE("plan folder: a pipe in place of a file is a miss, and is not waited for") {
+    Folder const folder;
+    PlanFolder const plans(folder.path());
+    fs::create_directories(plans.file_of("key").parent_path());
+    REQUIRE(mkfifo(plans.file_of("key").c_str(), S_IRUSR | S_IWUSR) == 0);
+    CHECK(contains(why_missed(plans, "key"), "is no regular file"));
+}
+
 TEST_CASE("plan folder: a file of another user is a miss, until it is merged") {
     if (geteuid() != 0) {
         sdpa_test::skip("only root can give files to other users");
