@@ -100,7 +100,8 @@ class Searcher {
         return found_.size() >= kMostNearest || now > (found_.empty() ? end_ : early_end_);
     }
 
-    // Whether the way has all changes of one that was found, or is longer and costs more than the first.
+    // Whether the state only adds changes to a graph that was found, or costs more than the first one with more
+    // changes.
     bool is_beyond_found(State const& state) const {
         auto const has = [&](std::string const& change) {
             return std::ranges::find(state.changes, change) != state.changes.end();

@@ -112,7 +112,7 @@ bool all_right(Result<std::vector<Compared_result>> const& results) {
     return std::ranges::all_of(results.value(), [](Compared_result const& result) { return result.wrong == 0; });
 }
 
-// The scores of a part are few; those of an edited problem may be more.
+// Tries each hypothesis on the parts around the worst elements, then on the whole sample.
 class Search {
    public:
     Search(Problem const& problem, Comparer const& comparer, std::vector<Part> const& sample, std::int64_t milliseconds)
