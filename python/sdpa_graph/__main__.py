@@ -11,7 +11,7 @@ from . import _core
 def main() -> int:
     """Runs the command on this process's arguments, and returns its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait until the command is done
-    status = _core._run_command(["sdpa", *sys.argv[1:]])
+    status = _core._run_command(["sdpa", *sys.argv[1:]], [sys.executable, "-m", "sdpa_graph"])
     if status is None:
         print(
             "sdpa: this build of the package has no command, because CLI11 was missing when it was built. "

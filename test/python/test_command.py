@@ -14,7 +14,7 @@ SCRIPT = pathlib.Path(sys.executable).with_name("sdpa")
 ROOT = pathlib.Path(__file__).parents[2]
 GRAPHS = ROOT / "graphs"
 
-if sdpa_graph._core._run_command(["sdpa", "--version"]) is None:
+if sdpa_graph._core._run_command(["sdpa", "--version"], []) is None:
     pytest.skip("the package was built without CLI11", allow_module_level=True)
 
 
@@ -43,6 +43,15 @@ def test_doctor_finds_the_libraries_that_the_package_finds():
     assert report["libraries"].splitlines()[0] == described.splitlines()[0]
 
 
+def test_matrix_asks_a_library_in_a_process_of_its_own():
+    found = re.search(r"(?m)^cuDNN 9\.\S*: (\S+?),", json.loads(run("doctor", "--quick", "--json").stdout)["libraries"])
+    if not found:
+        pytest.skip("there is no cuDNN library here")
+    done = run("matrix", GRAPHS / "vit-b16.json", "--for", "h100", "--cudnn", found[1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"\nvit-b16 +yes\n", done.stdout)
+
+
 def test_the_documents_that_errors_cite_are_in_the_package():
     sources = [path for folder in ("src", "python/src", "python/sdpa_graph", "tools/sdpa") for path in (ROOT / folder).rglob("*.*")]
     lines = [line for path in sources if path.suffix in (".cpp", ".h", ".py") for line in path.read_text().splitlines()]
@@ -53,7 +62,7 @@ def test_the_documents_that_errors_cite_are_in_the_package():
 
 
 def test_a_build_without_the_command_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(sdpa_graph._core, "_run_command", lambda words: None)
+    monkeypatch.setattr(sdpa_graph._core, "_run_command", lambda words, starting_words: None)
     monkeypatch.setattr(__main__.signal, "signal", lambda *arguments: None)
     assert __main__.main() == 2
     assert "libcli11-dev" in capsys.readouterr().err

@@ -8,24 +8,33 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace sdpa {
 namespace {
 
+std::vector<std::string>& starting_words() {
+    static std::vector<std::string> words;
+    return words;
+}
+
 [[noreturn]] void become(std::vector<std::string> const& arguments,
                          std::vector<std::pair<std::string, std::string>> const& environment, int output) {
-    std::string name = "sdpa";
-    std::vector<char*> words = {name.data()};
-    for (std::string const& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    std::vector<char*> words;
+    for (auto const* part : {&std::as_const(starting_words()), &arguments}) {
+        for (std::string const& word : *part) words.push_back(const_cast<char*>(word.c_str()));
+    }
     words.push_back(nullptr);
     for (auto const& [variable, value] : environment) setenv(variable.c_str(), value.c_str(), 1);
     dup2(output, STDOUT_FILENO);
     close(output);
-    execv("/proc/self/exe", words.data());
+    execv(words.front(), words.data());
     _exit(127);
 }
 
 }  // namespace
+
+void set_starting_words(std::vector<std::string> words) { starting_words() = std::move(words); }
 
 Child run_child(std::vector<std::string> const& arguments,
                 std::vector<std::pair<std::string, std::string>> const& environment) {

@@ -12,6 +12,9 @@ struct Child {
     std::string output;
 };
 
+// The words that start this command, a program first: those before the arguments.
+void set_starting_words(std::vector<std::string> words);
+
 // Its standard error is this process' own. Throws Failure where no process can be started.
 Child run_child(std::vector<std::string> const& arguments,
                 std::vector<std::pair<std::string, std::string>> const& environment);

@@ -1,5 +1,6 @@
 // sdpa: answers about attention graphs from a shell. Each subcommand is in a file of its own.
 #include "command.h"
+#include "child.h"
 #include "command_line.h"
 
 #include <cudnn_frontend/version.h>
@@ -9,6 +10,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace sdpa {
 namespace {
@@ -60,7 +62,8 @@ std::string version_text() {
            "." + std::to_string(SDPA_GRAPH_VERSION_PATCH);
 }
 
-int run_command_line(int argc, char const* const* argv) {
+int run_command_line(int argc, char const* const* argv, std::vector<std::string> starting_words) {
+    set_starting_words(std::move(starting_words));
     std::signal(SIGPIPE, SIG_IGN);
     CLI::App app("Answers about attention graphs: graphs are JSON files (docs/json.md), or - for standard input.",
                  "sdpa");
