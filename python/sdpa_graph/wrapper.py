@@ -26,6 +26,7 @@ _FORWARDED = (
     "to_json",
     "check",
     "advice",
+    "explain",
     "plans",
     "plot",
     "draw_plan",

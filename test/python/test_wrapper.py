@@ -1,9 +1,13 @@
 """Graph and the small helpers, as programs of the existing package use them."""
 
+import inspect
+import re
+
 import cudnn
 import numpy as np
 import pytest
 from attention import attention, causal, gradients, qkv, random, tolerance
+from sdpa_graph import wrapper
 
 TYPES = {
     "io_data_type": cudnn.data_type.FLOAT,
@@ -11,6 +15,10 @@ TYPES = {
     "compute_data_type": cudnn.data_type.FLOAT,
     "target": "cpu",
 }
+
+
+def signature_of(method):
+    return str(inspect.signature(method)) if inspect.isfunction(method) else method.__doc__ or ""
 
 
 def forward(q, k, v, **settings):
@@ -98,6 +106,18 @@ def test_misuse():
         with cudnn.Graph(**TYPES) as twice:
             twice.sdpa(q, k, v, is_inference=True, name="a")
             twice.sdpa(q, k, v, is_inference=True, name="a")
+
+
+def test_all_methods_of_graphs_are_forwarded_or_blocked_or_make_nodes():
+    forwarded = {*wrapper._FORWARDED, *wrapper._BLOCKED}
+    public = {name: method for name, method in inspect.getmembers(cudnn.pygraph, callable) if not name.startswith("_")}
+    assert forwarded - public.keys() == set()
+    # Methods that make nodes and tensors name them.
+    others = {name: method for name, method in public.items() if name not in forwarded}
+    assert [name for name, method in others.items() if not re.search(r"\bname\b|kwargs", signature_of(method))] == []
+    with cudnn.Graph(**TYPES) as graph:
+        graph.sdpa(*qkv(), name="SDPA", is_inference=True)[0].set_output(True)
+        assert graph.explain().has_plan
 
 
 def test_errors_of_the_build_come_through():
