@@ -15,6 +15,9 @@ double roundoff_of_inputs(Problem const& problem, double least);
 Compared_result compare(Problem const& problem, TensorId id, Memory const& expected, double roundoff_of_inputs,
                         Dims const& origin = {});
 
+// Without elements, where there are none to compare.
+Compared_result nothing_compared(Problem const& problem, TensorId id);
+
 // Adds the comparison of another part of the same result.
 void merge(Compared_result& all, Compared_result const& part);
 

@@ -38,18 +38,29 @@ error_t copy_to_host(Memory& memory, std::int64_t bytes) {
     return api::read_gpu({memory.data, static_cast<std::size_t>(bytes)}, from);
 }
 
-// The extents of ragged tensors depend on offsets and lengths, which are copied before them.
+// The extents of ragged tensors depend on offsets and lengths, which are copied before them. Results that are left out
+// are not copied.
 error_t copy_all_to_host(Problem& problem, std::vector<plan::Slot> const& slots) {
     SDPA_GRAPH_TRY(api::wait_for_gpu());
+    std::vector<std::int64_t> needless;
+    std::vector<TensorId> const compared = results_of(problem);
+    for (TensorId const id : all_results_of(problem)) {
+        if (std::ranges::find(compared, id) == compared.end()) needless.push_back(*problem.tensor(id).uid);
+    }
+    auto const copy = [&](std::int64_t uid, std::int64_t bytes) -> error_t {
+        if (std::ranges::find(needless, uid) == needless.end()) return copy_to_host(problem.memory[uid], bytes);
+        problem.memory[uid] = Memory::of(bytes);
+        return {};
+    };
     for (plan::Slot const& slot : slots) {
-        if (!slot.is_on_host && !slot.is_ragged()) SDPA_GRAPH_TRY(copy_to_host(problem.memory[slot.uid], slot.span));
+        if (!slot.is_on_host && !slot.is_ragged()) SDPA_GRAPH_TRY(copy(slot.uid, slot.span));
     }
     for (plan::Slot const& slot : slots) {
         auto const tensor = std::ranges::find(problem.spec.tensors, slot.uid, &nodes::TensorSpec::uid);
         if (slot.is_on_host || !slot.is_ragged() || tensor == problem.spec.tensors.end()) continue;
         auto const id = static_cast<TensorId>(tensor - problem.spec.tensors.begin());
         std::int64_t const elements = std::max<std::int64_t>(elements_of(problem, id).extent(), 0);
-        SDPA_GRAPH_TRY(copy_to_host(problem.memory[slot.uid], elements * slot.element_size));
+        SDPA_GRAPH_TRY(copy(slot.uid, elements * slot.element_size));
     }
     return {};
 }
@@ -170,9 +181,14 @@ class Search {
     Clock::time_point end_;
 };
 
-error_t too_many(std::int64_t scores, Verification_options const& options) {
+bool is_large(Problem const& problem, Verification_options const& options) {
+    return scores_of(problem.spec) > options.most_scores;
+}
+
+error_t check_size(Problem const& problem, Verification_options const& options) {
+    if (!is_large(problem, options) || can_be_sliced(problem)) return {};
     return {error_code_t::GRAPH_NOT_SUPPORTED,
-            text("found a graph with ", scores,
+            text("found a graph with ", scores_of(problem.spec),
                  " scores of which no sample can be compared, because of several nodes, generated "
                  "dropout, pages, a block mask, a score modifier or block scales; expected at most ",
                  options.most_scores,
@@ -208,16 +224,18 @@ error_t check_sequences(Problem const& problem) {
 error_t verify(Problem const& problem, double roundoff, Verification_options const& options, Verification& result) {
     Verification::Content content;
     content.scores = scores_of(problem.spec);
-    bool const is_large = content.scores > options.most_scores;
-    if (is_large && !can_be_sliced(problem)) return too_many(content.scores, options);
-    if (is_large) SDPA_GRAPH_TRY(check_sequences(problem));
+    bool const is_sampled = is_large(problem, options);
+    if (is_sampled) SDPA_GRAPH_TRY(check_sequences(problem));
     Comparer const comparer(roundoff);
     std::vector<Part> const parts =
-        is_large ? sample(problem, std::min(kScoresOfSample, options.most_scores)) : std::vector<Part>();
-    if (!is_large) content.scores_compared = content.scores;
-    auto results = is_large ? comparer.parts(problem, parts, content.scores_compared) : comparer.whole(problem);
+        is_sampled ? sample(problem, std::min(kScoresOfSample, options.most_scores)) : std::vector<Part>();
+    if (!is_sampled) content.scores_compared = content.scores;
+    auto results = is_sampled ? comparer.parts(problem, parts, content.scores_compared) : comparer.whole(problem);
     if (results.is_bad()) return results.error();
     content.results = std::move(results).value();
+    bool const has_no_rows = is_sampled && parts.empty();
+    for (TensorId const id : has_no_rows ? results_of(problem) : std::vector<TensorId>())
+        content.results.push_back(nothing_compared(problem, id));
     if (content.results.empty()) {
         return {
             error_code_t::INVALID_VALUE,
@@ -250,10 +268,11 @@ error_t Graph::compare(Variant_pack pack, Verification_options const* options, V
         verification::Problem problem{impl_->planned->graph.spec(), {}};
         for (std::size_t i = 0; i < layout.slots.size(); ++i)
             problem.memory[layout.slots[i].uid].data = static_cast<std::byte*>(pointers.all()[i]);
-        bool const is_on_host = verification::runs_on_host(impl_->planned_for);
-        if (!is_on_host) SDPA_GRAPH_TRY(verification::copy_all_to_host(problem, layout.slots));
         Verification_options const chosen = options == nullptr ? Verification_options() : *options;
         problem.left_out = chosen.left_out;
+        SDPA_GRAPH_TRY(verification::check_size(problem, chosen));
+        bool const is_on_host = verification::runs_on_host(impl_->planned_for);
+        if (!is_on_host) SDPA_GRAPH_TRY(verification::copy_all_to_host(problem, layout.slots));
         double const least = is_on_host ? 0.0 : verification::kRoundoffOnGpu;
         return verification::verify(problem, std::max(chosen.roundoff, least), chosen, verification);
     });

@@ -45,6 +45,12 @@ std::optional<double> number_at(Problem const& problem, int port) {
     return core::load(tensor.data_type, problem.data(id), 0);
 }
 
+double scale_of(Problem const& problem) {
+    if (auto const number = number_at(problem, attention::AttnScale)) return *number;
+    auto const& scale = first_fields(problem).attn_scale;
+    return scale ? double{*scale} : 1.0;
+}
+
 void rewrite(Problem& problem, TensorId id, std::function<double(Dims const&)> const& value) {
     Elements const old = elements_of(problem, id);
     Memory const memory = Memory::of(old.extent() * core::size_of(old.type));
@@ -242,7 +248,7 @@ void add_length_hypotheses(Problem const& problem, Hypotheses& list) {
     for (std::int64_t const change : {-1, 1}) {
         list.push_back(
             {"lengths_off_by_one",
-             text("the sequences of keys are taken as one key too ", change < 0 ? "short" : "long"),
+             text("the sequences of keys are read one key too ", change < 0 ? "short" : "long"),
              with_lengths({attention::SeqLenKv}, [change](Problem const& changed, Dims const& lengths, std::size_t b) {
                  return std::clamp<std::int64_t>(lengths[b] + change, 0,
                                                  changed.tensor(tensor_at(changed, attention::K)).dim[2]);
@@ -251,9 +257,7 @@ void add_length_hypotheses(Problem const& problem, Hypotheses& list) {
 }
 
 static void add_scales(Problem const& problem, Hypotheses& list) {
-    AttentionFields const& fields = first_fields(problem);
-    double scale = fields.attn_scale ? static_cast<double>(*fields.attn_scale) : 1.0;
-    if (auto const number = number_at(problem, attention::AttnScale)) scale = *number;
+    double const scale = scale_of(problem);
     double const usual = 1.0 / std::sqrt(static_cast<double>(problem.tensor(tensor_at(problem, attention::Q)).dim[3]));
     auto const add = [&](double other_scale, char const* id, std::string const& sentence) {
         if (std::abs(other_scale - scale) > 1e-3 * std::abs(scale))
@@ -281,7 +285,7 @@ void add_score_hypotheses(Problem const& problem, Hypotheses& list) {
     }
     if (tensor_at(problem, Bias) != nodes::kNoTensor) {
         list.push_back({"bias_left_out", "the bias is left out", without_ports({Bias, DBias})});
-        double scale = number_at(problem, AttnScale).value_or(fields.attn_scale ? double{*fields.attn_scale} : 1.0);
+        double const scale = scale_of(problem);
         if (has_memory(problem, Bias) && scale != 1.0) {
             list.push_back({"bias_scaled", "the bias is added before the scores are scaled", [scale](Problem& changed) {
                                 TensorId const id = tensor_at(changed, Bias);

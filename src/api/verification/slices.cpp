@@ -40,8 +40,7 @@ struct Entry {
     std::int64_t shift;  // of the diagonal
 };
 
-Entry entry_of(Problem const& problem, std::int64_t batch) {
-    Node const& node = problem.spec.nodes.front();
+Entry entry_of(Problem const& problem, Node const& node, std::int64_t batch) {
     Dims const dims = nodes::score_dims(problem.spec, node);
     Dims const queries = lengths_of(problem, node, attention::kQueryLengths);
     Dims const keys = lengths_of(problem, node, attention::kKeyLengths);
@@ -51,6 +50,10 @@ Entry entry_of(Problem const& problem, std::int64_t batch) {
     bool const is_at_end = nodes::attention_fields(node)->diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     if (is_at_end) entry.shift = entry.keys - entry.queries;
     return entry;
+}
+
+Entry entry_of(Problem const& problem, std::int64_t batch) {
+    return entry_of(problem, problem.spec.nodes.front(), batch);
 }
 
 // From first to past last, within 0 and the size.
@@ -266,16 +269,44 @@ bool can_be_sliced(Problem const& problem) {
 
 std::optional<Slice> slice(Problem const& problem, Part const& part) { return Slicer(problem, part).make(); }
 
+std::vector<std::vector<double>> squares_of_weights(Problem const& problem, Node const& node, bool is_of_keys) {
+    AttentionFields const& mask = *nodes::attention_fields(node);
+    std::vector<std::vector<double>> all;
+    for (std::int64_t b = 0; b < nodes::score_dims(problem.spec, node)[0]; ++b) {
+        Entry const entry = entry_of(problem, node, b);
+        std::vector<double> rows, sums = {0.0}, keys;
+        for (std::int64_t row = 0; row < entry.queries; ++row) {
+            auto const visible = static_cast<double>(visible_keys(mask, entry, {row, 1}).count);
+            rows.push_back(visible == 0.0 ? 0.0 : 1.0 / visible);
+            sums.push_back(sums.back() + rows.back() * rows.back());
+        }
+        for (std::int64_t key = 0; is_of_keys && key < entry.keys; ++key) {
+            Range const seen_by = rows_that_see(mask, entry, {key, 1});
+            auto const first = static_cast<std::size_t>(seen_by.first);
+            keys.push_back(sums[first + static_cast<std::size_t>(seen_by.count)] - sums[first]);
+        }
+        all.push_back(is_of_keys ? keys : rows);
+    }
+    return all;
+}
+
 std::vector<Part> sample(Problem const& problem, std::int64_t scores) {
     constexpr std::int64_t kParts = 12;
     Node const& node = problem.spec.nodes.front();
     Dims const dims = nodes::score_dims(problem.spec, node);
     bool const has_keys = is_backward(node);
     std::vector<Part> parts;
-    for (std::int64_t number = 0; number < kParts; ++number) {
+    Dims entries;  // those with rows and keys
+    for (std::int64_t b = 0; b < dims[0]; ++b) {
+        Entry const entry = entry_of(problem, b);
+        if (entry.queries > 0 && entry.keys > 0) entries.push_back(b);
+    }
+    auto const count = static_cast<std::int64_t>(entries.size());
+    for (std::int64_t number = 0; number < kParts && count > 0; ++number) {
         for (bool const is_of_keys : {false, true}) {
             if (is_of_keys && !has_keys) continue;
-            Part part{.batch = spread(number, kParts, dims[0]), .first_head = spread(number, kParts, dims[1])};
+            Part part{.first_head = spread(number, kParts, dims[1])};
+            part.batch = entries[static_cast<std::size_t>(spread(number, kParts, count))];
             part.is_of_keys = is_of_keys;
             Entry const entry = entry_of(problem, part.batch);
             part.first = spread(number, kParts, is_of_keys ? entry.keys : entry.queries);

@@ -248,6 +248,25 @@ TEST_CASE("Right results need no explanation") {
     CHECK(attention.verify(backward).ok());
 }
 
+TEST_CASE("Gradients whose parts cancel are right") {
+    auto const verified = [](Attention attention) {
+        attention.run(attention.forward(kCausalAtEnd));
+        graph::Graph const backward = attention.backward(kCausalAtEnd);
+        attention.run(backward);
+        return attention.verify(backward);
+    };
+    // One visible key: dO * V is the sum of dO * O, so that dQ and dK are 0.
+    Verification const one_key = verified(Attention({.b = 2, .h = 4, .h_k = 1, .s_q = 257, .s_kv = 1}));
+    CHECK(one_key.to_text().find("\nright: ") != std::string::npos);
+    Verification const wide = verified(Attention({.b = 1, .h = 8, .h_k = 1, .s_q = 300, .s_kv = 1, .d = 128}));
+    CHECK(wide.to_text().find("\nright: ") != std::string::npos);
+    // So it is where all keys have the same values.
+    Attention same({.s_q = 65, .s_kv = 65});
+    std::vector<float>& values = same[V];
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = values[i / (65 * 8) * (65 * 8) + i % 8];
+    CHECK(verified(same).to_text().find("\nright: ") != std::string::npos);
+}
+
 TEST_CASE("The worst element of a wrong result is named") {
     Attention attention({});
     graph::Graph const forward = attention.forward(kCausal);
@@ -472,6 +491,25 @@ TEST_CASE("Large graphs are compared in samples") {
     same_for(kCausalAtEnd, kCausal, {"mask_corner"});
     same_for(kPlain, kCausal, {"causal_mask_added"});
     same_for(window<200>(), kCausal, {"window_missing"});
+}
+
+TEST_CASE("A sample is taken where batch entries have rows and keys") {
+    Attention attention({.b = 3, .s_q = 40, .s_kv = 40});
+    graph::Graph const forward = attention.forward(kPadded);
+    attention.lengths(LengthKv) = {0, 0, 30};
+    attention.run(forward);
+    Verification const one = attention.verify(forward, {.most_scores = 1000});
+    CHECK(one.ok());
+    CHECK(one.results()[0].elements > 0);
+    attention.lengths(LengthKv) = {0, 0, 0};
+    attention.run(forward);
+    for (std::int64_t const most : {1000, 1'000'000}) {
+        Verification const none = attention.verify(forward, {.most_scores = most});
+        CHECK(none.ok());
+        CHECK(none.results().size() == 2);
+        CHECK(none.results()[0].elements == 0);
+    }
+    CHECK_FALSE(Verification().ok());
 }
 
 TEST_CASE("Graphs that cannot be sampled are refused where they are large") {
