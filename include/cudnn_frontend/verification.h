@@ -55,7 +55,7 @@ class SDPA_GRAPH_API Verification {
     Verification();
     explicit Verification(Content content);
 
-    bool ok() const;  // no element is wrong
+    bool ok() const;  // results were compared, and no element is wrong
     // Whether only some rows and keys were compared.
     bool is_sampled() const { return content_.scores_compared < content_.scores; }
     Content const& content() const& { return content_; }
@@ -63,7 +63,7 @@ class SDPA_GRAPH_API Verification {
     // Each of them alone reproduces all compared elements; none where the results are right, or where nothing fits.
     std::vector<Result_explanation> const& explanations() const& { return content_.explanations; }
     std::string to_text() const;  // a table of the results, the verdict and the explanations
-    std::string to_json() const;  // an object with the members of Content and "right"
+    std::string to_json() const;  // an object with the members of Content, "right" and "sampled"
 
    private:
     Content content_;

@@ -73,7 +73,7 @@ class Verification(str):
         verification = super().__new__(cls, text)
         given = json.loads(parts)
         verification.ok, verification.sampled = given["right"], given["sampled"]
-        verification.results, verification.explanations = given["comparisons"], given["explanations"]
+        verification.results, verification.explanations = given["results"], given["explanations"]
         return verification
 
     def _repr_html_(self) -> str:

@@ -25,7 +25,7 @@ class Run(CommandTest):
         for fields in ({}, {"right_bound": 0}, {"alibi_mask": True, "right_bound": 0}, {"left_bound": 4}):
             for data_type in ("FLOAT", "HALF", "BFLOAT16"):
                 shown = self.verified(attention(queries=40, keys=70, batches=2, data_type=data_type, **fields))
-                self.assertEqual(shown["verdict"]["comparisons"][0]["elements"], 2 * 2 * 40 * 8)
+                self.assertEqual(shown["verdict"]["results"][0]["elements"], 2 * 2 * 40 * 8)
 
     def test_padding(self):
         shown = self.verified(padded(attention(queries=40, keys=70, batches=3)))
@@ -40,7 +40,7 @@ class Run(CommandTest):
         for place in ("t0", "t1", "t2", "t3"):
             graph["tensors"][place].update(stride=[640, 8, 16, 1], ragged_offset="t8")
         shown = self.verified(graph)
-        self.assertLess(shown["verdict"]["comparisons"][0]["elements"], 3 * 2 * 40 * 8)
+        self.assertLess(shown["verdict"]["results"][0]["elements"], 3 * 2 * 40 * 8)
 
     def test_pages(self):
         graph = padded(attention(queries=1, keys=16, batches=2))
@@ -55,13 +55,13 @@ class Run(CommandTest):
     def test_backward_gets_its_results_of_forward(self):
         graph = backward_of(attention(queries=24, keys=24, heads=4, key_heads=2, right_bound=0))
         shown = self.verified(graph)
-        self.assertEqual([c["name"] for c in shown["verdict"]["comparisons"]], ["dQ", "dK", "dV"])
+        self.assertEqual([c["name"] for c in shown["verdict"]["results"]], ["dQ", "dK", "dV"])
         self.assertTrue(all(0.01 < result["rms"] < 10 for result in shown["results"]))
 
     def test_wrong_numbers_are_found(self):
         right, wrong = attention(right_bound=0), self.write("wrong.json", attention(right_bound=1))
         verdict = self.expect_json(NO, "run", "-", "--against", wrong, input=right)["verdict"]
-        worst = verdict["comparisons"][0]
+        worst = verdict["results"][0]
         self.assertFalse(verdict["right"])
         self.assertGreater(worst["wrong"], 100)
         self.assertLess(worst["worst_index"][2], 15)  # the last row has no key more
@@ -76,7 +76,7 @@ class Run(CommandTest):
         self.assertTrue(verdict["sampled"])
         self.assertEqual(verdict["scores"], 2 * 2 * 200 * 200)
         self.assertLess(verdict["scores_compared"], 20000)
-        self.assertLess(100, verdict["comparisons"][0]["elements"])
+        self.assertLess(100, verdict["results"][0]["elements"])
 
     def test_too_many_scores(self):
         graph = padded(attention(queries=40, keys=40, batches=3, dropout_probability=0.5))

@@ -34,7 +34,7 @@ class Verify(CommandTest):
         got = [f"--got={name}={wrong / name}.npy" for name in ("dQ", "dK", "dV")]
         verdict = self.expect_json(NO, "verify", "-", *got, input=graph)
         self.assertEqual([e["id"] for e in verdict["explanations"]], ["scale_missing"])
-        self.assertEqual(len(verdict["comparisons"]), 3)
+        self.assertEqual(len(verdict["results"]), 3)
         self.expect(YES, "verify", "-", *(option.replace(str(wrong), str(folder)) for option in got), input=graph)
 
     def test_given_data_is_used(self):

@@ -91,7 +91,8 @@ Verification::Verification() = default;
 Verification::Verification(Content content) : content_(std::move(content)) {}
 
 bool Verification::ok() const {
-    return std::ranges::all_of(content_.results, [](Compared_result const& result) { return result.wrong == 0; });
+    auto const is_right = [](Compared_result const& result) { return result.wrong == 0; };
+    return !content_.results.empty() && std::ranges::all_of(content_.results, is_right);
 }
 
 std::string Verification::to_text() const {
@@ -103,6 +104,7 @@ std::string Verification::to_text() const {
     for (Compared_result const& result : content_.results) rows.push_back(row_of(result));
     lines += core::table(rows, "  ");
     if (!content_.not_compared.empty()) lines += "  not compared: " + core::listed(content_.not_compared, "and") + "\n";
+    if (content_.results.empty()) return lines + "nothing was compared\n";
     if (ok()) return lines + "right: all errors are within the allowed ones\n";
     lines += "wrong: errors exceed the allowed ones\n";
     for (Compared_result const& result : content_.results) {
@@ -117,7 +119,7 @@ std::string Verification::to_json() const {
     object.append("sampled", is_sampled());
     object.append("scores", content_.scores);
     object.append("scores_compared", content_.scores_compared);
-    Json& results = object.append("comparisons", Json::list());
+    Json& results = object.append("results", Json::list());
     for (Compared_result const& result : content_.results) results.append(json_of(result));
     Json& others = object.append("not_compared", Json::list());
     for (std::string const& name : content_.not_compared) others.append(name);
