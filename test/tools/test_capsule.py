@@ -19,6 +19,15 @@ class Capsule(CommandTest):
         capsule["integers"]["t5"] = [1, 2, 3]
         self.assertNotEqual(self.expect_json(YES, "run", "-", input=capsule)["results"], results[0])
 
+    def test_verify_gets_the_capsules_lengths_and_seed(self):
+        graph = padded(attention(queries=20, keys=30, batches=3))
+        capsule = json.loads(self.expect(YES, "capsule", "-", "--target", "cpu", "--seed", 7, input=graph))
+        capsule["integers"]["t5"] = [1, 2, 3]
+        self.expect(YES, "run", "-", "--save", self.folder / "saved", input=capsule)
+        got = f"--got=O={self.folder / 'saved' / 'O.npy'}"
+        self.expect(YES, "verify", "-", got, input=capsule)
+        self.expect(NO, "verify", "-", got, "--seed", 1, input=capsule)
+
     def test_explain_and_show_accept_capsules(self):
         capsule = self.expect(YES, "capsule", "-", "--target", "cpu", input=attention()).encode()
         self.assertIn("runs on cpu", self.expect(YES, "explain", "-", "--target", "cpu", input=capsule))
@@ -51,6 +60,9 @@ class Capsule(CommandTest):
             ({"graph": {}}, "standard input: "),
             ({"seed": -1}, "found the seed -1 in the capsule"),
             ({"integers": {"t4": [1, 2]}}, "found a capsule whose integers of 't4' do not fit its graph"),
+            ({"integers": {"t4": [1.5]}}, "found a capsule whose integers of 't4' do not fit its graph"),
+            ({"integers": {"t0": [1] * 256}}, "found a capsule whose integers of 't0' do not fit its graph"),
+            ({"integers": {"t0": [1.0]}}, "found a capsule whose integers of 't0' do not fit its graph"),
             ({"integers": {"t44": [1]}}, "found a capsule whose integers of 't44' do not fit its graph"),
         ):
             self.assertIn(message, self.expect(USAGE, "run", "-", input={**capsule, **change}))

@@ -88,11 +88,8 @@ std::optional<Result> run_graph(Run_options const& options, std::string& refusal
     }
     require(graph.get_plan_name(result.plan));
     require(graph.get_workspace_size(result.workspace_bytes));
-    Data_options data{.seed = options.seed ? *options.seed : seed_of(file.capsule, 1)};
     Memories const tensors = describe_tensors(document, graph);
-    data.given = read_given(options.data, "--data", tensors);
-    data.given.merge(given_of_capsule(file.capsule, document, tensors));
-    result.memories = make_data(document, graph, data);
+    result.memories = make_data(document, graph, data_options(file, document, tensors, options.seed, options.data));
     run_on(target, graph, result);
     if (!options.folder.empty()) result.files = save(options.folder, result.memories);
     bool const is_gpu = target.kind() == fe::Target::Kind::CUDA;

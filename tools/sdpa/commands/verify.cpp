@@ -13,7 +13,7 @@ struct Verify_command {
     std::string path;
     std::vector<std::string> got, data;
     bool is_json = false;
-    std::uint64_t seed = 1;
+    std::optional<std::uint64_t> seed;
     Verdict_options verdict{.roundoff = kRoundoffOfTf32};
 };
 
@@ -45,7 +45,7 @@ int run(Verify_command const& options) {
     Memories const tensors = describe_tensors(document, graph);
     Given_numbers const got = read_given(options.got, "--got", tensors);
     require_results(got, tensors);
-    Data_options data{.seed = options.seed, .given = read_given(options.data, "--data", tensors)};
+    Data_options data = data_options(file, document, tensors, options.seed, options.data);
     data.given.insert(got.begin(), got.end());
     Memories memories = make_data(document, graph, data);
 
@@ -65,11 +65,11 @@ void add_verify(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Verify_command>();
     CLI::App* const command =
         app.add_subcommand("verify", "Compare results of any program with the reference, and explain wrong ones");
-    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    command->add_option("file", options->path, "A graph as JSON or a capsule; - reads standard input")->required();
     command->add_option("--got", options->got, "NAME=file.npy: a result, by the name, port or uid of its tensor");
     command->add_option("--data", options->data,
                         "NAME=file.npy: an input; the others are made, as sdpa run makes them");
-    command->add_option("--seed", options->seed, "The seed of made data")->capture_default_str();
+    command->add_option("--seed", options->seed, "The seed of made data; else that of the capsule, or 1");
     add_verdict_options(*command, options->verdict);
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(

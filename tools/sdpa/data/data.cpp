@@ -193,6 +193,9 @@ void Maker::describe() {
     }
 }
 
+// More than any memory holds.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+
 // Elements from the first to past the last of so many rows.
 std::int64_t span_of(Memory const& memory, std::int64_t rows) {
     std::int64_t span = rows <= 0 ? 0 : 1;
@@ -231,7 +234,12 @@ void Maker::lay_out(Memory& memory) {
     if (auto const offset = attributes.get_ragged_offset()) {
         std::int64_t const multiplier = attributes.get_ragged_offset_multiplier();
         Sizes const units = starts_for(offset->get_uid(), memory, multiplier);
-        for (std::int64_t const unit : units) memory.starts.push_back(unit * multiplier);
+        for (std::int64_t const unit : units) {
+            if (unit > kMostElements / multiplier)
+                throw Failure("found a ragged offset of " + std::to_string(unit) + ", expected at most " +
+                              std::to_string(kMostElements / multiplier));
+            memory.starts.push_back(unit * multiplier);
+        }
         elements = std::max<std::int64_t>(memory.starts.back(), 1);
         memory.rows = lengths(is_key_side(memory.port));
         if (memory.port.starts_with("page_table")) {

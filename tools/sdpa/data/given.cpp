@@ -4,6 +4,7 @@
 #include "output.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -26,6 +27,49 @@ std::string file_name(std::string name) {
         if (!is_plain) letter = '_';
     }
     return name;
+}
+
+// Whether the tensor is lengths, their sums or ragged offsets.
+bool is_structure(Json const& document, std::string const& id, Memory const& memory) {
+    if (memory.type != fe::DataType_t::INT32 && memory.type != fe::DataType_t::INT64) return false;
+    if (memory.port.starts_with("seq_len_") || memory.port.starts_with("cu_seq_len_")) return true;
+    return std::ranges::any_of(document.at("tensors"),
+                               [&](Json const& each) { return each.value("ragged_offset", Json()) == id; });
+}
+
+bool is_list_of_integers(Json const& list, Sizes const& dim) {
+    constexpr double kMost = 0x1p53;
+    std::int64_t volume = 1;
+    for (std::int64_t const size : dim) volume *= size;
+    bool const fits = list.is_array() && list.size() == static_cast<std::size_t>(volume);
+    return fits && std::ranges::all_of(list, [](Json const& each) {
+               return each.is_number_integer() && std::abs(each.get<double>()) <= kMost;
+           });
+}
+
+// The seed of the data that a capsule was made with, or 1.
+std::uint64_t seed_of(Json const& capsule) {
+    if (!capsule.is_object() || !capsule.contains("seed")) return 1;
+    Json const& seed = capsule["seed"];
+    if (!seed.is_number_unsigned())
+        throw Failure("found the seed " + seed.dump() + " in the capsule, expected a number of 0 or more");
+    return seed.get<std::uint64_t>();
+}
+
+// The lengths and offsets of a capsule, for a document with uids; none where it is null.
+Given_numbers given_of_capsule(Json const& capsule, Json const& document, Memories const& tensors) {
+    Given_numbers given;
+    if (!capsule.is_object()) return given;
+    for (auto const& [id, integers] : member(capsule, "integers").items()) {
+        Json const& tensor = member(document.at("tensors"), id);
+        auto const found = tensors.find(tensor.value("uid", std::int64_t{-1}));
+        bool const is_known = found != tensors.end() && is_structure(document, id, found->second);
+        if (!is_known || !is_list_of_integers(integers, found->second.dim))
+            throw Failure("found a capsule whose integers of '" + id +
+                          "' do not fit its graph, expected one number for each element of lengths or offsets");
+        given[found->first] = integers.get<std::vector<double>>();
+    }
+    return given;
 }
 
 }  // namespace
@@ -54,28 +98,12 @@ Given_numbers read_given(std::vector<std::string> const& assignments, char const
     return given;
 }
 
-Given_numbers given_of_capsule(Json const& capsule, Json const& document, Memories const& tensors) {
-    Given_numbers given;
-    if (!capsule.is_object()) return given;
-    for (auto const& [id, integers] : member(capsule, "integers").items()) {
-        Json const& tensor = member(document.at("tensors"), id);
-        auto const found = tensors.find(tensor.value("uid", std::int64_t{-1}));
-        bool const is_list =
-            integers.is_array() && std::ranges::all_of(integers, [](Json const& each) { return each.is_number(); });
-        if (found == tensors.end() || !is_list || integers.size() != static_cast<std::size_t>(found->second.dim[0]))
-            throw Failure("found a capsule whose integers of '" + id +
-                          "' do not fit its graph, expected one number for each element");
-        given[found->first] = integers.get<std::vector<double>>();
-    }
-    return given;
-}
-
-std::uint64_t seed_of(Json const& capsule, std::uint64_t otherwise) {
-    if (!capsule.is_object() || !capsule.contains("seed")) return otherwise;
-    Json const& seed = capsule["seed"];
-    if (!seed.is_number_unsigned())
-        throw Failure("found the seed " + seed.dump() + " in the capsule, expected a number of 0 or more");
-    return seed.get<std::uint64_t>();
+Data_options data_options(Graph_file const& file, Json const& document, Memories const& tensors,
+                          std::optional<std::uint64_t> const& seed, std::vector<std::string> const& assignments) {
+    Data_options options{.seed = seed ? *seed : seed_of(file.capsule)};
+    options.given = read_given(assignments, "--data", tensors);
+    options.given.merge(given_of_capsule(file.capsule, document, tensors));
+    return options;
 }
 
 std::vector<std::string> save(std::string const& folder, Memories const& memories) {

@@ -8,10 +8,10 @@ namespace sdpa {
 // NAME=file.npy for tensors of the graph, by name, port or uid. Throws Failure, as all functions here do.
 Given_numbers read_given(std::vector<std::string> const& assignments, char const* option, Memories const& tensors);
 
-// The lengths and offsets of a capsule, for a document with uids; none where it is null.
-Given_numbers given_of_capsule(Json const& capsule, Json const& document, Memories const& tensors);
-// The seed of the data that a capsule was made with, or the other one.
-std::uint64_t seed_of(Json const& capsule, std::uint64_t otherwise);
+// For the data of a graph that was read, whose document has uids: the seed, else that of its capsule, or 1; tensors of
+// --data; lengths and offsets of the capsule.
+Data_options data_options(Graph_file const& file, Json const& document, Memories const& tensors,
+                          std::optional<std::uint64_t> const& seed, std::vector<std::string> const& assignments);
 
 // The tensor of that name, or of that port or uid where none has it.
 Memories::value_type const& find_tensor(std::string const& name, char const* option, Memories const& tensors);
