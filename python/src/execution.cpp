@@ -9,6 +9,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -121,7 +123,10 @@ std::pair<std::string, std::string> verify(Graph& graph, py::handle pack, std::o
     Pack const given = read_pack(graph, place, as_dictionary(graph, pack, std::nullopt), {});
     fe::Verification_options options;
     if (most_scores) options.most_scores = *most_scores;
-    options.search_milliseconds = static_cast<std::int64_t>(search_seconds * 1000.0);
+    if (std::isnan(search_seconds))
+        throw py::value_error("verify: found search_seconds of NaN, expected a number of seconds, 0 or more");
+    constexpr double kMostSeconds = 1e6;
+    options.search_milliseconds = static_cast<std::int64_t>(std::clamp(search_seconds, 0.0, kMostSeconds) * 1000.0);
     fe::Verification result;
     check(run_unlocked([&] { return graph.inner.verify(given.by_uid(), options, result); }));
     return {in_python(result.to_text()), result.to_json()};
