@@ -71,7 +71,7 @@ void without_results(Editor& editor) {
 void without_settings(Editor& editor) {
     without(editor, "do without the deterministic algorithm", cost::kPrecision, {"deterministic"}, {});
     without(editor, "do without set_unfuse_fma(true)", cost::kPrecision, {"unfuse_fma"}, {});
-    without(editor, "take Stats as natural logarithms", cost::kPrecision, {"stats_use_log2"}, {});
+    without(editor, "read Stats as natural logarithms", cost::kPrecision, {"stats_use_log2"}, {});
     without(editor, "do without the bounds of all tokens, set_max_total_seq_len_*", cost::kSetting,
             {"max_total_seq_len_q", "max_total_seq_len_kv"}, {});
 }

@@ -182,7 +182,7 @@ BROKEN = [
     Broken("float-inputs", "NVIDIA/cudnn-frontend#424", "the unified implementation in FLOAT", "cudnn.s83",
            "call set_implementation(AUTO)", half(data_type="FLOAT", implementation="UNIFIED")),
     Broken("stats-in-base-2", "flashinfer-ai/flashinfer#4663", "Stats in base 2, for merging", "cudnn.s92",
-           "take Stats as natural logarithms", with_stats(half(stats_use_log2=True), "FLOAT")),
+           "read Stats as natural logarithms", with_stats(half(stats_use_log2=True), "FLOAT")),
     Broken("deterministic", "NVIDIA/TransformerEngine#2798", "deterministic gradients of packed sequences on an RTX 5090",
            "cudnn.s24", "do without the deterministic algorithm", ragged_backward(deterministic=True), "rtx5090"),
     Broken("boolean-mask", "huggingface/diffusers#14342", "a mask of booleans", "sdpa_fwd.c20", "give bias the type HALF",

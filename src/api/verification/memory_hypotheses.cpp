@@ -140,7 +140,7 @@ void add_factors(Problem const& problem, Hypotheses& list) {
         if (!is_factor || !has_memory(problem, row.port) || number_at(problem, row.port) == 1.0) continue;
         bool const is_one = problem.tensor(tensor_at(problem, row.port)).data_type == DataType_t::FLOAT;
         if (!is_one) continue;
-        list.push_back({"factor_left_out", text(row.name, " is taken as 1"), [port = row.port](Problem& changed) {
+        list.push_back({"factor_left_out", text(row.name, " counts as 1"), [port = row.port](Problem& changed) {
                             rewrite(changed, tensor_at(changed, port), [](Dims const&) { return 1.0; });
                         }});
     }
