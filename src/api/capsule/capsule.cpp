@@ -21,9 +21,11 @@
 #include <cudnn_frontend/runtime.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 namespace cudnn_frontend::api {
 namespace {
@@ -147,7 +149,13 @@ void append_pack(Json& capsule, graph::Graph::Impl const& graph, plan::PackSourc
     capsule.append("integers", std::move(integers));
 }
 
+constexpr int kMostFiles = 100;
+thread_local bool is_without_capsules = false;
+
 }  // namespace
+
+WithoutCapsules::WithoutCapsules() : was_without_(std::exchange(is_without_capsules, true)) {}
+WithoutCapsules::~WithoutCapsules() { is_without_capsules = was_without_; }
 
 std::string write_capsule(graph::Graph const& graph, plan::PackSource const* pack, Failure const* failure) {
     Json capsule = Json::object({{"format", "sdpa-graph-capsule"}, {"version", 1}});
@@ -167,14 +175,17 @@ std::string write_capsule(graph::Graph const& graph, plan::PackSource const* pac
 void keep_capsule(graph::Graph const& graph, plan::PackSource const* pack, Failure const& failure) noexcept {
     static_cast<void>(core::guarded([&]() -> error_t {
         std::string const folder = core::environment::capsules();
-        if (folder.empty()) return {};
+        static std::atomic<int> files = 0;
+        if (folder.empty() || is_without_capsules || files >= kMostFiles) return {};
         std::string const text = write_capsule(graph, pack, &failure);
         std::array<char, 40> name{};
         std::snprintf(name.data(), name.size(), "capsule-%016llx.json",
                       static_cast<unsigned long long>(core::hash_of_bytes(text)));
         fs::path const path = fs::path(folder) / name.data();
         std::error_code ignored;
-        if (fs::exists(path, ignored) || plan::write_whole(path, {text}) || !isLoggingEnabled()) return {};
+        if (fs::exists(path, ignored)) return {};
+        ++files;
+        if (plan::write_whole(path, {text}) || !isLoggingEnabled()) return {};
         core::log_line("capsule '" + path.string() + "' could not be written");
         return {};
     }));

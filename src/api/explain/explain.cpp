@@ -1,5 +1,6 @@
 // Graph::explain(): what check(), advice() and build() know, in one value.
 #include "api/backends.h"
+#include "api/capsule/capsule.h"
 #include "api/explain/search.h"
 #include "api/graph/graph_impl.h"
 #include "core/guard.h"
@@ -119,6 +120,7 @@ class Explainer {
         detail::Graph_access::assign(graph, graph_);
         Graph::Impl& parts = *detail::Graph_access::parts(graph);
         parts.settings = settings_;
+        api::WithoutCapsules const answers;
         result_.refusal = graph.build(target_);
         if (result_.refusal.is_bad()) result_.limits = limits_of(input);
         if (parts.planner) {

@@ -1,4 +1,5 @@
 // Capsules: what they hold, what they leave out, and those that a failure writes.
+#include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/graph.h>
 
 #include "support/catch.h"
@@ -135,4 +136,28 @@ TEST_CASE("Failures write capsules where the environment names a folder") {
     std::vector<std::string> const all = folder.texts();
     REQUIRE(all.size() == 2);
     CHECK((has(all[0], "\"stage\": \"build_operation_graph\"") || has(all[1], "\"stage\": \"build_operation_graph\"")));
+}
+
+TEST_CASE("An explanation of a graph without a plan writes no capsule") {
+    Folder const folder;
+    test::SmallGraph small = padded_graph();
+    small.k->set_dim({2, 3, 10, 8}).set_stride({240, 80, 8, 1});
+    CHECK_FALSE(small.graph.explain(Target::cpu()).has_plan());
+    CHECK(folder.texts().empty());
+}
+
+// The last one: the process keeps no capsules after it.
+TEST_CASE("A process writes a limited number of capsules") {
+    Folder const folder;
+    test::SmallGraph small = padded_graph();
+    REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
+    Pack pack(small);
+    auto workspace = test::workspace_of(small.graph);
+    pack.pointers[small.q->get_uid()] = nullptr;
+    for (std::int32_t i = 0; i < 121; ++i) {
+        pack.length_kv = {i / 11, i % 11};
+        CHECK(small.graph.execute(pack.pointers, workspace.data()).is_bad());
+    }
+    CHECK(folder.texts().size() > 50);
+    CHECK(folder.texts().size() <= 100);
 }
