@@ -37,7 +37,8 @@ struct Verification_options {
     double roundoff = 0.0;
     // Uids of results that are not compared; the pack has memory for them all the same.
     std::vector<std::int64_t> left_out = {};
-    // How long explanations of wrong results are searched for, at most; 0: none are.
+    // How long explanations of wrong results are searched for, and to the end of the reference's run within which that
+    // time ends; 0: none are.
     std::int64_t search_milliseconds = 10'000;
 };
 

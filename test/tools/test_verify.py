@@ -22,6 +22,8 @@ class Verify(CommandTest):
         folder = self.saved(attention(queries=20, keys=28, right_bound=0))
         verdict = self.expect_json(NO, "verify", "-", "--got", f"O={folder / 'O.npy'}", input=right)
         self.assertEqual([e["id"] for e in verdict["explanations"]], ["mask_corner"])
+        verdict = self.expect_json(NO, "verify", "-", "--got", f"O={folder / 'O.npy'}", "--search-seconds", 0, input=right)
+        self.assertEqual((verdict["explanations"], verdict["tried"]), ([], 0))
         text = self.expect(NO, "verify", "-", "--got", f"O={folder / 'O.npy'}", input=right)
         self.assertIn("explained by: the mask is aligned at the other corner: diagonal_alignment TOP_LEFT in place of "
                       "BOTTOM_RIGHT (mask_corner)", text)
@@ -95,11 +97,14 @@ class BadFiles(CommandTest):
     def test_files(self):
         good = npy.header("<f4", (1, 1, 4, 2)) + bytes(32)
         self.assertIn("q.npy: No such file", self.refused())
+        self.assertIn("found a folder, expected a file. Try: a file that numpy.save() wrote (.npy)",
+                      self.refused(None, f"--data=Q={self.folder}"))
         for data, message in (
             (good[:-1], "found 31 bytes of data; expected 32 for shape [1, 1, 4, 2] of <f4. Try: write the file again"),
             (good + b"1", "found 33 bytes of data; expected 32"),
             (good[:40], "found 40 bytes, which end within the header; expected 128 or more"),
-            (b"", "found no array of NumPy; expected a file that numpy.save() wrote (.npy)"),
+            (b"", "found nothing in it, expected a file that numpy.save() wrote (.npy)"),
+            (b"1", "found no array of NumPy; expected a file that numpy.save() wrote (.npy)"),
             (b"PK" + bytes(60), "found an archive of arrays (.npz); expected one array (.npy)"),
             (npy.header("<f4", (1, 1, 4, 2), True) + bytes(32), "found Fortran order; expected C order"),
             (npy.header(">f4", (1, 1, 4, 2)) + bytes(32), "Try: array.astype('<f4')"),

@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-
 struct Close {
     void operator()(std::FILE* file) const {
         if (file != stdin) std::fclose(file);
@@ -33,21 +31,22 @@ void require(fe::error_t const& error) {
 
 std::string name_of(std::string const& path) { return path == "-" ? "standard input" : path; }
 
-std::string read_bytes(std::string const& path) {
+std::string read_bytes(std::string const& path, Expected_file const& expected) {
     std::string const name = name_of(path);
     std::error_code status;
     if (path != "-" && fs::is_directory(path, status))
-        throw Failure(name + ": found a folder, expected a file. Try: a graph as JSON, docs/json.md");
+        throw Failure(name + ": found a folder, expected a file. Try: " + expected.kind);
     std::unique_ptr<std::FILE, Close> const file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
     if (!file) throw Failure(name + ": " + std::strerror(errno));
     std::string bytes;
     std::array<char, 65536> piece{};
     while (std::size_t const count = std::fread(piece.data(), 1, piece.size(), file.get())) {
         bytes.append(piece.data(), count);
-        if (bytes.size() > kMostBytes) throw Failure(name + ": found more than 256 MiB, expected a graph or a plan");
+        if (bytes.size() > expected.most_bytes)
+            throw Failure(name + ": found more than " + bytes_text(expected.most_bytes) + ", expected " + expected.kind);
     }
     if (std::ferror(file.get()) != 0) throw Failure(name + ": " + std::strerror(errno));
-    if (bytes.empty()) throw Failure(name + ": found nothing in it, expected a graph as JSON, docs/json.md");
+    if (bytes.empty()) throw Failure(name + ": found nothing in it, expected " + expected.kind);
     return bytes;
 }
 

@@ -17,8 +17,14 @@ namespace fe = cudnn_frontend;
 // Throws Failure with the error's text.
 void require(fe::error_t const& error);
 
+// What a file has to be, for messages, and how large at most.
+struct Expected_file {
+    char const* kind = "a graph as JSON, docs/json.md";
+    std::size_t most_bytes = std::size_t{256} << 20;
+};
+
 // The bytes of a file, or of standard input for "-". Throws Failure, as all functions here do.
-std::string read_bytes(std::string const& path);
+std::string read_bytes(std::string const& path, Expected_file const& expected = {});
 // For messages: the path, or "standard input".
 std::string name_of(std::string const& path);
 

@@ -84,22 +84,14 @@ class Header {
     std::string name_, text_;
 };
 
-std::string read_file(std::string const& path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file) throw Failure(path + ": " + std::strerror(errno));
-    std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
-    file.seekg(0);
-    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-        throw Failure(path + ": it cannot be read, expected a file that numpy.save() wrote");
-    return bytes;
-}
+constexpr Expected_file kArrayFile{"a file that numpy.save() wrote (.npy)", std::size_t{1} << 40};
 
 // The length of the header's text, and where it starts.
 std::pair<std::size_t, std::size_t> find_header(std::string const& name, std::string const& bytes) {
     if (bytes.starts_with("PK"))
         refuse(name, "an archive of arrays (.npz)", "one array (.npy)", "numpy.save() for each of its arrays");
     if (!bytes.starts_with(kMagic) || bytes.size() < 12)
-        refuse(name, "no array of NumPy", "a file that numpy.save() wrote (.npy)");
+        refuse(name, "no array of NumPy", kArrayFile.kind);
     auto const byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
     bool const is_old = byte(6) == 1;
     std::size_t const start = is_old ? 10 : 12;
@@ -206,7 +198,7 @@ std::string header_of(char const* type, Sizes const& shape) {
 }  // namespace
 
 Array read_npy(std::string const& path) {
-    std::string const bytes = read_file(path);
+    std::string const bytes = read_bytes(path, kArrayFile);
     auto const [start, length] = find_header(path, bytes);
     Header const header(path, bytes.substr(start, length));
     Array array{path, header.type(), header.shape(), {}};

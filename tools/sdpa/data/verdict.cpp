@@ -10,6 +10,13 @@ void add_verdict_options(CLI::App& command, Verdict_options& options) {
                     "The largest graph to compare as a whole, in scores; of larger ones a sample is compared")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
+    command
+        .add_option_function<double>(
+            "--search-seconds",
+            [&options](double seconds) { options.search_milliseconds = static_cast<std::int64_t>(seconds * 1000.0); },
+            "How long explanations of wrong results are searched for; 0: none are")
+        ->default_str("10")
+        ->check(CLI::Range(0.0, 1e6));
 }
 
 fe::Verification compare(fe::graph::Graph const& graph, Memories& memories, Verdict_options const& options) {
@@ -20,6 +27,8 @@ fe::Verification compare(fe::graph::Graph const& graph, Memories& memories, Verd
 
 std::string verdict_text(fe::Verification const& verification) {
     std::string text = verification.to_text();
+    constexpr std::string_view kMember = "search_milliseconds";
+    if (auto const at = text.find(kMember); at != std::string::npos) text.replace(at, kMember.size(), "--search-seconds");
     std::string const word = verification.ok() ? "right" : "wrong";
     auto const at = text.find("\n" + word + ": ");
     if (at == std::string::npos) return text;
