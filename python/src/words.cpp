@@ -43,6 +43,7 @@ constexpr Word kPhrases[] = {
     {"DeviceProperties::from_json()", "create_device_properties()"},
     {"DeviceProperties::named()", "create_device_properties()"},
     {"Graph::check()", "check()"},
+    {"search_milliseconds", "search_seconds"},
     {" or _v_table()", " or paged_attention_v_table"},
     {"AttentionImplementation_t::", "attention_implementation."},
     {"BehaviorNote_t::", "behavior_note."},
