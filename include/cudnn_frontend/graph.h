@@ -354,7 +354,7 @@ class SDPA_GRAPH_API Graph {
 
     // Compares the results of a run, in the memory of its pack, with those of the reference on the same inputs, and
     // searches for what explains wrong ones: include verification.h. Needs a plan, waits for the GPU's work, and takes
-    // some seconds at most; of a large graph it compares a sample.
+    // the time of a run of the reference, for wrong results up to 10 s more; of a large graph it compares a sample.
     template <class Map>
     error_t verify(Map const& pack, Verification& verification) const {
         return compare(Variant_pack::of(pack), nullptr, verification);

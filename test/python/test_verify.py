@@ -30,6 +30,9 @@ def test_wrong_results_are_explained():
     assert "explained by: the causal mask or the window is missing" in verification
     assert "<td" in verification._repr_html_()
     assert forward.graph.verify({**forward.given, forward.o: o}, search_seconds=0).explanations == []
+    assert forward.graph.verify({**forward.given, forward.o: o}, search_seconds=float("inf")).explanations != []
+    with pytest.raises(ValueError, match="search_seconds of NaN"):
+        forward.graph.verify({**forward.given, forward.o: o}, search_seconds=float("nan"))
 
 
 def test_large_graphs_are_sampled():

@@ -43,7 +43,8 @@ std::string read_bytes(std::string const& path, Expected_file const& expected) {
     while (std::size_t const count = std::fread(piece.data(), 1, piece.size(), file.get())) {
         bytes.append(piece.data(), count);
         if (bytes.size() > expected.most_bytes)
-            throw Failure(name + ": found more than " + bytes_text(expected.most_bytes) + ", expected " + expected.kind);
+            throw Failure(name + ": found more than " + bytes_text(expected.most_bytes) + ", expected " +
+                          expected.kind);
     }
     if (std::ferror(file.get()) != 0) throw Failure(name + ": " + std::strerror(errno));
     if (bytes.empty()) throw Failure(name + ": found nothing in it, expected " + expected.kind);

@@ -17,7 +17,7 @@ namespace fe = cudnn_frontend;
 // Throws Failure with the error's text.
 void require(fe::error_t const& error);
 
-// What a file has to be, for messages, and how large at most.
+// The kind of file that is read, for messages, and its greatest size.
 struct Expected_file {
     char const* kind = "a graph as JSON, docs/json.md";
     std::size_t most_bytes = std::size_t{256} << 20;

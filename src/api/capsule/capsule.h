@@ -27,8 +27,8 @@ class WithoutCapsules {
     bool was_without_;
 };
 
-// Writes a capsule into the folder of SDPA_GRAPH_CAPSULES, if that is set; equal ones once, and at most 100 in a process.
-// The log says if that fails.
+// Writes a capsule into the folder of SDPA_GRAPH_CAPSULES, if that is set; equal ones once, and at most 100 in a
+// process. The log says if that fails.
 [[gnu::cold]] void keep_capsule(graph::Graph const& graph, plan::PackSource const* pack,
                                 Failure const& failure) noexcept;
 

@@ -39,8 +39,8 @@ double root_mean_square(Elements const& elements) {
 }
 
 // The size of the parts that cancel in gradients of scores, keys and queries: dQ is
-// scale * sum(P * (dO * V - sum(dO * O)) * K), whose difference keeps the roundoff of its parts also where it is 0, such
-// as with one visible key.
+// scale * sum(P * (dO * V - sum(dO * O)) * K), whose difference keeps the roundoff of its parts also where it is 0,
+// such as with one visible key.
 class CancelledParts {
    public:
     // None for other results, and where the parts are not in memory.
@@ -52,8 +52,7 @@ class CancelledParts {
         Dims const scores = nodes::score_dims(problem.spec, *use.node);
         double const depth = static_cast<double>(problem.spec.tensor(*use.node, V)->dim[3]);
         size_ = rms_of(problem, *use.node, DO) * rms_of(problem, *use.node, V) * std::sqrt(depth);
-        if (port_ != DBias)
-            size_ *= std::abs(scale_of(problem)) * rms_of(problem, *use.node, port_ == DQ ? K : Q);
+        if (port_ != DBias) size_ *= std::abs(scale_of(problem)) * rms_of(problem, *use.node, port_ == DQ ? K : Q);
         // Rows of the scores whose parts are added in each row of the result.
         double rows = static_cast<double>(scores[0] * scores[1] * scores[2]);
         for (std::size_t axis = 0; axis < (port_ == DBias ? 4 : 3); ++axis)

@@ -247,8 +247,7 @@ void add_length_hypotheses(Problem const& problem, Hypotheses& list) {
                     with_lengths({attention::SeqLenQ, attention::SeqLenKv}, first_length)});
     for (std::int64_t const change : {-1, 1}) {
         list.push_back(
-            {"lengths_off_by_one",
-             text("the sequences of keys are read one key too ", change < 0 ? "short" : "long"),
+            {"lengths_off_by_one", text("the sequences of keys are read one key too ", change < 0 ? "short" : "long"),
              with_lengths({attention::SeqLenKv}, [change](Problem const& changed, Dims const& lengths, std::size_t b) {
                  return std::clamp<std::int64_t>(lengths[b] + change, 0,
                                                  changed.tensor(tensor_at(changed, attention::K)).dim[2]);

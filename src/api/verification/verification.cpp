@@ -58,7 +58,8 @@ std::string explanations_text(Verification::Content const& content) {
     if (content.explanations.empty() && content.tried > 0)
         lines = text("not explained: none of the ", content.tried,
                      " known mistakes that were tried reproduces these results\n");
-    if (content.left > 0) lines += text("the time did not suffice for ", content.left, " more. Try: a greater search_milliseconds\n");
+    if (content.left > 0)
+        lines += text("the time did not suffice for ", content.left, " more. Try: a greater search_milliseconds\n");
     return lines;
 }
 

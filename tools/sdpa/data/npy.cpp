@@ -90,8 +90,7 @@ constexpr Expected_file kArrayFile{"a file that numpy.save() wrote (.npy)", std:
 std::pair<std::size_t, std::size_t> find_header(std::string const& name, std::string const& bytes) {
     if (bytes.starts_with("PK"))
         refuse(name, "an archive of arrays (.npz)", "one array (.npy)", "numpy.save() for each of its arrays");
-    if (!bytes.starts_with(kMagic) || bytes.size() < 12)
-        refuse(name, "no array of NumPy", kArrayFile.kind);
+    if (!bytes.starts_with(kMagic) || bytes.size() < 12) refuse(name, "no array of NumPy", kArrayFile.kind);
     auto const byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
     bool const is_old = byte(6) == 1;
     std::size_t const start = is_old ? 10 : 12;

@@ -28,7 +28,8 @@ fe::Verification compare(fe::graph::Graph const& graph, Memories& memories, Verd
 std::string verdict_text(fe::Verification const& verification) {
     std::string text = verification.to_text();
     constexpr std::string_view kMember = "search_milliseconds";
-    if (auto const at = text.find(kMember); at != std::string::npos) text.replace(at, kMember.size(), "--search-seconds");
+    if (auto const at = text.find(kMember); at != std::string::npos)
+        text.replace(at, kMember.size(), "--search-seconds");
     std::string const word = verification.ok() ? "right" : "wrong";
     auto const at = text.find("\n" + word + ": ");
     if (at == std::string::npos) return text;
