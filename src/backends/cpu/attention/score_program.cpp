@@ -66,17 +66,17 @@ struct Lanes {
     std::int64_t step, rows;
 };
 
-void load_plane(DataView const& view, ScorePlace const& place, std::int64_t lanes, float* to, std::int64_t rows) {
+void load_plane(DataView const& view, ScorePlace const& place, std::int64_t lanes, Lanes<float> const& to) {
     Slice const slice = transposed(slice_of(view, place.b, place.h, place.queries.begin, place.keys.begin));
-    load_tile(slice, {to, lanes, rows, place.queries.size()}, lanes);
+    load_tile(slice, {to.data, lanes, to.rows, place.queries.size()}, lanes);
 }
 
-void load_plane(DataView const& view, ScorePlace const& place, std::int64_t lanes, double* to, std::int64_t rows) {
-    for (std::int64_t row = 0; row < rows; ++row) {
+void load_plane(DataView const& view, ScorePlace const& place, std::int64_t lanes, Lanes<double> const& to) {
+    for (std::int64_t row = 0; row < to.rows; ++row) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
             bool const is_there = lane < place.queries.size();
             std::int64_t const query = place.queries.begin + lane, key = place.keys.begin + row;
-            double& element = to[row * lanes + lane];
+            double& element = to.data[row * lanes + lane];
             element = is_there ? core::load(view.type, view.data, view.at(place.b, place.h, query, key)) : 0.0;
         }
     }
@@ -84,7 +84,7 @@ void load_plane(DataView const& view, ScorePlace const& place, std::int64_t lane
 
 template <class Number>
 void load(Cell const& cell, ScorePlace const& place, std::int64_t lanes, Lanes<Number> const& to) {
-    if (cell.varies_by_query) return load_plane(cell.view, place, lanes, to.data, to.rows);
+    if (cell.varies_by_query) return load_plane(cell.view, place, lanes, to);
     for (std::int64_t row = 0; row < to.rows; ++row) {
         std::int64_t const at = cell.view.at(place.b, place.h, 0, place.keys.begin + row);
         std::fill_n(to.data + row * lanes, lanes, static_cast<Number>(core::load(cell.view.type, cell.view.data, at)));
