@@ -7,14 +7,16 @@ A mask halves or cuts the operations that are counted; PyTorch gets windows, doc
 """
 
 import math
+import os
 import sys
 import time
 
-import torch
-import torch.nn.functional as F
-from sdpa_graph.torch import scaled_dot_product_attention
-
 THREADS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])  # before the libraries count the cores
+
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+from sdpa_graph.torch import scaled_dot_product_attention  # noqa: E402
 
 
 def processor_seconds(run, runs=3):

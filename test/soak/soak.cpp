@@ -35,7 +35,7 @@ struct Sample {
     std::int64_t kibibytes = 0, descriptors = 0;
 };
 
-// Of this process, while no other thread works: without what the allocator only keeps.
+// The process, while no other thread works and without the memory that the allocator only keeps.
 Sample sample() {
     fe::runtime::forget_graphs();
     malloc_trim(0);
