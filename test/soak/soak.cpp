@@ -57,21 +57,23 @@ struct Subject {
     std::optional<std::size_t> results;
 };
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of a graph that runs
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 25;  // of a graph that runs
 constexpr std::int64_t kMostScores = std::int64_t{1} << 22;
 
 bool is_small(Json const& document) {
     fe::graph::Graph graph;
     if (sdpa::graph_of(document, graph).is_bad() || graph.build(fe::Target::cpu(1)).is_bad()) return false;
-    std::size_t bytes = static_cast<std::size_t>(graph.get_workspace_size());
-    std::int64_t rows = 0, keys = 0;
+    std::int64_t bytes = graph.get_workspace_size(), rows = 0, keys = 0;
+    bool has_pages = false;
     for (auto const& [uid, memory] : sdpa::describe_tensors(document, graph)) {
-        bytes += memory.bytes.size();
+        bytes += memory.size() * sdpa::element_bits(memory.type) / 8;
+        has_pages = has_pages || memory.port.starts_with("page_table");
         if (memory.port == "Q") rows = memory.dim[0] * memory.dim[1] * (memory.dim.size() > 2 ? memory.dim[2] : 1);
         if (memory.port == "K" && memory.dim.size() > 2) keys = memory.dim[2];
     }
-    return bytes <= kMostBytes && rows > 0 && keys > 0 &&
-           rows <= kMostScores / keys;  // neighborhoods are planned alone
+    // The dims of neighborhoods and pages do not say how much work they are: these are planned alone.
+    bool const is_known = !has_pages && rows > 0 && keys > 0;
+    return is_known && bytes <= kMostBytes && rows <= kMostScores / keys;
 }
 
 std::size_t hash_of(sdpa::Memories const& memories) {
