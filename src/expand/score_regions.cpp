@@ -35,6 +35,7 @@ class RegionSearch {
         for (int const port : {Port::ScoreMod, Port::DScoreMod}) {
             if (tensor_at(attention_, port) != kNoTensor) collect(tensor_at(attention_, port));
         }
+        if (nodes_.size() > kMostSteps) return std::nullopt;
         leave_out_shared();
         if (!std::ranges::all_of(of_scores_, [&](Node const* node) { return has(node); })) return std::nullopt;
         bool const are_inner = std::ranges::all_of(nodes_, [&](Node const* node) { return is_inner(*node); });
@@ -46,6 +47,8 @@ class RegionSearch {
     }
 
    private:
+    static constexpr std::size_t kMostSteps = 256;
+
     nodes::TensorSpec const& tensor(TensorId id) const { return graph_.tensors[index_of(id)]; }
     bool has(Node const* node) const { return std::ranges::find(nodes_, node) != nodes_.end(); }
     Node const* maker_of(TensorId id) const {
@@ -54,22 +57,34 @@ class RegionSearch {
     }
 
     // All nodes that depend on the tensor, except attention.
-    void mark_made_of_scores(TensorId id) {
-        for (nodes::PortUse const& reader : uses_[index_of(id)].readers) {
-            if (reader.node == &attention_ || !of_scores_.insert(reader.node).second) continue;
-            for_each_port(*reader.node, nodes::Direction::Output,
-                          [&](PortRow const&, TensorId made) { mark_made_of_scores(made); });
+    void mark_made_of_scores(TensorId scores) {
+        std::vector<TensorId> open{scores};
+        while (!open.empty()) {
+            TensorId const id = open.back();
+            open.pop_back();
+            for (nodes::PortUse const& reader : uses_[index_of(id)].readers) {
+                if (reader.node == &attention_ || !of_scores_.insert(reader.node).second) continue;
+                for_each_port(*reader.node, nodes::Direction::Output,
+                              [&](PortRow const&, TensorId made) { open.push_back(made); });
+            }
         }
     }
 
-    // The pointwise nodes that make the tensor of scores, or of a number for each score.
-    void collect(TensorId id) {
-        Node const* const maker = maker_of(id);
-        if (maker == nullptr || has(maker)) return;
-        bool const is_pointwise = maker->kind() == nodes::NodeKind::Pointwise;
-        if (!is_pointwise || (!of_scores_.contains(maker) && !is_large(tensor(id)))) return;
-        for_each_port(*maker, nodes::Direction::Input, [&](PortRow const&, TensorId input) { collect(input); });
-        nodes_.push_back(maker);
+    // The pointwise nodes that make the tensor of scores, or of a number for each score. The graph's nodes are in an
+    // order in which they can run.
+    void collect(TensorId result) {
+        std::vector<TensorId> open{result};
+        while (!open.empty() && nodes_.size() <= kMostSteps) {
+            TensorId const id = open.back();
+            open.pop_back();
+            Node const* const maker = maker_of(id);
+            if (maker == nullptr || has(maker) || maker->kind() != nodes::NodeKind::Pointwise) continue;
+            if (!of_scores_.contains(maker) && !is_large(tensor(id))) continue;
+            for_each_port(*maker, nodes::Direction::Input,
+                          [&](PortRow const&, TensorId input) { open.push_back(input); });
+            nodes_.push_back(maker);
+        }
+        std::ranges::sort(nodes_);
     }
 
     // Rows and columns are computed once, outside; what has an element for each pair would be as large as the scores.
