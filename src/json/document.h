@@ -91,6 +91,11 @@ struct Member {
     bool operator==(Member const&) const = default;
 };
 
+template <class Element>
+Json list_of(std::vector<Element> const& elements) {
+    return Json::list({elements.begin(), elements.end()});
+}
+
 // The names of the document format itself. Those of fields, ports and nodes come from the tables of src/nodes.
 namespace key {
 inline constexpr char const* kFormat = "format";

@@ -122,11 +122,6 @@ class FieldReader {
 
 }  // namespace
 
-template <class Element>
-static Json list_of(std::vector<Element> const& elements) {
-    return Json::list({elements.begin(), elements.end()});
-}
-
 Json to_json(Field const& field, FieldValue const& value) {
     if (std::holds_alternative<std::monostate>(value)) return nullptr;
     switch (field.type) {

@@ -42,12 +42,6 @@ static Json advice_json(Advice const& advice) {
     return list;
 }
 
-static Json text_list(std::vector<std::string> const& texts) {
-    Json list = Json::list();
-    for (std::string const& text : texts) list.append(text);
-    return list;
-}
-
 // Null for a text that is empty, and for a time that is not known.
 static Json or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
 static Json or_null(double time) { return time > 0.0 ? Json(time) : Json(); }
@@ -92,7 +86,7 @@ static Json nearest_json(std::vector<Nearest_graph> const& all) {
     Json list = Json::list();
     for (Nearest_graph const& nearest : all) {
         Json& object = list.append(Json::object());
-        object.append("changes", text_list(nearest.changes));
+        object.append("changes", list_of(nearest.changes));
         object.append("target", nearest.target);
         object.append("plan", nearest.plan);
         Problems problems;
@@ -112,7 +106,7 @@ std::string write_explanation(Explanation const& explanation) {
     object.append("limits", report_json(explanation.limits));
     object.append("advice", advice_json(explanation.advice));
     object.append("candidates", candidates_json(explanation.candidates));
-    object.append("remarks", text_list(explanation.candidates.remarks));
+    object.append("remarks", list_of(explanation.candidates.remarks));
     object.append("refusal", refusal_json(explanation.refusal));
     object.append("plan", plan_json(explanation));
     object.append("nearest", nearest_json(explanation.nearest));

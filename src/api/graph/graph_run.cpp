@@ -76,31 +76,33 @@ error_t only_current_overrides(std::int64_t index) {
 
 }  // namespace
 
-// The error of a run, of which a capsule is kept if it failed.
-static error_t kept(Graph const& graph, std::uint64_t id, Variant_pack const& pack, error_t error) noexcept {
+// A run, of which a capsule is kept if it fails.
+template <class Run>
+static error_t run_with_capsule(Graph const& graph, Graph::Impl const* impl, Variant_pack const& pack, Run const& run) {
+    error_t const error = run();
     if (error.is_bad()) {
-        api::UserPack const source(pack, id);
+        api::UserPack const source(pack, impl == nullptr ? 0 : impl->id);
         api::keep_capsule(graph, &source, {"execute", error});
     }
     return error;
 }
 
-static std::uint64_t id_of(Graph::Impl const* impl) { return impl == nullptr ? 0 : impl->id; }
-
 error_t Graph::run(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const {
-    return kept(*this, id_of(impl_), pack, guarded_in(impl_, [&]() -> error_t {
+    auto const run = [&]() -> error_t {
         auto const plan = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         return plan.value()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace, workspace_bytes});
-    }));
+    };
+    return run_with_capsule(*this, impl_, pack, [&] { return guarded_in(impl_, run); });
 }
 
 error_t Graph::run_at(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index) const {
-    return kept(*this, id_of(impl_), pack, guarded_in(impl_, [&]() -> error_t {
+    auto const run = [&]() -> error_t {
         auto const plan = plan_to_run(impl_, queue, index, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
         return plan.value()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace});
-    }));
+    };
+    return run_with_capsule(*this, impl_, pack, [&] { return guarded_in(impl_, run); });
 }
 
 error_t Graph::run_sorted(detail::Run_queue queue, void** pointers, int count, void* workspace,
@@ -111,8 +113,9 @@ error_t Graph::run_sorted(detail::Run_queue queue, void** pointers, int count, v
         SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
         api::SortedPack const pack(plan.value()->slots(), pointers);
         Variant_pack const view = Variant_pack::of(pack);
-        return kept(*this, impl_->id, view,
-                    plan.value()->execute({queue.pointer, api::UserPack(view, impl_->id), workspace}));
+        return run_with_capsule(*this, impl_, view, [&] {
+            return plan.value()->execute({queue.pointer, api::UserPack(view, impl_->id), workspace});
+        });
     });
 }
 

@@ -63,12 +63,6 @@ std::string explanations_text(Verification::Content const& content) {
     return lines;
 }
 
-Json list_of(std::vector<std::int64_t> const& numbers) {
-    Json list = Json::list();
-    for (std::int64_t const number : numbers) list.append(number);
-    return list;
-}
-
 Json json_of(Compared_result const& result) {
     auto const number = [](double value) { return json::number_to_json(value, false); };
     Json object = Json::object();
@@ -76,13 +70,13 @@ Json json_of(Compared_result const& result) {
     object.append("uid", result.uid);
     object.append("elements", result.elements);
     object.append("wrong", result.wrong);
-    object.append("worst_index", list_of(result.worst_index));
+    object.append("worst_index", json::list_of(result.worst_index));
     object.append("got", number(result.got));
     object.append("expected", number(result.expected));
     object.append("allowed", number(result.allowed));
     object.append("share", number(result.share));
-    object.append("first_wrong", list_of(result.first_wrong));
-    object.append("last_wrong", list_of(result.last_wrong));
+    object.append("first_wrong", json::list_of(result.first_wrong));
+    object.append("last_wrong", json::list_of(result.last_wrong));
     return object;
 }
 
@@ -122,8 +116,7 @@ std::string Verification::to_json() const {
     object.append("scores_compared", content_.scores_compared);
     Json& results = object.append("results", Json::list());
     for (Compared_result const& result : content_.results) results.append(json_of(result));
-    Json& others = object.append("not_compared", Json::list());
-    for (std::string const& name : content_.not_compared) others.append(name);
+    object.append("not_compared", json::list_of(content_.not_compared));
     Json& explanations = object.append("explanations", Json::list());
     for (Result_explanation const& each : content_.explanations) {
         Json& explanation = explanations.append(Json::object());
