@@ -3,7 +3,6 @@
 #include "cpu/attention/attention_backward.h"
 
 #include "core/threads.h"
-#include "cpu/attention/attention_tile.h"
 #include "cpu/attention/score_bounds.h"
 
 #include <algorithm>
@@ -139,8 +138,7 @@ BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, A
     scratch.gradients = arena.take<float>(kTileKeys, run.lanes());
     scratch.spare = arena.take<float>(kTileKeys, run.lanes());
     scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
-    std::int64_t const panels = (run.block + run.lanes() - 1) / run.lanes();
-    scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, panels), 1);
+    scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, run.block, run.lanes()), 1);
     if (run.pairs != nullptr) scratch.pairs = take_pairs(run, arena);
     take_key_sums(run, pass, arena, scratch);
     take_bias_sum(run, pass, arena, scratch);

@@ -153,32 +153,24 @@ void load_keys(QueryBlock const& step, Range keys) {
     if (step.region.wanted.d_q) load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
 }
 
-// The scaled products of a panel's queries and of its dO with the rows of K and of V.
-void multiply_by_keys(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
-    std::int64_t const width = step.run.shape.width, lanes = step.run.lanes();
-    BackwardScratch const& scratch = step.scratch;
+// Columns of K or V, and panels of Q or dO, in both forms.
+struct PanelFactors {
+    std::uint32_t const *pair_columns, *pair_panels;
+    float const *columns, *panels;
+    std::int64_t width;
+    float scale;  // of pairs: panels of floats have it
+};
+
+// The products of a panel with so many rows of K or V.
+void multiply_panel(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of, float* tile) {
+    std::int64_t const lanes = step.run.lanes();
     if (step.has_pairs()) {
-        std::uint32_t const* const q = step.in_panels(scratch.pairs.q_panels, p, pairs_of(width));
-        step.run.pairs->multiply(
-            {scratch.pairs.k_columns, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, pairs_of(width)},
-            step.problem.scale);
+        std::int64_t const depth = pairs_of(of.width);
+        std::uint32_t const* const panel = step.in_panels(of.pair_panels, p, depth);
+        step.run.pairs->multiply({of.pair_columns, kTileKeys, panel, lanes, tile, lanes, rows, lanes, depth}, of.scale);
     } else {
-        float const* const q = step.in_panels(scratch.q_panels, p, width);
-        step.run.kernels.multiply({scratch.k_columns, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, width});
-    }
-}
-void multiply_by_values(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
-    std::int64_t const width = step.run.shape.value_width, lanes = step.run.lanes();
-    BackwardScratch const& scratch = step.scratch;
-    if (step.has_pairs()) {
-        std::uint32_t const* const d_o = step.in_panels(scratch.pairs.d_o_panels, p, pairs_of(width));
-        step.run.pairs->multiply(
-            {scratch.pairs.v_columns, kTileKeys, d_o, lanes, scratch.gradients, lanes, rows, lanes, pairs_of(width)},
-            1.0f);
-    } else {
-        float const* const d_o = step.in_panels(scratch.d_o_panels, p, width);
-        step.run.kernels.multiply(
-            {scratch.v_columns, kTileKeys, d_o, lanes, scratch.gradients, lanes, rows, lanes, width});
+        float const* const panel = step.in_panels(of.panels, p, of.width);
+        step.run.kernels.multiply({of.columns, kTileKeys, panel, lanes, tile, lanes, rows, lanes, of.width});
     }
 }
 
@@ -187,13 +179,20 @@ void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace con
     BackwardScratch const& scratch = step.scratch;
     Kernels const& kernels = step.run.kernels;
     std::int64_t const lanes = step.run.lanes(), keys = place.keys.size(), rows = step.run.row_padded(keys);
-    multiply_by_keys(step, p, rows);
+    PairScratch const& pairs = scratch.pairs;
+    multiply_panel(step, p, rows,
+                   {pairs.k_columns, pairs.q_panels, scratch.k_columns, scratch.q_panels, step.run.shape.width,
+                    step.problem.scale},
+                   scratch.scores);
     if (step.run.modifier)
         step.run.modifier.run(ScoreProgram::Pass::Scores, kernels, place, scratch.modifier, scratch.scores);
     finish_scores(step.problem, step.sequence, place, lanes, scratch.scores, scratch.spare);
     kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes, step.region.is_careful);
 
-    multiply_by_values(step, p, rows);
+    multiply_panel(
+        step, p, rows,
+        {pairs.v_columns, pairs.d_o_panels, scratch.v_columns, scratch.d_o_panels, step.run.shape.value_width, 1.0f},
+        scratch.gradients);
     bool const dropout = step.problem.has_dropout();
     if (dropout) load_dropout_mask(step.problem, kernels, place, scratch.spare);
     kernels.score_gradients(
@@ -221,21 +220,6 @@ void add_not_finite_rows(QueryBlock const& step, ScorePlace const& place, float 
             for (std::int64_t key = 0; key < place.keys.size(); ++key) {
                 float const weight = tile[key * lanes + lane];
                 if (weight != 0.0f) sums[key * stride + column] += weight * number;
-            }
-        }
-    }
-}
-
-// The same among the rows of K, to a panel of dQ.
-void add_not_finite_keys(QueryBlock const& step, std::int64_t keys, float* d_q) {
-    std::int64_t const stride = step.run.row_padded(step.run.shape.width), lanes = step.run.lanes();
-    for (std::int64_t key = 0; key < keys; ++key) {
-        float const* const weights = step.scratch.gradients + key * lanes;
-        for (std::int64_t column = 0; column < step.run.shape.width; ++column) {
-            float const number = step.scratch.k[key * stride + column];
-            if (std::isfinite(number)) continue;
-            for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                if (weights[lane] != 0.0f) d_q[column * lanes + lane] += weights[lane] * number;
             }
         }
     }
@@ -276,7 +260,8 @@ void add_query_gradients(QueryBlock const& step, std::int64_t p, std::int64_t ke
         step.run.pairs->rescale_and_multiply(
             {scratch.pairs.k_rows, rows, scratch.pairs.tile, lanes, d_q, lanes, rows, lanes, pairs_of(keys)},
             kOnes.data());
-        if (step.region.is_careful) add_not_finite_keys(step, keys, d_q);
+        if (step.region.is_careful)
+            add_not_finite({scratch.k, rows, keys, step.run.shape.width}, scratch.gradients, lanes, d_q);
     } else {
         step.run.kernels.rescale_and_multiply(
             {scratch.k, rows, scratch.gradients, lanes, d_q, lanes, rows, lanes, keys, step.region.is_careful},

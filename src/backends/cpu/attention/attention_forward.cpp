@@ -37,7 +37,6 @@ struct ForwardRun {
     std::int64_t value_stride;  // value width in whole register blocks
 
     std::int64_t lanes() const { return kernels.lanes; }
-    std::int64_t panels() const { return (block + lanes() - 1) / lanes(); }
     std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
     std::int64_t pairs_of_width() const { return (shape.width + 1) / 2; }
@@ -73,7 +72,7 @@ ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
     scratch.running_max = arena.take<float>(run.block, 1);
     scratch.running_sum = arena.take<float>(run.block, 1);
     scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
-    scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, run.panels()), 1);
+    scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, run.block, run.lanes()), 1);
     return scratch;
 }
 
@@ -191,21 +190,6 @@ void multiply_by_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys
     }
 }
 
-// Adds the products with infinities and NaN among the values, which their pairs have no more, where they are visible.
-void add_not_finite(ForwardTask const& task, std::int64_t keys, float* o) {
-    std::int64_t const lanes = task.run.lanes(), stride = task.run.value_stride;
-    for (std::int64_t key = 0; key < keys; ++key) {
-        float const* const weights = task.scratch.scores + key * lanes;
-        for (std::int64_t column = 0; column < task.run.shape.value_width; ++column) {
-            float const value = task.scratch.v[key * stride + column];
-            if (std::isfinite(value)) continue;
-            for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                if (weights[lane] != 0.0f) o[column * lanes + lane] += weights[lane] * value;
-            }
-        }
-    }
-}
-
 // Adds the products of probabilities and values to a panel of O.
 void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t keys, float const* rescale) {
     ForwardRun const& run = task.run;
@@ -216,7 +200,7 @@ void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t ke
         run.pairs->pair_rows(scratch.scores, keys, scratch.p_pairs);
         run.pairs->rescale_and_multiply(
             {scratch.v_pairs, stride, scratch.p_pairs, lanes, o, lanes, stride, lanes, (keys + 1) / 2}, rescale);
-        if (task.is_careful) add_not_finite(task, keys, o);
+        if (task.is_careful) add_not_finite({scratch.v, stride, keys, run.shape.value_width}, scratch.scores, lanes, o);
     } else {
         run.kernels.rescale_and_multiply(
             {scratch.v, stride, scratch.scores, lanes, o, lanes, stride, lanes, keys, task.is_careful}, rescale);

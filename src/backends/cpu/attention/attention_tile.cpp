@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace cudnn_frontend::cpu {
@@ -114,6 +115,19 @@ void clear_not_finite(std::uint32_t* pairs, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         if ((pairs[i] & kLow) == kLow) pairs[i] &= 0xffff0000;
         if ((pairs[i] & kHigh) == kHigh) pairs[i] &= 0x0000ffff;
+    }
+}
+
+void add_not_finite(Packed const& rows, float const* tile, std::int64_t lanes, float* panel) {
+    for (std::int64_t row = 0; row < rows.rows; ++row) {
+        float const* const weights = tile + row * lanes;
+        for (std::int64_t column = 0; column < rows.columns; ++column) {
+            float const number = rows.data[row * rows.stride + column];
+            if (std::isfinite(number)) continue;
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                if (weights[lane] != 0.0f) panel[column * lanes + lane] += weights[lane] * number;
+            }
+        }
     }
 }
 

@@ -46,6 +46,9 @@ void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t p
 
 // Replaces infinity and NaN by 0: products of pairs cannot leave out those whose other factor is 0.
 void clear_not_finite(std::uint32_t* pairs, std::int64_t count);
+// Adds these products to a panel, columns x lanes: those of infinities and NaN in rows of keys with the elements of a
+// tile, keys x lanes, that are not 0.
+void add_not_finite(Packed const& rows, float const* tile, std::int64_t lanes, float* panel);
 
 // How kernels read and write the elements of the types that they are compiled for.
 template <class T>

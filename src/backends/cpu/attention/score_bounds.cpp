@@ -117,9 +117,9 @@ Interval bounds_of(Cell const& step, std::span<Interval const> cells, ScoreBox c
                           : (is_finite(b) ? computed(step.function.mode, a, b) : Interval());
 }
 
-std::int64_t HiddenTiles::memory_bytes(ScoreProgram const& program, std::int64_t panels) {
+std::int64_t HiddenTiles::memory_bytes(ScoreProgram const& program, std::int64_t queries, std::int64_t lanes) {
     if (!may_hide(program)) return 0;
-    return static_cast<std::int64_t>(program.cells().size() * sizeof(Interval)) * (panels + 3);
+    return static_cast<std::int64_t>(program.cells().size() * sizeof(Interval)) * (panels_of(queries, lanes) + 3);
 }
 
 // Only a choice between the score and -inf hides it.
@@ -136,7 +136,7 @@ HiddenTiles::HiddenTiles(ScoreProgram const& program, std::int64_t b, std::int64
       h_(h),
       queries_(queries),
       lanes_(lanes),
-      panels_((queries.size() + lanes - 1) / lanes),
+      panels_(panels_of(queries.size(), lanes)),
       may_hide_(may_hide(program)),
       memory_(static_cast<Interval*>(memory)) {
     if (!may_hide_) return;

@@ -30,7 +30,8 @@ Interval bounds_of(ScoreProgram::Cell const& step, std::span<Interval const> cel
 // Finds the tiles without a visible score, for a block of queries in panels and one tile of keys after the other.
 class HiddenTiles {
    public:
-    static std::int64_t memory_bytes(ScoreProgram const& program, std::int64_t panels);
+    // For at most so many queries.
+    static std::int64_t memory_bytes(ScoreProgram const& program, std::int64_t queries, std::int64_t lanes);
 
     // Queries of one head; the memory has memory_bytes().
     HiddenTiles(ScoreProgram const& program, std::int64_t b, std::int64_t h, Range queries, std::int64_t lanes,
@@ -42,6 +43,7 @@ class HiddenTiles {
     bool hides_all() const { return may_hide_ && hides(panels_, queries_); }
 
    private:
+    static std::int64_t panels_of(std::int64_t queries, std::int64_t lanes) { return (queries + lanes - 1) / lanes; }
     static bool may_hide(ScoreProgram const& program);
     Range panel_queries(std::int64_t panel) const;
     bool hides(std::int64_t panel, Range queries) const;
