@@ -55,6 +55,13 @@ fe::error_t graph_of(Json const& document, fe::graph::Graph& graph) {
     return graph.deserialize(document.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+fe::graph::Graph valid_graph_of(Json const& document) {
+    fe::graph::Graph graph;
+    require(graph_of(document, graph));
+    require(graph.validate());
+    return graph;
+}
+
 // The document of a capsule; null for other texts.
 static Json parse_capsule(std::string const& name, std::string const& text) {
     constexpr char const* kFormat = "sdpa-graph-capsule";

@@ -42,6 +42,8 @@ Graph_file read_graph(std::string const& path);
 Graph_file parse_graph(std::string const& name, std::string const& text);
 // The graph of a document; the error says what is wrong with it.
 fe::error_t graph_of(Json const& document, fe::graph::Graph& graph);
+// The same, validated. Throws Failure.
+fe::graph::Graph valid_graph_of(Json const& document);
 
 // The member of an object, or an empty object where there is none.
 Json const& member(Json const& object, std::string const& name);

@@ -68,9 +68,7 @@ Sizes numbers_of(std::string const& text) {
 // The window of one query in space; in the middle, if none is chosen.
 int show_window(Mask_options const& options, Graph_file const& file) {
     Json const described = with_uids(file.document);
-    fe::graph::Graph graph;
-    require(graph_of(described, graph));
-    require(graph.validate());
+    fe::graph::Graph const graph = valid_graph_of(described);
     Json const document = with_dims(described, graph);
     Json const& node = *neighborhood_node(document);
     Sizes query = numbers_of(options.query);

@@ -227,9 +227,7 @@ Sizes sample(std::int64_t n, std::int64_t most) {
 
 Visibility visibility_of(Graph_file const& file, Visibility_options const& options) {
     Json const described = with_uids(file.document);
-    fe::graph::Graph graph;
-    require(graph_of(described, graph));
-    require(graph.validate());
+    fe::graph::Graph const graph = valid_graph_of(described);
     Json const document = with_dims(described, graph);
     check_place(document, options);
     Formula const formula(document, options);
