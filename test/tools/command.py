@@ -85,6 +85,18 @@ def padded(graph):
     return graph
 
 
+def paged(graph, keys):
+    """The padded graph of two batch entries with K and V in 10 pages of 16 rows, 4 for each entry."""
+    graph = padded(graph)
+    for place in ("t1", "t2"):
+        graph["tensors"][place].update(tensor(graph["tensors"][place]["name"], None, (10, 2, 16, 8)), uid=int(place[1]) + 20)
+    for name, place in (("page_table_k", "t6"), ("page_table_v", "t7")):
+        graph["tensors"][place] = tensor(name, 30 + int(place[1]), (2, 1, 4, 1), data_type="INT32")
+        graph["nodes"][0]["inputs"][name] = place
+    graph["nodes"][0]["fields"]["max_seq_len_kv"] = keys
+    return graph
+
+
 class CommandTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -5,7 +5,7 @@ import pty
 import signal
 import subprocess
 
-from command import COMMAND, NO, USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, tensor
+from command import COMMAND, NO, USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, paged
 
 INTERRUPTED = 130
 
@@ -53,14 +53,7 @@ class Bench(CommandTest):
         self.assertGreater(self.work(computed_queries(padded(graph)))[0], 0)
 
     def test_lengths_and_pages_select_what_is_read(self):
-        graph = padded(attention(queries=1, keys=16, batches=2))
-        for place in ("t1", "t2"):
-            graph["tensors"][place].update(tensor(graph["tensors"][place]["name"], None, (10, 2, 16, 8)), uid=int(place[1]) + 20)
-        for name, place in (("page_table_k", "t6"), ("page_table_v", "t7")):
-            graph["tensors"][place] = tensor(name, 30 + int(place[1]), (2, 1, 4, 1), data_type="INT32")
-            graph["nodes"][0]["inputs"][name] = place
-        graph["nodes"][0]["fields"]["max_seq_len_kv"] = 60
-        operations, size = self.work(graph)
+        operations, size = self.work(paged(attention(queries=1, keys=16, batches=2), 60))
         self.assertEqual(operations, 2 * 2 * 2 * 60 * 16)
         self.assertEqual(size, 4 * 2 * 2 * 8 * (1 + 1 + 60 + 60) + 4 * (2 + 2 + 8 + 8))
 

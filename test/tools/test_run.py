@@ -2,7 +2,7 @@
 
 import json
 
-from command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
+from command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, paged, tensor
 
 
 class Run(CommandTest):
@@ -43,14 +43,7 @@ class Run(CommandTest):
         self.assertLess(shown["verdict"]["results"][0]["elements"], 3 * 2 * 40 * 8)
 
     def test_pages(self):
-        graph = padded(attention(queries=1, keys=16, batches=2))
-        for place in ("t1", "t2"):
-            graph["tensors"][place].update(tensor(graph["tensors"][place]["name"], None, (10, 2, 16, 8)), uid=int(place[1]) + 20)
-        for name, place in (("page_table_k", "t6"), ("page_table_v", "t7")):
-            graph["tensors"][place] = tensor(name, 30 + int(place[1]), (2, 1, 4, 1), data_type="INT32")
-            graph["nodes"][0]["inputs"][name] = place
-        graph["nodes"][0]["fields"]["max_seq_len_kv"] = 64
-        self.verified(graph)
+        self.verified(paged(attention(queries=1, keys=16, batches=2), 64))
 
     def test_backward_gets_its_results_of_forward(self):
         graph = backward_of(attention(queries=24, keys=24, heads=4, key_heads=2, right_bound=0))
