@@ -146,7 +146,7 @@ error_t run_stage(char const* stage, Graph::Impl const* impl, Body const& body,
 template <class Body, class Details = std::string (*)()>
 error_t run_build_stage(char const* stage, Graph const& graph, Graph::Impl const* impl, Body const& body,
                         Details const& details = no_details) noexcept {
-    error_t const error = run_stage(stage, impl, body, details);
+    error_t error = run_stage(stage, impl, body, details);
     if (error.is_bad()) api::keep_capsule(graph, nullptr, {stage, error});
     return error;
 }

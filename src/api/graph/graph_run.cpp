@@ -79,7 +79,7 @@ error_t only_current_overrides(std::int64_t index) {
 // A run, of which a capsule is kept if it fails.
 template <class Run>
 static error_t run_with_capsule(Graph const& graph, Graph::Impl const* impl, Variant_pack const& pack, Run const& run) {
-    error_t const error = run();
+    error_t error = run();
     if (error.is_bad()) {
         api::UserPack const source(pack, impl == nullptr ? 0 : impl->id);
         api::keep_capsule(graph, &source, {"execute", error});
