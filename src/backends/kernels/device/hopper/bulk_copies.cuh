@@ -1,0 +1,37 @@
+// Copies of boxes of a tensor between memory and shared memory by the copy engine, started by one thread.
+#pragma once
+
+#include <hopper/warpgroup.cuh>
+
+// Where a box begins in a tensor of [batch, head, row, column].
+struct BoxPlace {
+    int column, row, head, batch;
+};
+
+// Starts copying a box, whose rows and columns the map says, to a panel. Places that the tensor does not have become 0.
+// The bytes count for the barrier's round, which was told to expect them.
+template <class Map>
+inline void start_box_copy(void* panel, Map const& map, BoxPlace const& place, Arrivals& arrivals) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], "
+        "[%6];" ::"r"(shared_address(panel)),
+        "l"(&map), "r"(place.column), "r"(place.row), "r"(place.head), "r"(place.batch), "r"(shared_address(&arrivals))
+        : "memory");
+}
+
+// Starts storing a box. Places that the tensor does not have are left out. Writes to shared memory must have been shown
+// to the copy engine by show_to_products().
+template <class Map>
+inline void start_box_store(Map const& map, BoxPlace const& place, void const* panel) {
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%1, %2, %3, %4}], [%5];" ::"l"(&map),
+                 "r"(place.column), "r"(place.row), "r"(place.head), "r"(place.batch), "r"(shared_address(panel))
+                 : "memory");
+}
+inline void end_box_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Waits until the stores that this thread started have read shared memory.
+inline void wait_for_box_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+template <class Map>
+inline void prefetch_map(Map const& map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
