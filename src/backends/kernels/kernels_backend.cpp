@@ -42,8 +42,9 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
         if (stored != nullptr) SDPA_GRAPH_TRY(check_stored(*stored, steps.value(), device.value().facts));
         std::optional<std::string> code;
         if (stored != nullptr) code = stored->bytes;
-        engines.push_back(std::make_shared<NeighborhoodEngine>(std::move(steps).value(), device.value(), layout.value(),
-                                                               std::move(code)));
+        engines.push_back(
+            std::make_shared<ChainEngine>(neighborhood_chain(std::move(steps).value(), device.value().facts),
+                                          device.value(), layout.value(), std::move(code)));
     }
     if (engines.empty()) {
         return error_t(error_code_t::GRAPH_NOT_SUPPORTED,

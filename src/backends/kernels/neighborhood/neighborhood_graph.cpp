@@ -122,7 +122,7 @@ class StepBuilder {
         return {DataType_t::FLOAT, std::move(dims), std::move(strides)};
     }
     // One for all kernels that use the tensor.
-    NeighborhoodPlace place_of(NeighborhoodTensor tensor, Operand const& operand) {
+    KernelPlace place_of(NeighborhoodTensor tensor, Operand const& operand) {
         std::int64_t const next = (steps_.workspace_bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
         auto const [known, is_new] = offsets_.try_emplace(tensor, next);
         if (is_new) steps_.workspace_bytes = next + *core::volume(operand.dims) * core::size_of(operand.type);

@@ -1,6 +1,7 @@
 // Graphs of one neighborhood attention as kernels, one after the other.
 #pragma once
 
+#include "kernels/launch/kernel_chain.h"
 #include "kernels/neighborhood/neighborhood_kernel.h"
 #include "nodes/validation/validate.h"
 
@@ -9,16 +10,9 @@
 
 namespace cudnn_frontend::kernels {
 
-// Where an operand is: in a tensor of the user's, or in the workspace.
-struct NeighborhoodPlace {
-    bool is_in_workspace = false;
-    std::int64_t uid = 0;
-    std::int64_t offset = 0;  // in the workspace, in bytes
-};
-
 struct NeighborhoodStep {
     NeighborhoodKernelProblem problem;
-    std::vector<NeighborhoodPlace> places;  // of the operands that there are, in order
+    std::vector<KernelPlace> places;  // of the operands that there are, in order
 };
 
 struct NeighborhoodSteps {
