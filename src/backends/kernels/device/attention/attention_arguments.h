@@ -25,10 +25,10 @@ struct VisibleBand {
 // Blocks work on tiles of queries in this order. Heads form sections whose keys and values fit the L2 cache; in a
 // section, tiles of the same number are neighbors, the ones with most keys first.
 struct TileOrder {
-    int tiles;              // of a head
-    int heads_of_section;   // the last section may have fewer
-    int count;              // of all tiles
-    int is_backwards;       // the last tiles have most keys
+    int tiles;             // of a head
+    int heads_of_section;  // the last section may have fewer
+    int count;             // of all tiles
+    int is_backwards;      // the last tiles have most keys
 };
 
 struct AttentionArguments {

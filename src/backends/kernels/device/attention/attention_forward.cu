@@ -143,7 +143,8 @@ inline void fetch_tiles(AttentionArguments const& arguments, ForwardMemory<Eleme
     for (int place = blockIdx.x; place < arguments.order.count; place += gridDim.x) {
         QueryTile const tile(arguments, place);
         KeyBlocks<Memory::kQueries, Memory::kKeys> const blocks(tile);
-        if (blocks.count() == 0) continue;
+        // Where outputs take their memory, queries are fetched for all tiles: so rounds count those without keys, too.
+        if (blocks.count() == 0 && Memory::kHasOutput) continue;
         if (tiles > 0) memory.queries_are_read.wait_for(tiles - 1);
         fetch(memory.queries, arguments.queries, {0, tile.number * Memory::kQueries, tile.head, tile.batch},
               memory.queries_are_here);
@@ -281,15 +282,18 @@ class QueryWarpgroup {
 
    private:
     static constexpr int kWarpgroups = attention_warpgroups(COLUMNS);
+    static constexpr int kFirstOwnBarrier = 1 + kWarpgroups;  // named barriers, behind those of turns
 
     void attend(QueryTile const& tile) {
-        int const own_row = warpgroup_ * kWarpgroupQueries + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
+        int const own_row =
+            warpgroup_ * kWarpgroupQueries + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
         int const first_query = tile.number * kQueries + own_row;
         KeyBlocks<kQueries, kKeys> const blocks(tile);
         OwnRows<kKeys> const own(tile, first_query);
         RowWeights<kKeys> rows;
         float output[VALUE_COLUMNS / 8][4];
         if (blocks.count() == 0) {
+            if (!Memory::kHasOutput) memory_.queries_are_here.wait_for(tiles_++);
             set_zero(output);
         } else {
             add_blocks(blocks, own, rows, output);
@@ -386,6 +390,8 @@ class QueryWarpgroup {
             is_there[half] = first_query + lane / 4 + 8 * half < tile.queries && rows.sum[half] != 0;
             inverses[half] = 1.0f / rows.sum[half];
         }
+        // The output takes the memory of queries that other warps' products may still read.
+        if (!Memory::kHasOutput) wait_for_warpgroup(kFirstOwnBarrier + warpgroup_);
         if (lane == 0) wait_for_box_stores();
         wait_for_warp();
         Panel<Element, kQueries>* const panels = memory_.output();

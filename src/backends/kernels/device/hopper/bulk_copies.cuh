@@ -9,7 +9,7 @@ struct BoxPlace {
 };
 
 // Starts copying a box, whose rows and columns the map says, to a panel. Places that the tensor does not have become 0.
-// The bytes count for the barrier's round, which was told to expect them.
+// The bytes count for the barrier's round, which expects them.
 template <class Map>
 inline void start_box_copy(void* panel, Map const& map, BoxPlace const& place, Arrivals& arrivals) {
     asm volatile(

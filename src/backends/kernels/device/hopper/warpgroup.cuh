@@ -33,15 +33,15 @@ struct Factor {
 };
 
 #define PLACES_OF_8(a, b, c, d, e, f, g, h) "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
-#define SUM_PLACES_32                                                                              \
-    PLACES_OF_8(0, 1, 2, 3, 4, 5, 6, 7)                                                            \
-    ", " PLACES_OF_8(8, 9, 10, 11, 12, 13, 14, 15) ", " PLACES_OF_8(16, 17, 18, 19, 20, 21, 22, 23) \
-        ", " PLACES_OF_8(24, 25, 26, 27, 28, 29, 30, 31)
+#define SUM_PLACES_32                                                                                                 \
+    PLACES_OF_8(0, 1, 2, 3, 4, 5, 6, 7)                                                                               \
+    ", " PLACES_OF_8(8, 9, 10, 11, 12, 13, 14, 15) ", " PLACES_OF_8(16, 17, 18, 19, 20, 21, 22, 23) ", " PLACES_OF_8( \
+        24, 25, 26, 27, 28, 29, 30, 31)
 #define SUM_PLACES_40 SUM_PLACES_32 ", " PLACES_OF_8(32, 33, 34, 35, 36, 37, 38, 39)
 #define SUM_PLACES_48 SUM_PLACES_40 ", " PLACES_OF_8(40, 41, 42, 43, 44, 45, 46, 47)
 #define SUM_PLACES_64 \
     SUM_PLACES_48 ", " PLACES_OF_8(48, 49, 50, 51, 52, 53, 54, 55) ", " PLACES_OF_8(56, 57, 58, 59, 60, 61, 62, 63)
-#define SUM_PLACES_128                                                                                       \
+#define SUM_PLACES_128 \
     SUM_PLACES_64 ", " PLACES_OF_8(64, 65, 66, 67, 68, 69, 70, 71) ", "                                      \
     PLACES_OF_8(72, 73, 74, 75, 76, 77, 78, 79) ", " PLACES_OF_8(80, 81, 82, 83, 84, 85, 86, 87) ", "        \
     PLACES_OF_8(88, 89, 90, 91, 92, 93, 94, 95) ", " PLACES_OF_8(96, 97, 98, 99, 100, 101, 102, 103) ", "    \
@@ -54,7 +54,7 @@ struct Factor {
 #define SUMS_40(sums) SUMS_32(sums), EIGHT_SUMS(sums, 8)
 #define SUMS_48(sums) SUMS_40(sums), EIGHT_SUMS(sums, 10)
 #define SUMS_64(sums) SUMS_48(sums), EIGHT_SUMS(sums, 12), EIGHT_SUMS(sums, 14)
-#define SUMS_128(sums)                                                                                    \
+#define SUMS_128(sums)                                                                                     \
     SUMS_64(sums), EIGHT_SUMS(sums, 16), EIGHT_SUMS(sums, 18), EIGHT_SUMS(sums, 20), EIGHT_SUMS(sums, 22), \
         EIGHT_SUMS(sums, 24), EIGHT_SUMS(sums, 26), EIGHT_SUMS(sums, 28), EIGHT_SUMS(sums, 30)
 
@@ -62,32 +62,30 @@ struct Factor {
 // may be read after wait_for_products(); without `adds` they are forgotten first. A warp has 16 rows of the sums, and a
 // lane the columns that it has of a Block. A factor has the rows of A, or the columns of B, as rows of its panel;
 // transposed, as columns. The other parameters are the numbers of the operands that follow the sums.
-#define DEFINE_START_PRODUCT(Element, type, COLUMNS, COUNT, n0, n1, n2, n3, n4, n5, n6, n7)                        \
-    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                               \
-    inline void start_product(float(&sums)[COUNT / 4][4], Factor a, Factor b, bool adds, Element) {               \
-        asm volatile("{ .reg .pred adds; .reg .b64 a, b; setp.ne.b32 adds, %" #n2 ", 0; mov.b64 a, {%" #n0        \
-                     ", %" #n5 "}; mov.b64 b, {%" #n1 ", %" #n5                                                   \
-                     "}; wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." type "." type                     \
-                     " {" SUM_PLACES_##COUNT "}, a, b, adds, 1, 1, %" #n3 ", %" #n4 "; }"                         \
-                     : SUMS_##COUNT(sums)                                                                         \
-                     : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A),                \
-                       "n"(TRANSPOSED_B), "n"(Factor::kPanels));                                                  \
-    }                                                                                                             \
-    template <bool TRANSPOSED_B>                                                                                  \
-    inline void start_product(float(&sums)[COUNT / 4][4], MatrixBlock const& a, Factor b, bool adds, Element) {   \
-        asm volatile("{ .reg .pred adds; .reg .b64 b; setp.ne.b32 adds, %" #n5 ", 0; mov.b64 b, {%" #n4 ", %" #n7 \
-                     "}; wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." type "." type                     \
-                     " {" SUM_PLACES_##COUNT "}, {%" #n0 ", %" #n1 ", %" #n2 ", %" #n3 "}, b, adds, 1, 1, %" #n6  \
-                     "; }"                                                                                        \
-                     : SUMS_##COUNT(sums)                                                                         \
-                     : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b.place),          \
-                       "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B), "n"(Factor::kPanels));                     \
+#define DEFINE_START_PRODUCT(Element, type, COLUMNS, COUNT, n0, n1, n2, n3, n4, n5, n6, n7)                           \
+    template <bool TRANSPOSED_A, bool TRANSPOSED_B>                                                                   \
+    inline void start_product(float(&sums)[COUNT / 4][4], Factor a, Factor b, bool adds, Element) {                   \
+        asm volatile("{ .reg .pred adds; .reg .b64 a, b; setp.ne.b32 adds, %" #n2 ", 0; mov.b64 a, {%" #n0 ", %" #n5  \
+                     "}; mov.b64 b, {%" #n1 ", %" #n5 "}; wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." type \
+                     "." type " {" SUM_PLACES_##COUNT "}, a, b, adds, 1, 1, %" #n3 ", %" #n4 "; }"                    \
+                     : SUMS_##COUNT(sums)                                                                             \
+                     : "r"(a.place), "r"(b.place), "r"(static_cast<int>(adds)), "n"(TRANSPOSED_A), "n"(TRANSPOSED_B), \
+                       "n"(Factor::kPanels));                                                                         \
+    }                                                                                                                 \
+    template <bool TRANSPOSED_B>                                                                                      \
+    inline void start_product(float(&sums)[COUNT / 4][4], MatrixBlock const& a, Factor b, bool adds, Element) {       \
+        asm volatile("{ .reg .pred adds; .reg .b64 b; setp.ne.b32 adds, %" #n5 ", 0; mov.b64 b, {%" #n4 ", %" #n7     \
+                     "}; wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." type "." type " {" SUM_PLACES_##COUNT \
+                     "}, {%" #n0 ", %" #n1 ", %" #n2 ", %" #n3 "}, b, adds, 1, 1, %" #n6 "; }"                        \
+                     : SUMS_##COUNT(sums)                                                                             \
+                     : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b.place),              \
+                       "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B), "n"(Factor::kPanels));                         \
     }
-#define DEFINE_START_PRODUCTS(Element, type)                                                 \
-    DEFINE_START_PRODUCT(Element, type, 64, 32, 32, 33, 34, 35, 36, 37, 38, 39)              \
-    DEFINE_START_PRODUCT(Element, type, 80, 40, 40, 41, 42, 43, 44, 45, 46, 47)              \
-    DEFINE_START_PRODUCT(Element, type, 96, 48, 48, 49, 50, 51, 52, 53, 54, 55)              \
-    DEFINE_START_PRODUCT(Element, type, 128, 64, 64, 65, 66, 67, 68, 69, 70, 71)             \
+#define DEFINE_START_PRODUCTS(Element, type)                                     \
+    DEFINE_START_PRODUCT(Element, type, 64, 32, 32, 33, 34, 35, 36, 37, 38, 39)  \
+    DEFINE_START_PRODUCT(Element, type, 80, 40, 40, 41, 42, 43, 44, 45, 46, 47)  \
+    DEFINE_START_PRODUCT(Element, type, 96, 48, 48, 49, 50, 51, 52, 53, 54, 55)  \
+    DEFINE_START_PRODUCT(Element, type, 128, 64, 64, 65, 66, 67, 68, 69, 70, 71) \
     DEFINE_START_PRODUCT(Element, type, 256, 128, 128, 129, 130, 131, 132, 133, 134, 135)
 DEFINE_START_PRODUCTS(bfloat16, "bf16")
 DEFINE_START_PRODUCTS(half, "f16")
@@ -192,6 +190,9 @@ inline void show_barriers_to_copies() { asm volatile("fence.mbarrier_init.releas
 // on.
 inline void wait_for_turn(int number) { asm volatile("bar.sync %0, 256;" ::"r"(number) : "memory"); }
 inline void give_turn(int number) { asm volatile("bar.arrive %0, 256;" ::"r"(number) : "memory"); }
+
+// Waits for all threads of the warpgroup, by a named barrier of its own.
+inline void wait_for_warpgroup(int number) { asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory"); }
 
 // Sets the number of registers of a thread, a multiple of 8. All warps of a warpgroup must call it. take_registers()
 // waits until other warpgroups have released enough by leave_registers().
