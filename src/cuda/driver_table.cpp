@@ -58,6 +58,7 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.function_of_kernel, "cuKernelGetFunction");
     find(driver.set_kernel_attribute, "cuKernelSetAttribute");
     find(driver.launch_kernel, "cuLaunchKernel");
+    find(driver.encode_tensor_map, "cuTensorMapEncodeTiled");
     find(driver.add_kernel_node, "cuGraphAddKernelNode_v2");
     find(driver.get_kernel_node, "cuGraphKernelNodeGetParams_v2");
     find(driver.set_kernel_node, "cuGraphKernelNodeSetParams_v2");

@@ -65,6 +65,7 @@ struct Driver {
     decltype(&cuKernelGetFunction) function_of_kernel = nullptr;
     decltype(&cuKernelSetAttribute) set_kernel_attribute = nullptr;
     decltype(&cuLaunchKernel) launch_kernel = nullptr;
+    decltype(&cuTensorMapEncodeTiled) encode_tensor_map = nullptr;
     decltype(&cuGraphAddKernelNode) add_kernel_node = nullptr;
     decltype(&cuGraphKernelNodeGetParams) get_kernel_node = nullptr;
     decltype(&cuGraphKernelNodeSetParams) set_kernel_node = nullptr;

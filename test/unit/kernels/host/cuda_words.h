@@ -17,11 +17,12 @@ struct uint2 {
 struct Position {
     unsigned x = 0;
 };
-inline Position threadIdx, blockIdx, blockDim;
+inline Position threadIdx, blockIdx, blockDim, gridDim;
 
 inline unsigned __umulhi(unsigned a, unsigned b) {
     return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __log2f(float x) { return std::log2(x); }

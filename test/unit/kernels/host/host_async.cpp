@@ -16,19 +16,26 @@ namespace {
 
 using Piece = SharedMemoryOfProduct::Piece;
 constexpr std::size_t kPieceBytes = SharedMemoryOfProduct::kPieceBytes;
-constexpr unsigned kMostWarps = 32;
+constexpr unsigned kMostWarps = 32, kMostBarriers = 32;
+// That write to shared memory: warps, and the copy engine for each barrier.
+constexpr unsigned kMostWriters = kMostWarps + kMostBarriers;
 constexpr unsigned kPoison = 0x7fffdead;  // NaN
 
-// By warp: the time up to which its writes are known, and shown to products.
+// By writer: the time up to which its writes are known, and shown to products.
 struct KnownWrites {
-    std::array<unsigned, kMostWarps> made{}, shown{};
+    std::array<unsigned, kMostWriters> made{}, shown{};
 
     void join(KnownWrites const& other) {
-        for (unsigned warp = 0; warp < kMostWarps; ++warp) {
-            made[warp] = std::max(made[warp], other.made[warp]);
-            shown[warp] = std::max(shown[warp], other.shown[warp]);
+        for (unsigned writer = 0; writer < kMostWriters; ++writer) {
+            made[writer] = std::max(made[writer], other.made[writer]);
+            shown[writer] = std::max(shown[writer], other.shown[writer]);
         }
     }
+};
+
+// The copy engine's writes for a barrier.
+struct EngineWrites {
+    unsigned writer, time = 0;
 };
 
 struct AsyncCopy {
@@ -40,7 +47,8 @@ struct AsyncCopy {
 // Sums that products which go on will write, and their value so far.
 struct PendingSums {
     float (*registers)[4];
-    float values[8][4];
+    int eighths;
+    float values[kMostProductColumns / 8][4];
     unsigned last_group;
 };
 
@@ -64,6 +72,7 @@ struct AsyncBlock {
     std::vector<Piece> pieces;
     std::array<KnownWrites, kMostWarps> warps;
     std::map<std::pair<void const*, unsigned>, KnownWrites> passed_on;  // by barrier and parity of the round
+    std::map<void const*, EngineWrites> engine;                         // by barrier
     std::vector<ThreadWork> threads;
 };
 
@@ -71,7 +80,6 @@ AsyncBlock block;
 
 unsigned warp_index() { return threadIdx.x / 32; }
 ThreadWork& work_of_thread() { return block.threads[threadIdx.x]; }
-bool flip() { return block.random() / 2 % 2 == 0; }  // the lowest bit of a linear congruential generator is poor
 
 // --- Waits and fences
 
@@ -102,7 +110,7 @@ WaitPlaces places;
 void add(AsyncProduct const& product, PendingSums& sums) {
     ProductFactors factors;
     product.load(product, factors);
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < product.eighths; ++i) {
         for (int j = 0; j < 4; ++j) {
             float sum = product.adds ? sums.values[i][j] : 0;
             for (int k = 0; k < 16; ++k) sum += factors.rows[j / 2][k] * factors.columns[i][j % 2][k];
@@ -113,10 +121,12 @@ void add(AsyncProduct const& product, PendingSums& sums) {
 
 PendingSums& sums_of(ThreadWork& work, AsyncProduct const& product) {
     for (PendingSums& sums : work.sums) {
-        if (sums.registers == product.sums) return sums;
+        if (sums.registers != product.sums) continue;
+        if (sums.eighths != product.eighths) throw std::logic_error("products of two widths have the same sums");
+        return sums;
     }
-    PendingSums& sums = work.sums.emplace_back(PendingSums{product.sums, {}, 0});
-    for (int i = 0; i < 8; ++i) {
+    PendingSums& sums = work.sums.emplace_back(PendingSums{product.sums, product.eighths, {}, 0});
+    for (int i = 0; i < product.eighths; ++i) {
         for (int j = 0; j < 4; ++j) {
             if (product.adds) sums.values[i][j] = product.sums[i][j];
             product.sums[i][j] = std::bit_cast<float>(kPoison);
@@ -136,7 +146,7 @@ __attribute__((no_sanitize("address"))) void check_registers(AsyncProduct const&
 }
 
 void write_back(PendingSums const& sums) {
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < sums.eighths; ++i) {
         for (int j = 0; j < 4; ++j) {
             if (std::bit_cast<unsigned>(sums.registers[i][j]) != kPoison) {
                 throw std::logic_error("registers of sums were written before the wait for their products");
@@ -160,6 +170,7 @@ void begin_async_block(unsigned threads, unsigned seed, unsigned char const* sha
         block.warps[warp].made[warp] = 1;
     }
     block.passed_on.clear();
+    block.engine.clear();
     block.threads.resize(threads);
     for (ThreadWork& work : block.threads) {
         work.copies.clear();
@@ -195,15 +206,51 @@ bool is_left_out(char const* call, std::source_location const& where) {
     return places.are_left_out.back();
 }
 
+// The lowest bit of a linear congruential generator is poor.
+bool is_early() { return block.random() / 2 % 2 == 0; }
+
 // --- Shared memory
 
-void note_write(void const* to, std::size_t bytes) {
-    auto const first = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(to) -
-                                                reinterpret_cast<std::uintptr_t>(block.shared_memory));
+namespace {
+
+std::size_t place_of(void const* address) {
+    return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(address) -
+                                    reinterpret_cast<std::uintptr_t>(block.shared_memory));
+}
+
+void note_write_by(unsigned writer, unsigned time, void const* to, std::size_t bytes) {
+    std::size_t const first = place_of(to);
     if (first / kPieceBytes >= block.pieces.size()) return;
-    Piece const piece{warp_index(), block.warps[warp_index()].made[warp_index()], ++block.writes};
+    Piece const piece{writer, time, ++block.writes};
     for (std::size_t i = first / kPieceBytes; i <= (first + bytes - 1) / kPieceBytes; ++i) block.pieces[i] = piece;
 }
+
+}  // namespace
+
+void note_write(void const* to, std::size_t bytes) {
+    note_write_by(warp_index(), block.warps[warp_index()].made[warp_index()], to, bytes);
+}
+
+bool knows_write(void const* to) {
+    Piece const& piece = block.pieces.at(place_of(to) / kPieceBytes);
+    return piece.time <= block.warps[warp_index()].made[piece.writer];
+}
+
+void note_engine_write(void const* barrier, void const* to, std::size_t bytes) {
+    auto const [known, is_new] =
+        block.engine.try_emplace(barrier, EngineWrites{kMostWarps + static_cast<unsigned>(block.engine.size())});
+    if (is_new && block.engine.size() > kMostBarriers) throw std::logic_error("copies count for too many barriers");
+    note_write_by(known->second.writer, ++known->second.time, to, bytes);
+}
+
+void pass_on_engine_writes(void const* barrier, unsigned round) {
+    auto const known = block.engine.find(barrier);
+    if (known == block.engine.end()) return;
+    KnownWrites& all = block.passed_on[{barrier, round % 2}];
+    all.made[known->second.writer] = all.shown[known->second.writer] = known->second.time;
+}
+
+unsigned count_writes() { return block.writes; }
 
 // Later writes have a later time.
 void show_writes_to_products() {
@@ -250,7 +297,7 @@ void copy(AsyncCopy const& made) {
 
 void start_async_copy(void* to, void const* from, std::size_t bytes) {
     check_address(from);
-    if (flip()) return copy({to, from, bytes});
+    if (is_early()) return copy({to, from, bytes});
     std::memset(to, 0xff, bytes);
     note_write(to, bytes);
     work_of_thread().copies.push_back({to, from, bytes});
@@ -267,7 +314,7 @@ void finish_async_copies() {
 void begin_async_products() {
     ThreadWork& work = work_of_thread();
     work.has_begun = true;
-    work.is_early = work.products.empty() && flip();
+    work.is_early = work.products.empty() && is_early();
 }
 
 void start_async_product(AsyncProduct product) {

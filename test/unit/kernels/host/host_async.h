@@ -1,4 +1,5 @@
 // Copies to shared memory and products of warpgroups, on the host. CUDA threads start them and have to wait for them.
+// Copies of whole boxes are in host_boxes.h.
 // Each is done at its start or at the wait, as a seed decides. A copy that is done late has NaN in its place until
 // then, and sums of products are always NaN until the wait. Products see a write to shared memory only after a fence.
 #pragma once
@@ -26,10 +27,15 @@ void leave_out_wait(std::string name);
 // Whether the call that is here now is the one to be left out.
 bool is_left_out(char const* call, std::source_location const& where);
 
+// Whether the next copy or product is done at its start.
+bool is_early();
+
 // --- Shared memory
 
 // The thread that runs has written there. Memory that is not shared does not count.
 void note_write(void const* to, std::size_t bytes);
+// Whether the thread's warp made the last write there, or has waited for it.
+bool knows_write(void const* to);
 // The fence: products see all writes that the thread's warp has made or has waited for.
 void show_writes_to_products();
 // A warp that arrives at a barrier passes on which writes it knows of, and which of them are shown to products; a warp
@@ -37,26 +43,35 @@ void show_writes_to_products();
 void pass_on_writes(void const* barrier, unsigned round);
 void learn_of_writes(void const* barrier, unsigned round);
 
-// Shared memory as a product of the running thread sees it, which was started after so many writes.
+// The copy engine has written there, in a copy that counts for a barrier. Products see what it wrote once their warp
+// has waited for a round that it passed on.
+void note_engine_write(void const* barrier, void const* to, std::size_t bytes);
+void pass_on_engine_writes(void const* barrier, unsigned round);
+// The number of writes so far.
+unsigned count_writes();
+
+// Shared memory as a product of the running thread sees it, or a store of its by the copy engine, which was started
+// after so many writes.
 class SharedMemoryOfProduct {
    public:
     explicit SharedMemoryOfProduct(unsigned writes_before);
     // Whether the last write to these 16 bytes was shown to the thread's products, and was before the product.
     bool has(unsigned char const* address) const {
         Piece const& piece = pieces_[static_cast<std::size_t>(address - start_) / kPieceBytes];
-        return piece.time <= shown_[piece.warp] && piece.number <= writes_before_;
+        return piece.time <= shown_[piece.writer] && piece.number <= writes_before_;
     }
 
     static constexpr std::size_t kPieceBytes = 16;
-    // The last write: the warp that made it, its time by that warp's count, and its number among all writes.
+    // The last write: the warp that made it or one for the copy engine, its time by the writer's count, and its number
+    // among all writes.
     struct Piece {
-        unsigned warp = 0, time = std::numeric_limits<unsigned>::max(), number = 0;
+        unsigned writer = 0, time = std::numeric_limits<unsigned>::max(), number = 0;
     };
 
    private:
     unsigned char const* start_;
     Piece const* pieces_;
-    unsigned const* shown_;  // for each warp, the time up to which its writes are shown
+    unsigned const* shown_;  // for each writer, the time up to which its writes are shown
     unsigned writes_before_;
 };
 
@@ -68,17 +83,21 @@ void finish_async_copies();
 
 // --- Products
 
-// The factors of a thread's part of a product of 64 x 16 and 16 x 64 elements: its two rows, and the columns of its
+inline constexpr int kMostProductColumns = 256;
+
+// The factors of a thread's part of a product of 64 x 16 and 16 x n elements: its two rows, and the columns of its
 // sums.
 struct ProductFactors {
-    float rows[2][16], columns[8][2][16];
+    float rows[2][16], columns[kMostProductColumns / 8][2][16];
 };
 
 struct AsyncProduct {
-    float (*sums)[4];  // eight of them
+    float (*sums)[4];  // for each 8 columns
+    int eighths;
     bool adds;
     void (*load)(AsyncProduct const&, ProductFactors&);
     unsigned char const *a, *b;  // the factors in shared memory
+    int panel_bytes;             // from a panel of b to the next one
     // For a factor in registers: these registers of the thread, their words at the start, and the thread's rows.
     unsigned const* registers = nullptr;
     std::array<unsigned, 4> held{};

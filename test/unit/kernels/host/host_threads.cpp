@@ -59,6 +59,7 @@ struct MatrixBlock {
     std::vector<HostThread> threads;
     std::vector<Warp> warps;
     Meeting meeting;
+    std::array<Meeting, kNamedBarriers> named;
     ucontext_t caller;
     HostStack caller_stack;
     std::minstd_rand random;
@@ -95,14 +96,22 @@ void give_turn_back() {
     enter_stack(thread.turn_stack, block->caller_stack);
 }
 
+void arrive(Meeting& meeting) {
+    if (++meeting.arrived < meeting.members) return;
+    meeting.arrived = 0;
+    ++meeting.round;
+}
+
 void meet(Meeting& meeting) {
     unsigned const round = meeting.round;
-    if (++meeting.arrived == meeting.members) {
-        meeting.arrived = 0;
-        ++meeting.round;
-        return;
-    }
+    arrive(meeting);
     wait_until([&] { return meeting.round != round; });
+}
+
+Meeting& named_meeting(unsigned number, unsigned threads) {
+    Meeting& meeting = block->named.at(number);
+    meeting.members = threads;
+    return meeting;
 }
 
 void run_thread() {
@@ -208,6 +217,10 @@ void run_block(unsigned threads, unsigned seed, std::function<void()> const& wor
 
 void wait_for_block() { meet(block->meeting); }
 unsigned block_round() { return block->meeting.round; }
+
+void arrive_at(unsigned number, unsigned threads) { arrive(named_meeting(number, threads)); }
+void wait_at(unsigned number, unsigned threads) { meet(named_meeting(number, threads)); }
+unsigned named_round(unsigned number) { return block->named.at(number).round; }
 
 void wait_until(std::function<bool()> const& condition) {
     if (condition()) return;

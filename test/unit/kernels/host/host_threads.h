@@ -17,6 +17,12 @@ void run_block(unsigned threads, unsigned seed, std::function<void()> const& wor
 void wait_for_block();
 unsigned block_round();
 
+// Named barriers: a round ends when so many threads have arrived, and some of them wait for that.
+inline constexpr unsigned kNamedBarriers = 16;
+void arrive_at(unsigned number, unsigned threads);
+void wait_at(unsigned number, unsigned threads);
+unsigned named_round(unsigned number);
+
 // Lets other threads run until the condition holds.
 void wait_until(std::function<bool()> const& condition);
 

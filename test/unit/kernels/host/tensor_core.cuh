@@ -2,6 +2,7 @@
 #pragma once
 
 #include "conversions.cuh"
+#include "cuda_words.h"
 #include "host_async.h"
 #include "host_threads.h"
 

@@ -3,6 +3,7 @@
 
 #include "cuda/nvrtc.h"
 #include "has_compiler.h"
+#include "kernels/attention/attention_launch.h"
 #include "kernels/launch/strided_kernel.h"
 #include "kernels/rows/row_worker.h"
 #include "support/catch.h"
@@ -109,6 +110,21 @@ TEST_CASE("kernels by warpgroups compile for 9.0's own features, without a spill
                 INFO(log);
                 CHECK(log.find("serialized") == std::string::npos);
             }
+        }
+    }
+}
+
+TEST_CASE("attention compiles for 9.0 in each class of columns, without a spilled register or products that wait") {
+    if (!has_compiler()) return;
+    for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
+        for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
+            kernels::AttentionKernelProblem problem;
+            problem.queries = problem.keys = {type, {1, 1, 1, columns.columns}, {}};
+            problem.values = {type, {1, 1, 1, columns.value_columns}, {}};
+            std::string const log = log_of(kernels::attention_code(problem));
+            check_no_spills(log);
+            INFO(log);
+            CHECK(log.find("(C75") == std::string::npos);
         }
     }
 }

@@ -2,6 +2,7 @@
 // instructions says, done at their start or at the wait for them (host_async.h).
 #pragma once
 
+#include "unit/kernels/host/host_boxes.h"
 #include "unit/kernels/host/tensor_core.cuh"
 #include "unit/kernels/host/warp.cuh"
 
@@ -24,19 +25,23 @@ struct alignas(kPanelAlignment) Panel {
 // Elements are found by their addresses, as the units do.
 struct Factor {
     unsigned char const* start;
+    int panel_bytes;
 
     template <class Element, int ROWS>
     Factor(Panel<Element, ROWS> const& panel, int row, int column)
-        : start(reinterpret_cast<unsigned char const*>(&panel.elements[row][column])) {}
+        : start(reinterpret_cast<unsigned char const*>(&panel.elements[row][column])),
+          panel_bytes(static_cast<int>(sizeof(panel))) {}
 };
 
 namespace host_matrix {
 
 // An element of a factor; NaN where the product does not see it.
 template <class Element, bool TRANSPOSED>
-float element_of(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* factor, int outer, int inner) {
+float element_of(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* factor, int panel_bytes,
+                 int outer, int inner) {
     int const row = TRANSPOSED ? inner : outer, column = TRANSPOSED ? outer : inner;
-    auto const place = reinterpret_cast<std::uintptr_t>(factor + row * kPanelRowBytes + column * 2);
+    auto const place = reinterpret_cast<std::uintptr_t>(factor + column / kPanelColumns * panel_bytes +
+                                                        row * kPanelRowBytes + column % kPanelColumns * 2);
     auto const* const address = reinterpret_cast<unsigned char const*>(place ^ (place / kPanelRowBytes % 8 * 16));
     if (!memory.has(address)) return std::numeric_limits<float>::quiet_NaN();
     Element element;
@@ -51,7 +56,7 @@ template <class Element, bool TRANSPOSED>
 float sum_of_rows(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* a) {
     float sum = 0;
     for (int row = 0; row < 64; row += TRANSPOSED ? 8 : 1) {
-        for (int k = 0; k < 16; k += TRANSPOSED ? 1 : 8) sum += element_of<Element, TRANSPOSED>(memory, a, row, k);
+        for (int k = 0; k < 16; k += TRANSPOSED ? 1 : 8) sum += element_of<Element, TRANSPOSED>(memory, a, 0, row, k);
     }
     return sum;
 }
@@ -61,36 +66,45 @@ void load_factors(sdpa_test::AsyncProduct const& product, sdpa_test::ProductFact
     sdpa_test::SharedMemoryOfProduct const memory(product.writes_before);
     for (int half = 0; half < 2; ++half) {
         for (int k = 0; k < 16; ++k) {
-            factors.rows[half][k] =
-                product.a == nullptr ? product.rows[half][k]
-                                     : element_of<Element, TRANSPOSED_A>(memory, product.a, first_row() + 8 * half, k);
+            factors.rows[half][k] = product.a == nullptr ? product.rows[half][k]
+                                                         : element_of<Element, TRANSPOSED_A>(memory, product.a, 0,
+                                                                                             first_row() + 8 * half, k);
         }
     }
     if (product.a != nullptr && threadIdx.x % 32 == 0) {
         float const sum = sum_of_rows<Element, TRANSPOSED_A>(memory, product.a);
         if (std::isnan(sum)) factors.rows[0][0] = sum;
     }
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < product.eighths; ++i) {
         for (int j = 0; j < 2; ++j) {
             int const column = 8 * i + 2 * static_cast<int>(threadIdx.x % 4) + j;
             for (int k = 0; k < 16; ++k) {
-                factors.columns[i][j][k] = element_of<Element, TRANSPOSED_B>(memory, product.b, column, k);
+                factors.columns[i][j][k] =
+                    element_of<Element, TRANSPOSED_B>(memory, product.b, product.panel_bytes, column, k);
             }
         }
     }
 }
 
+// The widths of the kernels' own products.
+constexpr bool has_products(int columns) {
+    return columns == 64 || columns == 80 || columns == 96 || columns == 128 || columns == 256;
+}
+
 }  // namespace host_matrix
 
-template <bool TRANSPOSED_A, bool TRANSPOSED_B, class Element>
-void start_product(float (&sums)[8][4], Factor a, Factor b, bool adds, Element) {
-    sdpa_test::start_async_product(
-        {sums, adds, host_matrix::load_factors<Element, TRANSPOSED_A, TRANSPOSED_B>, a.start, b.start});
+template <bool TRANSPOSED_A, bool TRANSPOSED_B, int EIGHTHS, class Element>
+void start_product(float (&sums)[EIGHTHS][4], Factor a, Factor b, bool adds, Element) {
+    static_assert(host_matrix::has_products(8 * EIGHTHS));
+    sdpa_test::start_async_product({sums, EIGHTHS, adds, host_matrix::load_factors<Element, TRANSPOSED_A, TRANSPOSED_B>,
+                                    a.start, b.start, b.panel_bytes});
 }
-template <bool TRANSPOSED_B, class Element>
-void start_product(float (&sums)[8][4], MatrixBlock const& a, Factor b, bool adds, Element) {
-    sdpa_test::AsyncProduct product{sums,    adds,    host_matrix::load_factors<Element, false, TRANSPOSED_B>, nullptr,
-                                    b.start, a.words, {a.words[0], a.words[1], a.words[2], a.words[3]}};
+template <bool TRANSPOSED_B, int EIGHTHS, class Element>
+void start_product(float (&sums)[EIGHTHS][4], MatrixBlock const& a, Factor b, bool adds, Element) {
+    static_assert(host_matrix::has_products(8 * EIGHTHS));
+    sdpa_test::AsyncProduct product{
+        sums,    EIGHTHS,       adds,    host_matrix::load_factors<Element, false, TRANSPOSED_B>, nullptr,
+        b.start, b.panel_bytes, a.words, {a.words[0], a.words[1], a.words[2], a.words[3]}};
     auto const all = sdpa_test::of_all_lanes(a);
     for (int half = 0; half < 2; ++half) {
         for (int k = 0; k < 16; ++k) {
@@ -140,16 +154,18 @@ class alignas(8) Arrivals {
         warps_ = static_cast<unsigned short>(warps);
         arrived_ = 0;
         ended_ = 0;
+        sdpa_test::note_write(this, sizeof(*this));
+        sdpa_test::make_box_barrier(this);
     }
     void arrive() {
         wait_for_warp();
-        if (lane_index() != 0) return;
-        sdpa_test::pass_on_writes(this, static_cast<unsigned>(ended_));
-        if (++arrived_ < warps_) return;
-        arrived_ = 0;
-        ++ended_;
+        if (lane_index() == 0) count_arrival();
     }
-    bool have_ended(int round, std::source_location const where = std::source_location::current()) const {
+    void arrive_and_expect(int bytes) {
+        sdpa_test::expect_box_bytes(this, bytes);
+        count_arrival();
+    }
+    bool have_ended(int round, std::source_location const where = std::source_location::current()) {
         if (sdpa_test::is_left_out("have_ended()", where)) return true;
         return test(round);
     }
@@ -157,11 +173,33 @@ class alignas(8) Arrivals {
         if (sdpa_test::is_left_out("wait_for()", where)) return;
         sdpa_test::wait_until([&] { return test(round); });
     }
+    // Ends the round if all that it waits for is here.
+    void end_round() {
+        if (arrived_ < warps_ || !sdpa_test::has_all_box_bytes(this)) return;
+        sdpa_test::pass_on_engine_writes(this, static_cast<unsigned>(ended_));
+        sdpa_test::begin_box_round(this);
+        arrived_ = 0;
+        ++ended_;
+    }
 
    private:
-    bool test(int round) const {
+    void check_is_known() const {
+        if (!sdpa_test::knows_write(this)) throw std::logic_error("a warp uses a barrier that it may not know yet");
+    }
+    void count_arrival() {
+        check_is_known();
+        sdpa_test::pass_on_writes(this, static_cast<unsigned>(ended_));
+        if (++arrived_ > warps_) throw std::logic_error("more warps arrive at a barrier than it was made for");
+        end_round();
+    }
+    bool test(int round) {
+        check_is_known();
         // The instruction knows odd rounds from even ones, no more.
         if (ended_ < round || ended_ > round + 1) throw std::logic_error("a warp waits for a round of another time");
+        if (ended_ == round && arrived_ == warps_) {
+            sdpa_test::finish_box_copies(this);
+            end_round();
+        }
         if (ended_ == round) return false;
         sdpa_test::learn_of_writes(this, static_cast<unsigned>(round));
         return true;
@@ -170,6 +208,39 @@ class alignas(8) Arrivals {
     unsigned short warps_, arrived_;
     int ended_;
 };
+
+inline void show_barriers_to_copies(std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("show_barriers_to_copies()", where)) sdpa_test::show_box_barriers();
+}
+
+namespace host_matrix {
+
+inline char const* named_barrier(int number) {
+    static char const barriers[sdpa_test::kNamedBarriers] = {};
+    return &barriers[number];
+}
+
+inline void wait_at_named(int number, unsigned threads) {
+    auto const barrier = static_cast<unsigned>(number);
+    unsigned const round = sdpa_test::named_round(barrier);
+    sdpa_test::pass_on_writes(named_barrier(number), round);
+    sdpa_test::wait_at(barrier, threads);
+    sdpa_test::learn_of_writes(named_barrier(number), round);
+}
+
+}  // namespace host_matrix
+
+// Turns order the work of two warpgroups, and no result depends on them.
+inline void give_turn(int number) {
+    auto const barrier = static_cast<unsigned>(number);
+    sdpa_test::pass_on_writes(host_matrix::named_barrier(number), sdpa_test::named_round(barrier));
+    sdpa_test::arrive_at(barrier, 256);
+}
+inline void wait_for_turn(int number) { host_matrix::wait_at_named(number, 256); }
+
+inline void wait_for_warpgroup(int number, std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("wait_for_warpgroup()", where)) host_matrix::wait_at_named(number, 128);
+}
 
 template <int COUNT>
 void take_registers() {}
