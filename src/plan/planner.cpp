@@ -28,6 +28,12 @@ error_t no_backend(Target const& target) {
             std::string("this build of the library has no backend for the target ") + to_string(target.kind())};
 }
 
+error_t no_engine_of(Stored const& stored, Target const& target) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "the stored plan is of the engine '" + stored.engine +
+                                                   "', which no backend has for such a graph on the target " +
+                                                   to_string(target.kind())};
+}
+
 // The first error, with those of further backends behind it.
 error_t to_error(Planner::Refusals const& refusals) {
     error_t all;
@@ -110,13 +116,17 @@ Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backe
         return loaded.is_good() ? planner_of("programs", std::move(loaded).value()) : loaded.error();
     }
     Refusals refusals;
+    bool is_served = false;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
+        is_served = true;
+        if (!backend->may_have_engine(stored.engine)) continue;
         auto loaded = backend->load(input, stored);
         if (loaded.is_good()) return planner_of(backend->name(), std::move(loaded).value());
         refusals.push_back({backend->name(), loaded.error()});
     }
-    return refusals.empty() ? no_backend(input.target) : to_error(refusals);
+    if (!is_served) return no_backend(input.target);
+    return refusals.empty() ? no_engine_of(stored, input.target) : to_error(refusals);
 }
 
 Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t> const& modes) const {

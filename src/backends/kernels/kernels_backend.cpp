@@ -6,6 +6,7 @@
 #include "kernels/neighborhood/neighborhood_engine.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,10 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::Plan
     auto proposed = propose_engines(input, devices_, nullptr);
     if (proposed.is_bad()) return proposed.error();
     return std::move(proposed).value().proposal;
+}
+
+bool KernelsBackend::may_have_engine(std::string_view name) const {
+    return std::ranges::any_of(kNeighborhoodForms, [&](NeighborhoodForm form) { return name == engine_name(form); });
 }
 
 Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {

@@ -226,6 +226,8 @@ class Backend {
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
     // Drops all graphs that the backend itself keeps for being built again, except those used last.
     virtual void keep_at_most(std::size_t) const {}
+    // Whether plans of an engine of that name may be its own: users need not read its refusals of others.
+    virtual bool may_have_engine(std::string_view) const { return true; }
     // Loads the result of Executable::serialize() for the same graph. Every backend that serves the target is asked in
     // turn: an error for a plan of another one. Unless overridden, it builds the engine of that name from the graph
     // alone.
