@@ -20,9 +20,8 @@ void append_line(std::string& text, std::string const& line) { text += "\n  " + 
 error_t no_backend(Target const& target) {
     if (target.kind() == Target::Kind::STREAM) {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "a stream as target runs graphs of one neighborhood attention; Target::cuda(handle) runs other graphs, "
-                "with "
-                "cuDNN"};
+                "a stream as target runs graphs of one attention forward or of one neighborhood attention; "
+                "Target::cuda(handle) runs other graphs, with cuDNN"};
     }
     return {error_code_t::GRAPH_NOT_SUPPORTED,
             std::string("this build of the library has no backend for the target ") + to_string(target.kind())};

@@ -1,6 +1,7 @@
 #include "kernels/kernels_backend.h"
 
 #include "expand/expand.h"
+#include "kernels/attention/attention_engine.h"
 #include "kernels/joints/joint_kernels.h"
 #include "kernels/kernel_costs.h"
 #include "kernels/neighborhood/neighborhood_engine.h"
@@ -28,11 +29,24 @@ error_t check_stored(plan::Stored const& stored, NeighborhoodSteps const& steps,
                                                    reason + "; plan the graph again and store that plan"};
 }
 
+error_t no_such_engine(plan::Stored const& stored) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "the stored plan is of the engine '" + stored.engine + "', which kernels do not have"};
+}
+
+plan::Loaded loaded_of(std::shared_ptr<plan::PackLayout const> layout, plan::Engines engines) {
+    auto const best = engines.front();
+    return {std::make_shared<plan::Proposal const>(std::move(layout), std::move(engines)), best};
+}
+
+std::optional<std::string> code_of(plan::Stored const* stored) {
+    return stored != nullptr ? std::optional(stored->bytes) : std::nullopt;
+}
+
 // Proposes the engines of all forms, or the one of a stored plan.
-Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices const& devices,
-                                     plan::Stored const* stored) {
-    auto device = devices.find(input.target, input.settings);
-    if (device.is_bad()) return device.error();
+Result<plan::Loaded> propose_neighborhoods(plan::PlanningInput const& input, QueueDevice const& device,
+                                           plan::Stored const* stored) {
+    if (stored == nullptr) SDPA_GRAPH_TRY(check_compiler());
     auto const layout = layout_of(input.graph);
     if (layout.is_bad()) return layout.error();
     plan::Engines engines;
@@ -40,19 +54,43 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
         if (stored != nullptr && stored->engine != engine_name(form)) continue;
         auto steps = neighborhood_steps(input.graph, form);
         if (steps.is_bad()) return steps.error();
-        if (stored != nullptr) SDPA_GRAPH_TRY(check_stored(*stored, steps.value(), device.value().facts));
-        std::optional<std::string> code;
-        if (stored != nullptr) code = stored->bytes;
-        engines.push_back(
-            std::make_shared<ChainEngine>(neighborhood_chain(std::move(steps).value(), device.value().facts),
-                                          device.value(), layout.value(), std::move(code)));
+        if (stored != nullptr) SDPA_GRAPH_TRY(check_stored(*stored, steps.value(), device.facts));
+        engines.push_back(std::make_shared<ChainEngine>(neighborhood_chain(std::move(steps).value(), device.facts),
+                                                        device, layout.value(), code_of(stored)));
     }
-    if (engines.empty()) {
-        return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
-                       "the stored plan is of the engine '" + stored->engine + "', which kernels do not have");
-    }
-    auto const best = engines.front();
-    return plan::Loaded{std::make_shared<plan::Proposal const>(layout.value(), std::move(engines)), best};
+    if (engines.empty()) return no_such_engine(*stored);
+    return loaded_of(layout.value(), std::move(engines));
+}
+
+error_t check_sm_version(std::int32_t version, cuda::DeviceFacts const& device) {
+    if (version == 0 || version == device.compute_capability) return {};
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "set_sm_version(" + std::to_string(version) + ") was called, but the device has compute capability " +
+                std::to_string(device.compute_capability / 10) + "." + std::to_string(device.compute_capability % 10)};
+}
+
+Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
+                                       plan::Stored const* stored) {
+    if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
+    SDPA_GRAPH_TRY(check_sm_version(input.settings.sm_version, device.facts));
+    cuda::DeviceFacts facts = device.facts;
+    facts.multiprocessors = plan::multiprocessors_of(facts.multiprocessors, input.settings);
+    auto read = read_attention(input.graph, facts);
+    if (read.is_bad()) return read.error();
+    if (stored == nullptr) SDPA_GRAPH_TRY(check_compiler());
+    auto layout = std::make_shared<plan::PackLayout const>(std::move(read.value().layout));
+    plan::Engines engines{std::make_shared<ChainEngine>(attention_chain(std::move(read).value(), facts), device, layout,
+                                                        code_of(stored))};
+    return loaded_of(std::move(layout), std::move(engines));
+}
+
+// Proposes all engines for the graph, or the one of a stored plan.
+Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices const& devices,
+                                     plan::Stored const* stored) {
+    auto const device = devices.find(input.target, input.settings);
+    if (device.is_bad()) return device.error();
+    return is_neighborhood(input.graph) ? propose_neighborhoods(input, device.value(), stored)
+                                        : propose_attention(input, device.value(), stored);
 }
 
 }  // namespace
@@ -62,17 +100,19 @@ bool KernelsBackend::serves(Target const& target) const {
     return target.kind() == Target::Kind::STREAM || (has_handle && devices_.has_handles);
 }
 
-bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const { return is_neighborhood(graph); }
+bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
+    return is_neighborhood(graph) || is_attention_forward(graph);
+}
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
-    SDPA_GRAPH_TRY(check_compiler());
     auto proposed = propose_engines(input, devices_, nullptr);
     if (proposed.is_bad()) return proposed.error();
     return std::move(proposed).value().proposal;
 }
 
 bool KernelsBackend::may_have_engine(std::string_view name) const {
-    return std::ranges::any_of(kNeighborhoodForms, [&](NeighborhoodForm form) { return name == engine_name(form); });
+    return name == kAttentionEngine ||
+           std::ranges::any_of(kNeighborhoodForms, [&](NeighborhoodForm form) { return name == engine_name(form); });
 }
 
 Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
@@ -82,7 +122,8 @@ Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan
 std::optional<std::string> KernelsBackend::circumstances(Target const& target, plan::Settings const& settings) const {
     auto identity = devices_.identity(target, settings);
     if (identity.is_bad()) return std::nullopt;
-    return std::move(identity).value();
+    return std::move(identity).value() + ", multiprocessors " + std::to_string(settings.sm_count) + ", version " +
+           std::to_string(settings.sm_version);
 }
 
 std::unique_ptr<rewrite::Costs const> KernelsBackend::costs(Target const& target,

@@ -1,5 +1,5 @@
-// Kernels of this library's own as a backend: they run neighborhood attention on a GPU, and join the partial results of
-// programs.
+// Kernels of this library's own as a backend: they run attention and neighborhood attention on a GPU, and join the
+// partial results of programs.
 #pragma once
 
 #include "kernels/launch/queue_device.h"

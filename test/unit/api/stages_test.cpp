@@ -571,16 +571,19 @@ TEST_CASE("a graph with a long score modifier is built and printed in time") {
     CHECK(static_cast<double>(std::clock() - begin) < 10.0 * CLOCKS_PER_SEC);
 }
 
-TEST_CASE("a stream as target runs neighborhood attention alone, and needs a GPU") {
+TEST_CASE("a stream as target runs attention forward and neighborhood attention, and no other graphs") {
     Target const target = Target::cuda(Cuda_stream(nullptr));
     CHECK(target.kind() == Target::Kind::STREAM);
     CHECK(std::string(to_string(target.kind())) == "stream");
-    SmallGraph small = small_graph();
-    error_object const refusal = small.graph.build(target);
+    graph::Graph graph;
+    graph.set_io_data_type(DataType_t::FLOAT).set_compute_data_type(DataType_t::FLOAT);
+    auto const x = graph.tensor(test::packed_tensor("x", 4, 6, 8));
+    graph.pointwise(x, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD))->set_output(true);
+    error_object const refusal = graph.build(target);
     CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(refusal.err_msg ==
-          "a stream as target runs graphs of one neighborhood attention; Target::cuda(handle) runs other graphs, with "
-          "cuDNN");
+          "a stream as target runs graphs of one attention forward or of one neighborhood attention; "
+          "Target::cuda(handle) runs other graphs, with cuDNN");
 }
 
 TEST_CASE("hosts take a stream in place of a handle, and ignore it") {

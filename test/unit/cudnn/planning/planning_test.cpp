@@ -408,8 +408,8 @@ TEST_CASE("a kernel cache that was moved from is refused, and the one that it wa
     auto const moved = std::make_shared<KernelCache>(std::move(*cache));
     auto const error = plan_with_cache_and_load(cache);
     CHECK(error.code == error_code_t::INVALID_VALUE);
-    CHECK(error.err_msg ==
-          "the kernel cache was moved from; pass the one that it moved to, or a new one, to set_kernel_cache()");
+    CHECK(error.err_msg.starts_with(
+        "the kernel cache was moved from; pass the one that it moved to, or a new one, to set_kernel_cache()\n"));
     CHECK(plan_with_cache_and_load(moved).get_message() == "");
 }
 
@@ -433,8 +433,8 @@ TEST_CASE("whichever call fails while a graph is planned: an error that names it
         succeeded += error.is_good() ? 1 : 0;
         if (error.is_bad()) CHECK(error.get_message().find(" failed: CUDNN_STATUS_") != std::string::npos);
     }
-    // Engines' answers about themselves may be unknown, and the device's figures too.
-    CHECK(succeeded <= 24 + CUDNN_KNOB_TYPE_COUNTS);
+    // Engines' answers about themselves may be unknown, and the device's figures too, which other engines need as well.
+    CHECK(succeeded <= 32 + CUDNN_KNOB_TYPE_COUNTS);
 }
 
 TEST_CASE("a graph that is built again makes no call that lowers, asks or compiles") {

@@ -1,0 +1,19 @@
+#include "kernels/attention/attention_engine.h"
+
+#include <utility>
+
+namespace cudnn_frontend::kernels {
+
+KernelChain attention_chain(AttentionGraph graph, DeviceFacts const& device) {
+    KernelChain chain;
+    chain.info = {
+        .name = kAttentionEngine,
+        .behavior_notes = {BehaviorNote_t::RUNTIME_COMPILATION, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API}};
+    auto make = [problem = std::move(graph.problem), device](std::optional<std::string_view> stored) {
+        return stored ? load_attention(problem, device, *stored) : compile_attention(problem, device);
+    };
+    chain.kernels.push_back({std::move(make), std::move(graph.places)});
+    return chain;
+}
+
+}  // namespace cudnn_frontend::kernels

@@ -1,0 +1,13 @@
+// The engine for graphs of one attention forward.
+#pragma once
+
+#include "kernels/attention/attention_graph.h"
+
+namespace cudnn_frontend::kernels {
+
+// By which plans are stored.
+inline constexpr char const* kAttentionEngine = "attention";
+
+KernelChain attention_chain(AttentionGraph graph, DeviceFacts const& device);
+
+}  // namespace cudnn_frontend::kernels

@@ -1,0 +1,220 @@
+// Attention by the library's own engine, planned for described GPUs on machines without one.
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+
+#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/stored_plan.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace cudnn_frontend;
+using graph::Graph;
+using graph::SDPA_attributes;
+using graph::Tensor_attributes;
+using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+struct Shape {
+    std::int64_t batches = 2, heads = 4, key_heads = 2, queries = 512, keys = 512, columns = 128, value_columns = 128;
+    DataType_t type = DataType_t::BFLOAT16;
+};
+
+Tensor_ptr input(Graph& graph, char const* name, Dims const& dim) {
+    Dims stride(dim.size(), 1);
+    for (std::size_t i = dim.size() - 1; i-- > 0;) stride[i] = stride[i + 1] * dim[i + 1];
+    return graph.tensor(Tensor_attributes().set_name(name).set_dim(dim).set_stride(stride));
+}
+
+using Change = std::function<void(Graph& graph, SDPA_attributes& options)>;
+
+Graph graph_of(
+    Shape const& shape = {}, Change const& change = [](Graph&, SDPA_attributes&) {}) {
+    Graph graph;
+    graph.set_io_data_type(shape.type).set_intermediate_data_type(DataType_t::FLOAT);
+    graph.set_compute_data_type(DataType_t::FLOAT);
+    auto options = SDPA_attributes().set_name("sdpa").set_generate_stats(true).set_attn_scale(0.1f);
+    change(graph, options);
+    auto const results =
+        graph.sdpa(input(graph, "Q", {shape.batches, shape.heads, shape.queries, shape.columns}),
+                   input(graph, "K", {shape.batches, shape.key_heads, shape.keys, shape.columns}),
+                   input(graph, "V", {shape.batches, shape.key_heads, shape.keys, shape.value_columns}), options);
+    results[0]->set_output(true);
+    if (results[1]) results[1]->set_output(true).set_data_type(DataType_t::FLOAT);
+    return graph;
+}
+
+error_object plan(Graph& graph, char const* device, std::vector<HeurMode_t> const& modes) {
+    if (auto const error = graph.build_operation_graph(Target::offline(device)); error.is_bad()) return error;
+    return graph.create_execution_plans(modes);
+}
+
+// Planned by the engine alone.
+Graph built(Graph graph, char const* device = "h200") {
+    REQUIRE(plan(graph, device, {HeurMode_t::OPENSOURCE}).get_message() == "");
+    REQUIRE(graph.build_plans().get_message() == "");
+    return graph;
+}
+
+std::vector<std::string> names_of(Graph graph, std::vector<HeurMode_t> const& modes) {
+    CHECK(plan(graph, "h200", modes).get_message() == "");
+    std::vector<std::string> names(static_cast<std::size_t>(graph.get_execution_plan_count()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        CHECK(graph.get_plan_name_at_index(static_cast<std::int64_t>(i), names[i]).get_message() == "");
+    }
+    return names;
+}
+
+std::string name_of(Graph const& graph) {
+    std::string name;
+    CHECK(graph.get_plan_name(name).get_message() == "");
+    return name;
+}
+
+// The engine's refusal of a graph.
+std::string refusal_of(Graph graph, char const* device = "h200") {
+    std::string const text = plan(graph, device, {HeurMode_t::OPENSOURCE}).get_message();
+    constexpr char const* kStart = "the engine 'attention' cannot run this graph: ";
+    std::size_t const at = text.find(kStart);
+    return at == text.npos ? "no refusal: " + text : text.substr(at + std::string(kStart).size());
+}
+
+std::string refusal_of(Change const& change) { return refusal_of(graph_of({}, change)); }
+
+std::vector<std::uint8_t> bytes_of(Graph const& graph) {
+    std::vector<std::uint8_t> bytes;
+    REQUIRE(graph.serialize(bytes).get_message() == "");
+    return bytes;
+}
+
+std::string loaded_from(std::vector<std::uint8_t> const& bytes, char const* device, Graph& loaded) {
+    loaded.set_device_properties(std::make_shared<DeviceProperties const>(DeviceProperties::named(device)));
+    return loaded.deserialize(nullptr, bytes).get_message();
+}
+
+}  // namespace
+
+TEST_CASE("the library's own engine is behind cuDNN's on Hopper, and OPENSOURCE asks for it alone", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    std::vector<std::string> const all = names_of(graph_of(), {HeurMode_t::A});
+    REQUIRE(all.size() > 1);
+    CHECK(all.front().starts_with("eng"));
+    CHECK(std::ranges::count(all, "attention") == 1);
+    CHECK(all.back() == "attention");
+    CHECK(names_of(graph_of(), {HeurMode_t::OPENSOURCE}) == std::vector<std::string>{"attention"});
+    Graph by_default = graph_of();
+    REQUIRE(by_default.build(Target::offline("h200")).get_message() == "");
+    CHECK(name_of(by_default).starts_with("eng"));
+}
+
+TEST_CASE("the library's own engine plans every class of columns, masks and lengths", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    for (auto const& [columns, value_columns] : {std::pair{64, 64}, {40, 64}, {128, 128}, {192, 128}, {256, 256}}) {
+        for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
+            Shape shape;
+            shape.columns = columns;
+            shape.value_columns = value_columns;
+            shape.type = type;
+            Graph const graph = built(graph_of(shape));
+            CHECK(name_of(graph) == "attention");
+            CHECK(graph.get_workspace_size() == 0);
+        }
+    }
+    CHECK(name_of(built(graph_of({}, [](Graph&, SDPA_attributes& options) { options.set_causal_mask(true); }))) ==
+          "attention");
+    CHECK(name_of(built(graph_of({}, [](Graph&, SDPA_attributes& options) {
+              options.set_diagonal_alignment(DiagonalAlignment_t::BOTTOM_RIGHT)
+                  .set_diagonal_band_left_bound(100)
+                  .set_diagonal_band_right_bound(0);
+          }))) == "attention");
+    CHECK(name_of(built(graph_of({}, [](Graph& graph, SDPA_attributes& options) {
+              auto const lengths = [&](char const* name) {
+                  Tensor_ptr const tensor = input(graph, name, {2, 1, 1, 1});
+                  tensor->set_data_type(DataType_t::INT32);
+                  return tensor;
+              };
+              options.set_padding_mask(true).set_seq_len_q(lengths("queries")).set_seq_len_kv(lengths("keys"));
+          }))) == "attention");
+}
+
+TEST_CASE("a refusal by the library's own engine names every reason", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    CHECK(refusal_of(graph_of(), "a100") == "it needs compute capability 9.0");
+    CHECK(refusal_of(graph_of(), "b200") == "it needs compute capability 9.0");
+    Shape shape;
+    shape.type = DataType_t::FLOAT;
+    shape.columns = 100;
+    CHECK(refusal_of(graph_of(shape), "a100") ==
+          "it needs compute capability 9.0; it needs Q, K, V and O of one type, BFLOAT16 or HALF; it needs head dims "
+          "that are multiples of 8, up to 256; it needs columns next to each other, and other strides that are "
+          "multiples of 16 bytes and hold a row");
+    shape = {};
+    shape.columns = 264;
+    CHECK(refusal_of(graph_of(shape)) == "it needs head dims that are multiples of 8, up to 256");
+    CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
+              options.set_bias(input(graph, "bias", {1, 1, 512, 512}));
+              options.set_attn_scale(-0.5f);
+          }) == "it needs a scale above 0; it adds no bias, ALiBi mask or sink to scores, and runs no score modifier");
+    CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
+              Tensor_ptr const mask = input(graph, "mask", {1, 1, 512, 512});
+              Tensor_ptr const scale = input(graph, "scale", {1, 1, 1, 1});
+              scale->set_data_type(DataType_t::FLOAT);
+              options.set_dropout(mask, scale);
+          }) == "it has no dropout");
+    CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
+              Tensor_ptr const scale = input(graph, "scale", {1, 1, 1, 1});
+              scale->set_data_type(DataType_t::FLOAT);
+              options = SDPA_attributes().set_name("sdpa").set_attn_scale(scale);
+          }) == "it needs attn_scale as a number of the graph, not as a tensor");
+    CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
+              options.set_logit_max(graph.tensor(Tensor_attributes().set_name("max").set_output(true)));
+          }) == "it makes no Max and no Sum_exp");
+    CHECK(refusal_of([](Graph&, SDPA_attributes& options) {
+              options.set_implementation(AttentionImplementation_t::COMPOSITE);
+          }) == "it runs attention as one operation, which 8-bit attention and the implementation COMPOSITE are not");
+}
+
+TEST_CASE("a plan of the library's own engine is stored with its code, and refused for another GPU", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const has_code = [](std::vector<std::uint8_t> const& stored) {
+        return std::string(stored.begin(), stored.end()).find(" sm_90a ") != std::string::npos;
+    };
+    std::vector<std::uint8_t> const bytes = bytes_of(built(graph_of()));
+    CHECK(has_code(bytes));
+    Graph loaded;
+    REQUIRE(loaded_from(bytes, "h200", loaded) == "");
+    CHECK(name_of(loaded) == "attention");
+    CHECK(has_code(bytes_of(loaded)));
+    Stored_plan stored;
+    REQUIRE(read_stored_plan(bytes, stored).get_message() == "");
+    CHECK(stored.name == "attention");
+    CHECK(stored.device == "NVIDIA H200");
+    CHECK(stored.kernels == std::vector<std::string>{"attention_forward"});
+    Graph elsewhere;
+    std::string const refusal = loaded_from(bytes, "a100", elsewhere);
+    INFO(refusal);
+    CHECK(refusal.find("it needs compute capability 9.0") != refusal.npos);
+}
+
+TEST_CASE("a new shape costs the library's own engine no compile", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    constexpr int kShapes = 100;
+    static_cast<void>(built(graph_of()));
+    std::clock_t const begin = std::clock();  // of this process's own time
+    for (int i = 0; i < kShapes; ++i) {
+        Shape shape;
+        shape.queries = 513 + i;
+        shape.keys = 2000 - i;
+        shape.batches = 1 + i % 3;
+        CHECK(name_of(built(graph_of(shape))) == "attention");
+    }
+    // A compile takes most of a second.
+    CHECK(static_cast<double>(std::clock() - begin) < 5.0 * CLOCKS_PER_SEC);
+}
