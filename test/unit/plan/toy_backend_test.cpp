@@ -9,7 +9,9 @@
 #include "support/catch.h"
 #include "support/small_graph.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 using namespace cudnn_frontend;
@@ -186,6 +188,19 @@ TEST_CASE("A stored plan comes back from the backend that made it") {
     CHECK(Planner::load(input, with_toy(), {"of another", ""}).error().get_message() ==
           "the stored plan is of the engine 'of another', which CPU does not have\ntoy: the stored plan is of the "
           "engine 'of another', which toy does not have");
+}
+
+TEST_CASE("A stored plan goes to no backend that never had its engine") {
+    if (!sdpa_test::has_cudnn()) return;
+    Planned const planned(Target::offline("h200"), half_graph());
+    plan::PlanningInput const input{*planned.graph, planned.target, planned.settings};
+    plan::Backends const all = api::backends();
+    plan::Backends kernels;
+    std::ranges::copy_if(all, std::back_inserter(kernels),
+                         [](plan::Backend const* backend) { return backend->name() == std::string("kernels"); });
+    REQUIRE(kernels.size() == 1);
+    CHECK(Planner::load(input, kernels, {"eng1", ""}).error().get_message() ==
+          "the stored plan is of the engine 'eng1', which no backend has for such a graph on the target offline");
 }
 
 TEST_CASE("A toy backend is a candidate beside cuDNN's, and OPENSOURCE asks for it alone") {
