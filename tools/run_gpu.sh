@@ -113,7 +113,7 @@ run_programs() {
 
 # The library's own: right, fast, and clean under the sanitizer.
 run_kernels() {
-    "$gpu/gpu_kernels" && "$gpu/gpu_neighborhood" || return
+    "$gpu/gpu_kernels" && "$gpu/gpu_attention" && "$gpu/gpu_neighborhood" || return
     sanitize memcheck "$gpu/gpu_kernels" small && sanitize racecheck "$gpu/gpu_kernels" racecheck &&
         sanitize memcheck "$gpu/gpu_neighborhood" 60
 }

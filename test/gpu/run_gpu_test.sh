@@ -31,6 +31,7 @@ suite='if [ "$1" = gpu ]; then echo "NVIDIA H200 (9.0), cuDNN 9.19.0"; exit; fi;
 program "$programs/gpu_suite" "$suite"
 program "$programs/gpu_features" 'echo "0 failures"'
 program "$programs/gpu_kernels" 'echo "kernels: $1"'
+program "$programs/gpu_attention" 'echo "attention: $1"'
 program "$programs/gpu_neighborhood" 'echo "neighborhoods: $1"'
 program "$programs/gpu_plans" 'echo "plans: $1"'
 program "$folder/bin/ctest" 'echo "100% tests passed"'
