@@ -1,0 +1,118 @@
+// Attention forward by cuDNN's engines next to the library's own one, whose kernel is attention_forward.cu.
+//
+//     bench_cudnn_engines
+//
+// BFLOAT16, microseconds of a run with Stats: the plan of cuDNN that AUTO picks, the engine 'attention', the ratio of
+// the two, and how long the calling thread waits for a plan of the engine: the first one compiles.
+#include "gpu_attention.h"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+namespace fe = cudnn_frontend;
+using bench::Row;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kForward = fe::Rewrite_t::FEW_QUERIES;  // of a row: it is for forward
+
+Row plain(char const* name, std::int64_t b, std::int64_t h_q, std::int64_t h_k, std::int64_t s, std::int64_t d) {
+    return {name, kForward, b, h_q, h_k, s, s, d};
+}
+
+Row causal(Row row) {
+    row.causal = true;
+    return row;
+}
+
+Row with_values(Row row, std::int64_t d_v) {
+    row.d_v = d_v;
+    return row;
+}
+
+Row window(Row row, std::int64_t left) {
+    row.left = left;
+    row.right = 0;
+    return row;
+}
+
+Row with_lengths(Row row) {
+    row.lengths = true;
+    return row;
+}
+
+std::vector<Row> rows() {
+    Row const wide = plain("b2 h16 s8192 d128", 2, 16, 16, 8192, 128);
+    Row const narrow = plain("b2 h32 s8192 d64", 2, 32, 32, 8192, 64);
+    Row const short_row = plain("b4 h16 s2048 d128", 4, 16, 16, 2048, 128);
+    Row const split = with_values(plain("b4 h16 s2048 d192/128", 4, 16, 16, 2048, 192), 128);
+    return {wide,
+            causal(wide),
+            narrow,
+            causal(narrow),
+            causal(plain("b1 h64/8 s8192 d128", 1, 64, 8, 8192, 128)),
+            short_row,
+            causal(short_row),
+            with_lengths(short_row),
+            window(short_row, 256),
+            split,
+            causal(split),
+            plain("b4 h8 s2048 d256", 4, 8, 8, 2048, 256),
+            plain("b4 h16 s2048 d96", 4, 16, 16, 2048, 96)};
+}
+
+std::string text_of(Row const& row) {
+    std::string text = row.name;
+    if (row.causal) text += " causal";
+    if (row.left > 0) text += " window of " + std::to_string(row.left);
+    if (row.lengths) text += " with lengths";
+    return text;
+}
+
+double milliseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+bool build_by_cudnn(fe::graph::Graph& graph, bench::Gpu const& gpu) {
+    graph.deselect_engines({"attention"});
+    return bench::good(graph.build(gpu.target()), "cuDNN");
+}
+
+bool build_by_own_engine(fe::graph::Graph& graph, bench::Gpu const& gpu) {
+    return bench::good(graph.build_operation_graph(gpu.target()), "graph") &&
+           bench::good(graph.create_execution_plans({fe::HeurMode_t::OPENSOURCE}), "engine") &&
+           bench::good(graph.build_plans(), "plan");
+}
+
+void measure(Row const& row, bench::Gpu const& gpu) {
+    bench::Buffers const buffers(row);
+    fe::graph::Graph of_cudnn, own;
+    for (fe::graph::Graph* const graph : {&of_cudnn, &own}) {
+        graph->set_rewrites(fe::RewritePolicy_t::OFF).set_shape_policy(fe::ShapePolicy_t::EXACT);
+        bench::describe_pass(row, false, *graph);
+    }
+    double const theirs = build_by_cudnn(of_cudnn, gpu) ? gpu.time(of_cudnn, buffers.pack()) : 0.0;
+    auto const begin = Clock::now();
+    bool const is_built = build_by_own_engine(own, gpu);
+    double const plan = milliseconds_since(begin);
+    double const ours = is_built ? gpu.time(own, buffers.pack()) : 0.0;
+    std::printf("%-40s %9.1f %9.1f %7.2f %9.3f ms\n", text_of(row).c_str(), theirs, ours,
+                theirs > 0.0 ? ours / theirs : 0.0, plan);
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+int main() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+        std::puts("there is no GPU");
+        return 77;
+    }
+    bench::Gpu const gpu;
+    std::printf("%-40s %9s %9s %7s %12s\n", "forward", "cuDNN", "attention", "ratio", "plan");
+    for (Row const& row : rows()) measure(row, gpu);
+    return 0;
+}
