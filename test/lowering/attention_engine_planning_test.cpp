@@ -181,6 +181,24 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
           }) == "it runs attention as one operation, which 8-bit attention and the implementation COMPOSITE are not");
 }
 
+TEST_CASE("filters bar the library's own engine by its notes, its name and its shared memory", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const refusal_by = [](auto const& filter) {
+        Graph graph = graph_of();
+        REQUIRE(plan(graph, "h200", {HeurMode_t::OPENSOURCE}).get_message() == "");
+        filter(graph);
+        return graph.check_support().get_message();
+    };
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_engines({"eng"}); }) == "");
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_engines({"attention"}); }).find("the deselected name") !=
+          std::string::npos);
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_numeric_notes({NumericalNote_t::TENSOR_CORE}); }) != "");
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_shared_mem_greater_than(193 << 10); }) == "");
+    CHECK(refusal_by([](Graph& graph) {
+              graph.deselect_shared_mem_greater_than(192 << 10);
+          }).find("197632 bytes of shared memory, more than the limit of 196608") != std::string::npos);
+}
+
 TEST_CASE("a plan of the library's own engine is stored with its code, and refused for another GPU", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     auto const has_code = [](std::vector<std::uint8_t> const& stored) {

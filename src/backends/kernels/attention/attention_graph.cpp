@@ -119,6 +119,7 @@ std::vector<KernelPlace> places_of(AttentionWork const& work, AttentionKernelPro
     if (problem.has_query_lengths) ports.push_back(Port::SeqLenQ);
     if (problem.has_key_lengths) ports.push_back(Port::SeqLenKv);
     std::vector<KernelPlace> places;
+    places.reserve(ports.size());
     for (Port const port : ports) places.push_back({.uid = work.value(port).uid});
     return places;
 }
