@@ -1,9 +1,10 @@
-// Attention forward by cuDNN's engines next to the library's own one, whose kernel is attention_forward.cu.
+// Attention by cuDNN's engines next to the library's own one, forward with Stats and backward.
 //
 //     bench_cudnn_engines
 //
-// BFLOAT16, microseconds of a run with Stats: the plan of cuDNN that AUTO picks, the engine 'attention', the ratio of
-// the two, and how long the calling thread waits for a plan of the engine: the first one compiles.
+// BFLOAT16, microseconds of a run: the plan that is picked among cuDNN's, the engine 'attention', and the ratio of the
+// two; 0 where the engine cannot run the graph. Last comes how long the calling thread waits for a plan of the engine:
+// the first of its kind compiles.
 #include "gpu_attention.h"
 
 #include <chrono>
@@ -16,10 +17,9 @@ namespace fe = cudnn_frontend;
 using bench::Row;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kForward = fe::Rewrite_t::FEW_QUERIES;  // of a row: it is for forward
-
+// Rows have memory for both passes.
 Row plain(char const* name, std::int64_t b, std::int64_t h_q, std::int64_t h_k, std::int64_t s, std::int64_t d) {
-    return {name, kForward, b, h_q, h_k, s, s, d};
+    return {name, fe::Rewrite_t::BANDS, b, h_q, h_k, s, s, d};
 }
 
 Row causal(Row row) {
@@ -80,26 +80,25 @@ bool build_by_cudnn(fe::graph::Graph& graph, bench::Gpu const& gpu) {
     return bench::good(graph.build(gpu.target()), "cuDNN");
 }
 
-bool build_by_own_engine(fe::graph::Graph& graph, bench::Gpu const& gpu) {
-    return bench::good(graph.build_operation_graph(gpu.target()), "graph") &&
-           bench::good(graph.create_execution_plans({fe::HeurMode_t::OPENSOURCE}), "engine") &&
-           bench::good(graph.build_plans(), "plan");
+fe::error_t build_by_own_engine(fe::graph::Graph& graph, bench::Gpu const& gpu) {
+    if (auto const error = graph.build_operation_graph(gpu.target()); error.is_bad()) return error;
+    if (auto const error = graph.create_execution_plans({fe::HeurMode_t::OPENSOURCE}); error.is_bad()) return error;
+    return graph.build_plans();
 }
 
-void measure(Row const& row, bench::Gpu const& gpu) {
-    bench::Buffers const buffers(row);
+void measure(Row const& row, bool is_backward, bench::Buffers const& buffers, bench::Gpu const& gpu) {
     fe::graph::Graph of_cudnn, own;
     for (fe::graph::Graph* const graph : {&of_cudnn, &own}) {
         graph->set_rewrites(fe::RewritePolicy_t::OFF).set_shape_policy(fe::ShapePolicy_t::EXACT);
-        bench::describe_pass(row, false, *graph);
+        bench::describe_pass(row, is_backward, *graph);
     }
     double const theirs = build_by_cudnn(of_cudnn, gpu) ? gpu.time(of_cudnn, buffers.pack()) : 0.0;
     auto const begin = Clock::now();
-    bool const is_built = build_by_own_engine(own, gpu);
+    auto const refusal = build_by_own_engine(own, gpu);
     double const plan = milliseconds_since(begin);
-    double const ours = is_built ? gpu.time(own, buffers.pack()) : 0.0;
-    std::printf("%-40s %9.1f %9.1f %7.2f %9.3f ms\n", text_of(row).c_str(), theirs, ours,
-                theirs > 0.0 ? ours / theirs : 0.0, plan);
+    double const ours = refusal.is_good() ? gpu.time(own, buffers.pack()) : 0.0;
+    std::printf("%-32s %-9s %9.1f %9.1f %7.2f %9.3f ms\n", text_of(row).c_str(), is_backward ? "backward" : "forward",
+                theirs, ours, theirs > 0.0 ? ours / theirs : 0.0, plan);
     std::fflush(stdout);
 }
 
@@ -112,7 +111,11 @@ int main() {
         return 77;
     }
     bench::Gpu const gpu;
-    std::printf("%-40s %9s %9s %7s %12s\n", "forward", "cuDNN", "attention", "ratio", "plan");
-    for (Row const& row : rows()) measure(row, gpu);
+    std::printf("%-32s %-9s %9s %9s %7s %12s\n", "", "", "cuDNN", "attention", "ratio", "plan");
+    for (Row const& row : rows()) {
+        bench::Buffers const buffers(row);
+        if (!gpu.prepare_backward(row, buffers.pack())) continue;
+        for (bool const is_backward : {false, true}) measure(row, is_backward, buffers, gpu);
+    }
     return 0;
 }

@@ -1,6 +1,6 @@
 // Attention by the library's own engine on the GPU, against the oracle:
-//   gpu_attention [random cases]   the groups of the suite and random cases, forward, by this engine alone; those that
-//                                  it refuses are counted. Half of them run as replays of recorded launches.
+//   gpu_attention [random cases]   the groups of the suite and random cases by this engine alone; passes that it
+//                                  refuses are counted. Half of the cases run as replays of recorded launches.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
@@ -29,12 +29,23 @@ constexpr int kMostFaultsPrinted = 20, kHopper = 90;
 
 struct Counts {
     int right = 0, refused = 0, wrong = 0;
+
+    Counts& operator+=(Counts const& more) {
+        right += more.right, refused += more.refused, wrong += more.wrong;
+        return *this;
+    }
+    bool has_run() const { return right + wrong > 0; }
+};
+
+// Of forward and backward passes.
+struct GroupCounts {
+    Counts forward, backward;
 };
 
 struct Progress {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;  // for the following members, and for printing
-    std::map<std::string, Counts> groups;
+    std::map<std::string, GroupCounts> groups;
     std::map<std::string, std::string> refusals;  // a case of each
     int wrong = 0;
 };
@@ -66,45 +77,60 @@ cudnn_frontend::error_t build(Graph& graph, GpuStream const& gpu) {
     return {};
 }
 
-// Checks forward. The session's own graph is one of the CPU target, whose backward pass does not count here.
-struct ForwardRun {
-    std::string refusal, faults;
+// The refusal by the engine; empty where the error is another one.
+std::string refusal_of(cudnn_frontend::error_t const& error) {
+    for (char const* const start :
+         {"the engine 'attention' cannot run this graph: ", "HeurMode_t::OPENSOURCE asks for engines"}) {
+        std::size_t const at = error.err_msg.find(start);
+        if (at != std::string::npos) return error.err_msg.substr(at);
+    }
+    return "";
+}
+
+// The session's own graph is one of the CPU target, from which a copy for the GPU has the uids.
+struct CaseRun {
+    std::vector<std::string> refusals;  // of each pass that was built, empty where it ran
+    Outcome outcome;
 };
 
-ForwardRun run(AttentionCase const& c, GpuStream const& gpu) {
-    constexpr char const* kRefusal = "the engine 'attention' cannot run this graph: ";
-    ForwardRun result;
-    bool is_forward = true;
+CaseRun run(AttentionCase const& c, GpuStream const& gpu) {
+    CaseRun result;
     Rig rig(Target::cpu());
     rig.rounds_factors = true;
     rig.execute = [&](Session const& session) -> cudnn_frontend::error_t {
-        if (!std::exchange(is_forward, false)) return session.execute();
         Graph graph = session.graph();
         auto const failure = build(graph, gpu);
-        std::size_t const at = failure.err_msg.find(kRefusal);
-        if (at != std::string::npos) result.refusal = failure.err_msg.substr(at);
+        result.refusals.push_back(refusal_of(failure));
         return failure.is_bad() ? failure : execute_graph_on_gpu(graph, session, gpu);
     };
-    result.faults = check_case(c, rig).forward.faults;
+    result.outcome = check_case(c, rig);
     return result;
 }
 
-void check(Test const& test, GpuStream const& gpu, Progress& progress) {
-    ForwardRun const result = run(test.made, gpu);
-    std::lock_guard const lock(progress.mutex);
-    Counts& counts = progress.groups[test.group];
-    if (!result.refusal.empty()) {
+void add(Test const& test, PassOutcome const& pass, std::string const& refusal, Counts& counts, Progress& progress) {
+    if (!refusal.empty()) {
         ++counts.refused;
-        progress.refusals.emplace(result.refusal, describe(test.made));
+        progress.refusals.emplace(refusal, describe(test.made));
         return;
     }
-    if (result.faults.empty()) {
+    if (pass.ran && pass.faults.empty()) {
         ++counts.right;
         return;
     }
     ++counts.wrong;
     if (++progress.wrong > kMostFaultsPrinted) return;
-    std::printf("[%s] %s\n  %s\n", test.group.c_str(), describe(test.made).c_str(), result.faults.c_str());
+    std::printf("[%s] %s\n  %s%s\n", test.group.c_str(), describe(test.made).c_str(), pass.refusal.c_str(),
+                pass.faults.c_str());
+}
+
+// A case that its own target refuses has no passes.
+void check(Test const& test, GpuStream const& gpu, Progress& progress) {
+    CaseRun const result = run(test.made, gpu);
+    std::lock_guard const lock(progress.mutex);
+    GroupCounts& counts = progress.groups[test.group];
+    auto const& refusals = result.refusals;
+    if (!refusals.empty()) add(test, result.outcome.forward, refusals[0], counts.forward, progress);
+    if (refusals.size() > 1) add(test, result.outcome.backward, refusals[1], counts.backward, progress);
 }
 
 // Checks every second test, from the first one on.
@@ -123,21 +149,26 @@ void check_half(std::vector<Test> const& tests, std::size_t first, Progress& pro
 }
 
 int report(Progress const& progress, bool has_refusals) {
-    Counts all;
+    GroupCounts all;
+    std::printf("%-44s %26s %26s\n", "", "forward right/refused/wrong", "backward right/refused/wrong");
     for (auto const& [name, counts] : progress.groups) {
-        all.right += counts.right, all.refused += counts.refused, all.wrong += counts.wrong;
-        if (counts.right + counts.wrong == 0) continue;
-        std::printf("%-44s %5d right %5d refused %5d wrong\n", name.c_str(), counts.right, counts.refused,
-                    counts.wrong);
+        auto const& [forward, backward] = counts;
+        all.forward += forward, all.backward += backward;
+        if (!forward.has_run() && !backward.has_run()) continue;
+        std::printf("%-44s %12d %7d %5d %13d %7d %5d\n", name.c_str(), forward.right, forward.refused, forward.wrong,
+                    backward.right, backward.refused, backward.wrong);
     }
     if (has_refusals) {
         for (auto const& [refusal, example] : progress.refusals)
             std::printf("%s\n  %s\n", refusal.c_str(), example.c_str());
     }
-    std::printf("attention by the library's own engine: %d forward passes right, %d refused, %d wrong\n", all.right,
-                all.refused, all.wrong);
-    bool const is_run = all.right > 0 || compute_capability() != kHopper;
-    return all.wrong == 0 && is_run ? 0 : 1;
+    Counts sum = all.forward;
+    sum += all.backward;
+    std::printf(
+        "attention by the library's own engine: %d forward and %d backward passes right, %d refused, %d wrong\n",
+        all.forward.right, all.backward.right, sum.refused, sum.wrong);
+    bool const is_run = all.forward.right > 0 || compute_capability() != kHopper;
+    return sum.wrong == 0 && is_run ? 0 : 1;
 }
 
 }  // namespace
