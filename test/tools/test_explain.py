@@ -76,7 +76,7 @@ class OnAnH100(CommandTest):
         self.assertRegex(report["plan"]["name"], r"^eng\d")
         states = {candidate["name"]: candidate["state"] for candidate in report["candidates"]}
         self.assertEqual(states[report["plan"]["name"]], "runs")
-        self.assertEqual({candidate["backend"] for candidate in report["candidates"]}, {"cuDNN"})
+        self.assertEqual({candidate["backend"] for candidate in report["candidates"]}, {"cuDNN", "kernels"})
         self.assertGreater(report["candidates"][0]["estimated_us"], 0)
         self.assertEqual(report["limits"], [])
 

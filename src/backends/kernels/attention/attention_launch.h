@@ -23,9 +23,9 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
 
 // A launch without its pointers, and so without the copy engine's forms of the tensors.
 struct AttentionLaunch {
-    unsigned blocks = 0, threads = 0, shared_bytes = 0;
     AttentionArguments arguments{};
     cuda::BoxedTensor queries, keys, values, output;
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
 };
 
 // For a problem without a reason against it.
