@@ -37,7 +37,7 @@ struct Counts {
     bool has_run() const { return right + wrong > 0; }
 };
 
-// Of forward and backward passes.
+// The counts of forward and backward passes.
 struct GroupCounts {
     Counts forward, backward;
 };
