@@ -20,7 +20,7 @@ void append_line(std::string& text, std::string const& line) { text += "\n  " + 
 error_t no_backend(Target const& target) {
     if (target.kind() == Target::Kind::STREAM) {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
-                "a stream as target runs graphs of one attention forward or of one neighborhood attention; "
+                "a stream as target runs graphs of one attention or of one neighborhood attention; "
                 "Target::cuda(handle) runs other graphs, with cuDNN"};
     }
     return {error_code_t::GRAPH_NOT_SUPPORTED,
@@ -75,9 +75,19 @@ static std::shared_ptr<Planner> planner_of_proposal(Planner::Proposed proposed) 
                                      Planner::Candidates());
 }
 
+static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput const& input, Backends const& backends) {
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
+        auto proposal = backend->propose_for_all_shapes(input);
+        if (proposal.is_good()) return Planner::Proposed{backend->name(), std::move(proposal).value()};
+    }
+    return std::nullopt;
+}
+
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
     Answers answers;
     if (wants_class(input.target, input.settings)) {
+        if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));
         auto proposed = propose_class(input, backends);
         if (proposed.is_good()) return planner_of_proposal(std::move(proposed).value());
         answers.remarks.push_back("planned for its exact shape: " + proposed.error().err_msg);

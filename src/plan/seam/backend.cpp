@@ -51,6 +51,10 @@ Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoice
     return engines_[static_cast<std::size_t>(number)];
 }
 
+Result<std::shared_ptr<Proposal const>> Backend::propose_for_all_shapes(PlanningInput const&) const {
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED, "its code depends on the shape");
+}
+
 Result<std::shared_ptr<Executable const>> Backend::join(rewrite::Joint const&, Target const&, Settings const&,
                                                         std::optional<std::string_view>) const {
     return error_t(error_code_t::GRAPH_NOT_SUPPORTED, std::string(name()) + " does not join partial results");

@@ -206,6 +206,9 @@ class Backend {
     virtual bool takes(nodes::ValidatedGraph const&) const { return true; }
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
+    // Proposes engines whose code serves all shapes and runs this one well, so that a class of shapes would gain
+    // nothing. An error says why there are none.
+    virtual Result<std::shared_ptr<Proposal const>> propose_for_all_shapes(PlanningInput const&) const;
     // All that propose() would refuse by a table of limits.
     virtual Report limits(PlanningInput const&) const { return {}; }
     // The expected costs of its engines, and its joints, on a target; null where no figures are known.
