@@ -69,19 +69,30 @@ error_t check_sm_version(std::int32_t version, cuda::DeviceFacts const& device) 
                 std::to_string(device.compute_capability / 10) + "." + std::to_string(device.compute_capability % 10)};
 }
 
-Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
-                                       plan::Stored const* stored) {
-    if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
+// The device with as many multiprocessors as plans are made for.
+Result<cuda::DeviceFacts> planned_device(plan::PlanningInput const& input, QueueDevice const& device) {
     SDPA_GRAPH_TRY(check_sm_version(input.settings.sm_version, device.facts));
     cuda::DeviceFacts facts = device.facts;
     facts.multiprocessors = plan::multiprocessors_of(facts.multiprocessors, input.settings);
-    auto read = read_attention(input.graph, facts);
-    if (read.is_bad()) return read.error();
-    if (stored == nullptr) SDPA_GRAPH_TRY(check_compiler());
-    auto layout = std::make_shared<plan::PackLayout const>(std::move(read.value().layout));
-    plan::Engines engines{std::make_shared<ChainEngine>(attention_chain(std::move(read).value(), facts), device, layout,
-                                                        code_of(stored))};
+    return facts;
+}
+
+plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::DeviceFacts const& facts,
+                          plan::Stored const* stored) {
+    auto layout = std::make_shared<plan::PackLayout const>(std::move(read.layout));
+    plan::Engines engines{
+        std::make_shared<ChainEngine>(attention_chain(std::move(read), facts), device, layout, code_of(stored))};
     return loaded_of(std::move(layout), std::move(engines));
+}
+
+Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
+                                       plan::Stored const* stored) {
+    if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
+    auto const facts = planned_device(input, device);
+    if (facts.is_bad()) return facts.error();
+    auto read = read_attention(input.graph, facts.value());
+    if (read.is_bad()) return read.error();
+    return attention_of(std::move(read).value(), device, facts.value(), stored);
 }
 
 // Proposes all engines for the graph, or the one of a stored plan.
@@ -101,7 +112,7 @@ bool KernelsBackend::serves(Target const& target) const {
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
-    return is_neighborhood(graph) || is_attention_forward(graph);
+    return is_neighborhood(graph) || is_attention(graph);
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
@@ -113,6 +124,23 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::Plan
 bool KernelsBackend::may_have_engine(std::string_view name) const {
     return name == kAttentionEngine ||
            std::ranges::any_of(kNeighborhoodForms, [&](NeighborhoodForm form) { return name == engine_name(form); });
+}
+
+Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_shapes(
+    plan::PlanningInput const& input) const {
+    if (!is_attention(input.graph)) return Backend::propose_for_all_shapes(input);
+    SDPA_GRAPH_TRY(check_compiler());
+    auto const device = devices_.find(input.target, input.settings);
+    if (device.is_bad()) return device.error();
+    auto const facts = planned_device(input, device.value());
+    if (facts.is_bad()) return facts.error();
+    auto read = read_attention(input.graph, facts.value());
+    if (read.is_bad()) return read.error();
+    if (!fills(read.value().problem, facts.value())) {
+        return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+                       "the engine 'attention' has too few tiles here for the multiprocessors");
+    }
+    return attention_of(std::move(read).value(), device.value(), facts.value(), nullptr).proposal;
 }
 
 Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {

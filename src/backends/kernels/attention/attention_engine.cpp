@@ -2,26 +2,39 @@
 
 #include "kernels/attention/attention_launch.h"
 
+#include <memory>
 #include <utility>
 
 namespace cudnn_frontend::kernels {
 
 static std::int64_t shared_bytes_of(AttentionKernelProblem const& problem) {
     auto const [columns, value_columns] = *class_of(problem);
-    return attention_shared_bytes(columns, value_columns);
+    bool const has_terms = problem.has_terms();
+    if (problem.is_backward) return gradient_shared_bytes(columns, gradient_queries(columns, has_terms));
+    return attention_shared_bytes(columns, value_columns, attention_warpgroups(columns, has_terms));
 }
 
-KernelChain attention_chain(AttentionGraph graph, DeviceFacts const& device) {
-    KernelChain chain;
-    chain.info = {
+static plan::EngineInfo info_of(AttentionKernelProblem const& problem) {
+    plan::EngineInfo info{
         .name = kAttentionEngine,
         .behavior_notes = {BehaviorNote_t::RUNTIME_COMPILATION, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API},
         .numerical_notes = {NumericalNote_t::TENSOR_CORE},
-        .shared_memory_bytes = shared_bytes_of(graph.problem)};
-    auto make = [problem = std::move(graph.problem), device](std::optional<std::string_view> stored) {
-        return stored ? load_attention(problem, device, *stored) : compile_attention(problem, device);
-    };
-    chain.kernels.push_back({std::move(make), std::move(graph.places)});
+        .workspace_bytes = workspace_of(problem).bytes,
+        .shared_memory_bytes = shared_bytes_of(problem),
+        .is_deterministic = !problem.is_backward};
+    if (!info.is_deterministic) info.numerical_notes.push_back(NumericalNote_t::NONDETERMINISTIC);
+    return info;
+}
+
+KernelChain attention_chain(AttentionGraph graph, DeviceFacts const& device) {
+    auto const problem = std::make_shared<AttentionKernelProblem const>(std::move(graph.problem));
+    KernelChain chain{.info = info_of(*problem), .reason_against = {}, .kernels = {}};
+    for (AttentionWork const work : works_of(*problem)) {
+        auto make = [problem, work, device](std::optional<std::string_view> stored) {
+            return make_kernel(*problem, work, device, stored);
+        };
+        chain.kernels.push_back({std::move(make), graph.places});
+    }
     return chain;
 }
 

@@ -1,4 +1,4 @@
-// The engine for graphs of one attention forward.
+// The engine for graphs of one attention.
 #pragma once
 
 #include "kernels/attention/attention_graph.h"

@@ -1,7 +1,10 @@
 #include "kernels/attention/attention_graph.h"
 
-#include "attention/attention_operands.h"
+#include "core/data_type.h"
+#include "core/floats.h"
 #include "expand/expand.h"
+#include "kernels/attention/score_code.h"
+#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,128 +17,223 @@ namespace {
 using attention::Port;
 
 // The graph's only operation, with the values of its operands.
-struct AttentionWork {
+struct AttentionValues {
     ir::OpGraph const& graph;
-    ir::SdpaForwardOp const& op;
+    bool is_backward;
+    ir::AttentionOptions const& options;
+    attention::OfOperation<ir::ValueId> const& operands;
+    ir::ScoreRegion const& region;
+    bool deterministic;
 
-    bool has(Port port) const { return op.operands[port] != ir::kNoValue; }
+    bool has(Port port) const { return operands[port] != ir::kNoValue; }
     bool has_any(std::initializer_list<Port> ports) const {
         return std::ranges::any_of(ports, [&](Port port) { return has(port); });
     }
-    ir::Value const& value(Port port) const { return graph.value(op.operands[port]); }
+    ir::Value const& value(Port port) const { return graph.value(operands[port]); }
     // Whether there is memory of the caller's for a result.
     bool makes(Port port) const { return has(port) && value(port).role == ir::Role::Output; }
+    // Whether a kernel has the operand.
+    bool uses(Port port) const {
+        if (!has(port)) return false;
+        ir::Role const role = value(port).role;
+        return role == ir::Role::Input || role == ir::Role::Output;
+    }
 };
+
+std::optional<AttentionValues> values_of(ir::OpGraph const& graph) {
+    if (graph.ops().size() != 1) return {};
+    ir::OpBody const& body = graph.ops().front().body;
+    if (auto const* const op = std::get_if<ir::SdpaForwardOp>(&body)) {
+        return AttentionValues{graph, false, op->options, op->operands, op->region, false};
+    }
+    if (auto const* const op = std::get_if<ir::SdpaBackwardOp>(&body)) {
+        return AttentionValues{graph, true, op->options, op->operands, op->region, op->deterministic};
+    }
+    return {};
+}
 
 // --- Conditions, each with the reason why a graph is refused
 
 // A number that the graph holds.
-std::optional<float> scale_of(AttentionWork const& work) {
-    if (!work.has(Port::AttnScale)) return work.op.options.scale_value.value_or(1.0f);
-    ir::Value const& scale = work.value(Port::AttnScale);
+std::optional<float> scale_of(AttentionValues const& values) {
+    if (!values.has(Port::AttnScale)) return static_cast<float>(values.options.scale_value.value_or(1.0));
+    ir::Value const& scale = values.value(Port::AttnScale);
     if (scale.role != ir::Role::Constant || scale.type != DataType_t::FLOAT) return {};
     return std::bit_cast<float>(static_cast<std::uint32_t>(scale.constant.bits));
 }
-std::string scale_reason(AttentionWork const& work) {
-    return scale_of(work) ? "" : "it needs attn_scale as a number of the graph, not as a tensor";
+std::string scale_reason(AttentionValues const& values) {
+    return scale_of(values) ? "" : "it needs attn_scale as a number of the graph, not as a tensor";
 }
 
-std::string dropout_reason(AttentionWork const& work) {
-    bool const drops = work.op.options.dropout_probability || work.has_any({Port::DropoutMask, Port::RngDump});
+std::string dropout_reason(AttentionValues const& values) {
+    bool const drops = values.options.dropout_probability || values.has_any({Port::DropoutMask, Port::RngDump});
     return drops ? "it has no dropout" : "";
 }
 
-std::string page_reason(AttentionWork const& work) {
-    return work.has_any({Port::PageTableK, Port::PageTableV}) ? "it supports no pages" : "";
+std::string page_reason(AttentionValues const& values) {
+    return values.has_any({Port::PageTableK, Port::PageTableV}) ? "it supports no pages" : "";
 }
 
-std::string ragged_reason(AttentionWork const& work) {
-    bool is_ragged = false;
-    for (ir::Value const& value : work.graph.values()) is_ragged = is_ragged || value.ragged;
-    return is_ragged ? "it supports no packed sequences, which have ragged offsets" : "";
+std::string block_mask_reason(AttentionValues const& values) {
+    return values.has(Port::BlockMask) ? "it supports no block mask" : "";
 }
 
-std::string term_reason(AttentionWork const& work) {
-    bool const has_terms = work.has_any({Port::Bias, Port::SinkToken}) || work.op.options.alibi || work.op.region;
-    return has_terms ? "it adds no bias, ALiBi mask or sink to scores, and runs no score modifier" : "";
+std::string sink_reason(AttentionValues const& values) {
+    if (values.has(Port::DSinkToken)) return "it makes no gradient of the sink token";
+    bool const is_legal = !values.has(Port::SinkToken) || values.is_backward ||
+                          (values.value(Port::SinkToken).type == DataType_t::FLOAT &&
+                           (values.value(Port::SinkToken).dim[1] == 1 || values.value(Port::SinkToken).stride[1] == 1));
+    return is_legal ? "" : "it needs a sink token of FLOAT, its numbers one after the other";
 }
 
-std::string block_mask_reason(AttentionWork const& work) {
-    return work.has(Port::BlockMask) ? "it supports no block mask" : "";
-}
-
-std::string result_reason(AttentionWork const& work) {
-    if (work.makes(Port::Max) || work.makes(Port::SumExp)) return "it makes no Max and no Sum_exp";
-    if (!work.makes(Port::O)) return "it needs O as an output";
-    if (!work.makes(Port::Stats)) return "";
-    bool const is_natural = !work.op.options.stats_in_base_2 && work.value(Port::Stats).type == DataType_t::FLOAT;
+std::string result_reason(AttentionValues const& values) {
+    if (values.makes(Port::Max) || values.makes(Port::SumExp)) return "it makes no Max and no Sum_exp";
+    for (Port const port : {Port::O, Port::DQ, Port::DK, Port::DV}) {
+        bool const is_result = values.has(port) && (port != Port::O || !values.is_backward);
+        if (is_result && !values.makes(port)) return "it needs its results as outputs";
+    }
+    if (!values.uses(Port::Stats)) return "";
+    bool const is_natural = !values.options.stats_in_base_2 && values.value(Port::Stats).type == DataType_t::FLOAT;
     return is_natural ? "" : "it needs Stats of FLOAT, and natural logarithms in it";
 }
 
-bool has_lengths(AttentionWork const& work, Port port) { return work.op.options.padding && work.has(port); }
+std::string determinism_reason(AttentionValues const& values) {
+    return values.deterministic ? "it adds up gradients of queries in any order" : "";
+}
 
-std::string length_reason(AttentionWork const& work) {
+ir::Value const& source_of(AttentionValues const& values, ir::Value const& lengths) {
+    return lengths.steps_of != ir::kNoValue ? values.graph.value(lengths.steps_of) : lengths;
+}
+
+std::string length_reason(AttentionValues const& values) {
+    if (!values.options.padding) return "";
     for (Port const port : {Port::SeqLenQ, Port::SeqLenKv}) {
-        if (!has_lengths(work, port)) continue;
-        ir::Value const& lengths = work.value(port);
-        bool const is_legal = lengths.role == ir::Role::Input && lengths.type == DataType_t::INT32 &&
-                              (lengths.dim[0] == 1 || lengths.stride[0] == 1);
-        if (!is_legal) return "it needs lengths of INT32 one after the other, and not as sums";
+        if (!values.has(port)) continue;
+        ir::Value const& lengths = source_of(values, values.value(port));
+        bool const is_legal = lengths.role == ir::Role::Input && (lengths.dim[0] == 1 || lengths.stride[0] == 1);
+        if (!is_legal) return "it needs lengths one after the other";
     }
     return "";
 }
 
-constexpr auto kConditions = {scale_reason, dropout_reason,    page_reason,   ragged_reason,
-                              term_reason,  block_mask_reason, result_reason, length_reason};
-
-// --- From the operation to the kernel
-
-Operand operand_of(AttentionWork const& work, Port port) {
-    ir::Value const& value = work.value(port);
-    return {value.type, value.dim, value.stride};
+std::string offset_reason(AttentionValues const& values) {
+    for (attention::Operand const& row : attention::kOperands) {
+        if (!attention::is_of_operation(row) || !values.uses(row.port) || !values.value(row.port).ragged) continue;
+        if (!attention::has_vectors(row) && row.port != Port::Stats)
+            return "it supports no packed tensors but those of rows";
+        ir::Value const& offsets = values.graph.value(values.value(row.port).ragged.offset);
+        if (offsets.role != ir::Role::Input || offsets.stride[0] != 1)
+            return "it needs ragged offsets one after the other";
+    }
+    return "";
 }
 
-AttentionKernelProblem problem_of(AttentionWork const& work) {
-    ir::AttentionOptions const& options = work.op.options;
-    AttentionKernelProblem problem;
-    problem.queries = operand_of(work, Port::Q);
-    problem.keys = operand_of(work, Port::K);
-    problem.values = operand_of(work, Port::V);
-    problem.output = operand_of(work, Port::O);
-    if (work.makes(Port::Stats)) problem.stats = operand_of(work, Port::Stats);
-    problem.has_query_lengths = has_lengths(work, Port::SeqLenQ);
-    problem.has_key_lengths = has_lengths(work, Port::SeqLenKv);
-    // The graph's bound counts the diagonal.
-    if (options.left_bound) problem.left = *options.left_bound - 1;
-    problem.right = options.right_bound;
-    problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
-    problem.scale = scale_of(work).value_or(1.0f);
-    return problem;
-}
+constexpr auto kConditions = {scale_reason,  dropout_reason,     page_reason,   block_mask_reason, sink_reason,
+                              result_reason, determinism_reason, length_reason, offset_reason};
 
-std::vector<KernelPlace> places_of(AttentionWork const& work, AttentionKernelProblem const& problem) {
-    std::vector<Port> ports{Port::Q, Port::K, Port::V, Port::O};
-    if (problem.stats) ports.push_back(Port::Stats);
-    if (problem.has_query_lengths) ports.push_back(Port::SeqLenQ);
-    if (problem.has_key_lengths) ports.push_back(Port::SeqLenKv);
-    std::vector<KernelPlace> places;
-    places.reserve(ports.size());
-    for (Port const port : ports) places.push_back({.uid = work.value(port).uid});
-    return places;
-}
+// --- From the operation to the kernels
 
-// The copy engine needs matrices at multiples of 16 bytes.
-plan::PackLayout layout_of(nodes::ValidatedGraph const& graph, AttentionWork const& work) {
-    plan::PackLayout layout = plan::make_pack_layout(graph.spec(), work.graph);
-    layout.host_memory = plan::HostMemory::ScalarsByValue;
-    for (Port const port : {Port::Q, Port::K, Port::V, Port::O}) {
-        if (auto const number = layout.slot_of(work.value(port).uid)) {
-            plan::Slot& slot = layout.slots[*number];
-            slot.alignment = std::max(slot.alignment, attention::kMatrixAlignment);
+class Reader {
+   public:
+    Reader(nodes::ValidatedGraph const& graph, AttentionValues const& values) : graph_(graph), values_(values) {}
+
+    Result<AttentionGraph> run() {
+        read_operands();
+        read_lengths();
+        read_offsets();
+        read_options();
+        SDPA_GRAPH_TRY(read_modifier());
+        read_.layout = layout();
+        return std::move(read_);
+    }
+
+   private:
+    std::size_t add_place(ir::Value const& value) {
+        read_.places.push_back({.uid = value.uid});
+        return read_.places.size() - 1;
+    }
+    PlacedOperand placed(ir::Value const& value) { return {{value.type, value.dim, value.stride}, add_place(value)}; }
+
+    void read_operands() {
+        for (attention::Operand const& row : attention::kOperands) {
+            bool const is_operand =
+                attention::is_of_operation(row) && values_.uses(row.port) && !attention::is_length(row);
+            bool const is_read_in_forward_alone = row.port == Port::SinkToken && values_.is_backward;
+            if (!is_operand || is_read_in_forward_alone) continue;
+            read_.problem.operands[row.port] = placed(values_.value(row.port));
         }
     }
-    return layout;
-}
+
+    void read_lengths() {
+        if (!values_.options.padding) return;
+        read_.problem.query_lengths = lengths_of(Port::SeqLenQ);
+        read_.problem.key_lengths = lengths_of(Port::SeqLenKv);
+    }
+    std::optional<SequenceLengths> lengths_of(Port port) {
+        if (!values_.has(port)) return {};
+        ir::Value const& source = source_of(values_, values_.value(port));
+        bool const are_sums = values_.value(port).steps_of != ir::kNoValue;
+        return SequenceLengths{add_place(source), source.type == DataType_t::INT64, are_sums};
+    }
+
+    void read_offsets() {
+        for (attention::Operand const& row : attention::kOperands) {
+            if (!attention::is_of_operation(row) || !read_.problem.has(row.port)) continue;
+            ir::Ragged const& ragged = values_.value(row.port).ragged;
+            if (!ragged) continue;
+            ir::Value const& offsets = values_.graph.value(ragged.offset);
+            read_.problem.packed[row.port] =
+                PackedOffsets{add_place(offsets), ragged.multiplier, offsets.type == DataType_t::INT64};
+        }
+    }
+
+    void read_options() {
+        ir::AttentionOptions const& options = values_.options;
+        AttentionKernelProblem& problem = read_.problem;
+        problem.is_backward = values_.is_backward;
+        // The graph's bound counts the diagonal.
+        if (options.left_bound) problem.left = *options.left_bound - 1;
+        problem.right = options.right_bound;
+        problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+        problem.has_alibi = options.alibi;
+        problem.scale = scale_of(values_).value_or(1.0f);
+    }
+
+    error_t read_modifier() {
+        if (!values_.region) return {};
+        ScoreCode code;
+        SDPA_GRAPH_TRY(score_code(values_.graph, values_.region).move_to(code));
+        read_.problem.score_code = std::move(code.text);
+        for (ir::ValueId const id : code.tensors)
+            read_.problem.score_tensors.push_back(placed(values_.graph.value(id)));
+        for (ir::ValueId const id : code.numbers)
+            read_.problem.score_numbers.push_back(number_of(values_.graph.value(id)));
+        return {};
+    }
+    static std::uint32_t number_of(ir::Value const& value) {
+        double const number = core::load(value.constant.type, &value.constant.bits, 0);
+        if (value.type == DataType_t::INT32) return static_cast<std::uint32_t>(static_cast<std::int32_t>(number));
+        return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    }
+
+    // The copy engine needs matrices at multiples of 16 bytes.
+    plan::PackLayout layout() const {
+        plan::PackLayout layout = plan::make_pack_layout(graph_.spec(), values_.graph);
+        layout.host_memory = plan::HostMemory::ScalarsByValue;
+        for (attention::Operand const& row : attention::kOperands) {
+            if (!attention::is_of_operation(row) || !attention::has_vectors(row) || !values_.uses(row.port)) continue;
+            if (auto const number = layout.slot_of(values_.value(row.port).uid)) {
+                plan::Slot& slot = layout.slots[*number];
+                slot.alignment = std::max(slot.alignment, attention::kMatrixAlignment);
+            }
+        }
+        return layout;
+    }
+
+    nodes::ValidatedGraph const& graph_;
+    AttentionValues const& values_;
+    AttentionGraph read_;
+};
 
 error_t refusal(std::vector<std::string> const& reasons) {
     std::string text;
@@ -145,33 +243,40 @@ error_t refusal(std::vector<std::string> const& reasons) {
 
 }  // namespace
 
-bool is_attention_forward(nodes::ValidatedGraph const& graph) {
-    auto const& nodes = graph.spec().nodes;
-    return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward;
+bool is_attention(nodes::ValidatedGraph const& graph) {
+    auto const is_one = [](nodes::Node const& node) {
+        return node.kind() == nodes::NodeKind::SdpaForward || node.kind() == nodes::NodeKind::SdpaBackward;
+    };
+    return std::ranges::count_if(graph.spec().nodes, is_one) == 1;
 }
 
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device) {
     expand::TargetAbilities abilities;
     abilities.fused_attention = expand::TargetAbilities::Fused::Preferred;
+    abilities.fused_modifiers = true;
     auto const op_graph = expand::expand(graph, abilities);
     if (op_graph.is_bad()) return op_graph.error();
-    auto const& ops = op_graph.value().ops();
-    auto const* const op = ops.size() == 1 ? std::get_if<ir::SdpaForwardOp>(&ops.front().body) : nullptr;
-    if (op == nullptr) {
+    auto const values = values_of(op_graph.value());
+    if (!values) {
         return refusal(
-            {"it runs attention as one operation, which 8-bit attention and the implementation COMPOSITE "
-             "are not"});
+            {"it runs attention as one operation, which 8-bit attention, the implementation COMPOSITE and "
+             "score modifiers with other nodes than pointwise ones are not"});
     }
-    AttentionWork const work{op_graph.value(), *op};
-    AttentionKernelProblem problem = problem_of(work);
-    std::vector<std::string> reasons = reasons_against(problem, device);
+    std::vector<std::string> reasons;
     for (auto const condition : kConditions) {
-        std::string reason = condition(work);
+        std::string reason = condition(*values);
         if (!reason.empty()) reasons.push_back(std::move(reason));
     }
+    AttentionGraph read;
+    auto const failure = Reader(graph, *values).run().move_to(read);
+    if (failure.is_bad()) reasons.push_back(failure.err_msg);
+    else std::ranges::move(reasons_against(read.problem, device), std::back_inserter(reasons));
     if (!reasons.empty()) return refusal(reasons);
-    std::vector<KernelPlace> places = places_of(work, problem);
-    return AttentionGraph{std::move(problem), std::move(places), layout_of(graph, work)};
+    if (workspace_of(read.problem).bytes > 0) {
+        read.problem.workspace_pointer = read.places.size();
+        read.places.push_back({.is_in_workspace = true});
+    }
+    return read;
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -1,11 +1,10 @@
-// Graphs of one attention forward as a kernel.
+// Graphs of one attention, forward or backward, as kernels.
 #pragma once
 
 #include "kernels/attention/attention_kernel.h"
 #include "kernels/launch/kernel_chain.h"
 #include "nodes/validation/validate.h"
 
-#include <string>
 #include <vector>
 
 namespace cudnn_frontend::kernels {
@@ -16,9 +15,9 @@ struct AttentionGraph {
     plan::PackLayout layout;
 };
 
-bool is_attention_forward(nodes::ValidatedGraph const& graph);
+bool is_attention(nodes::ValidatedGraph const& graph);
 
-// Such a graph for a device. An error with every reason why the kernel does not compute it.
+// Such a graph for a device. An error with every reason why the kernels do not compute it.
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device);
 
 }  // namespace cudnn_frontend::kernels

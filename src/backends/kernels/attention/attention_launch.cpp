@@ -1,16 +1,17 @@
 #include "kernels/attention/attention_launch.h"
 
+#include "core/data_type.h"
+
 #include <algorithm>
 #include <bit>
-#include <cstdint>
+#include <span>
 
 namespace cudnn_frontend::kernels {
 namespace {
 
-constexpr std::int64_t kElementBytes = 2;
-constexpr float kLog2OfE = 1.4426950408889634f;
+using attention::Port;
 
-// The part of the L2 cache for the keys and values that blocks read at the same time.
+// The part of the L2 cache for the rows that blocks read at the same time.
 constexpr std::int64_t kSectionBytes = std::int64_t{24} << 20;
 
 // A bound without a number. Sums with places of rows fit 32 bits.
@@ -20,90 +21,317 @@ int bound_of(std::optional<std::int64_t> bound) {
     return static_cast<int>(std::clamp(bound.value_or(kNoBound), -kNoBound, kNoBound));
 }
 
-// A stride of a dim of 1 means nothing, but the copy engine needs one that is legal.
-cuda::BoxedTensor boxed(Operand const& operand, int box_rows) {
-    core::Dims const &dims = operand.dims, &strides = operand.strides;
+std::int64_t tiles_of(std::int64_t rows, int rows_of_tile) { return (rows + rows_of_tile - 1) / rows_of_tile; }
+
+// --- Code
+
+CodeName code_of(AttentionKernelProblem const& problem, char const* source, std::vector<std::string> functions) {
+    auto const [columns, value_columns] = *class_of(problem);
+    CodeName name{source, std::move(functions), {}, {90, true}, problem.score_code};
+    name.defines = {std::string("X=") + element_name(problem.operand(attention::Q).type),
+                    "COLUMNS_OF_KEYS=" + std::to_string(columns)};
+    if (!problem.is_backward) name.defines.push_back("COLUMNS_OF_VALUES=" + std::to_string(value_columns));
+    if (problem.has(attention::Bias)) {
+        name.defines.push_back(std::string("BIAS=") + element_name(problem.operand(attention::Bias).type));
+    }
+    if (problem.has_alibi) name.defines.push_back("HAS_ALIBI");
+    if (!problem.score_code.empty()) name.defines.push_back("HAS_REGION");
+    return name;
+}
+
+CodeName gradient_code(AttentionKernelProblem const& problem) {
+    return code_of(problem, "attention_gradients",
+                   {"attention_gradient_start", "attention_gradients", "attention_gradient_end"});
+}
+
+// --- What several kernels have
+
+Sequences sequences_of(AttentionKernelProblem const& problem) {
+    Sequences sequences{};
+    sequences.batches = static_cast<int>(problem.batches());
+    sequences.heads = static_cast<int>(problem.heads());
+    sequences.heads_of_key_head = static_cast<int>(problem.heads() / problem.key_heads());
+    sequences.query_rows = static_cast<int>(problem.queries());
+    sequences.key_rows = static_cast<int>(problem.keys());
+    sequences.band = {bound_of(problem.left), bound_of(problem.right), problem.is_bottom_right};
+    return sequences;
+}
+
+// A power of two: the heads whose rows of that many bytes fit the cache.
+TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t bytes_of_head) {
+    std::int64_t const fitting = std::clamp<std::int64_t>(kSectionBytes / bytes_of_head, 1, heads);
+    TileOrder order{};
+    order.tiles = static_cast<int>(tiles);
+    order.heads_of_section = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(fitting)));
+    order.count = static_cast<int>(tiles * heads);
+    return order;
+}
+
+std::int64_t row_bytes(PlacedOperand const& matrix) { return matrix.dims[3] * core::size_of(matrix.type); }
+
+// The tensor, or one entry of it where sequences are packed. A stride of a dim of 1 means nothing, but the copy engine
+// needs a legal one.
+cuda::BoxedTensor boxed(AttentionKernelProblem const& problem, Port port, int box_rows) {
+    PlacedOperand const& matrix = problem.operand(port);
+    core::Dims const &dims = matrix.dims, &strides = matrix.strides;
     auto const stride = [&](std::size_t dim) {
-        return static_cast<std::uint64_t>(kElementBytes * (dims[dim] > 1 ? strides[dim] : dims[3]));
+        std::int64_t const elements = dims[dim] > 1 ? strides[dim] : dims[3];
+        return static_cast<std::uint64_t>(core::size_of(matrix.type) * elements);
     };
     auto const size = [&](std::size_t dim) { return static_cast<std::uint64_t>(dims[dim]); };
-    return {operand.type,
-            {size(3), size(2), size(1), size(0)},
+    return {matrix.type,
+            {size(3), size(2), size(1), problem.is_packed() ? 1 : size(0)},
             {stride(2), stride(1), stride(0)},
             static_cast<std::uint32_t>(box_rows)};
 }
 
-// A power of two: the query heads whose keys and values fit the cache.
-std::int64_t heads_of_section(AttentionKernelProblem const& problem) {
-    std::int64_t const bytes_of_key_head =
-        problem.keys.dims[2] * (problem.keys.dims[3] + problem.values.dims[3]) * kElementBytes;
-    std::int64_t const key_heads = std::max<std::int64_t>(1, kSectionBytes / bytes_of_key_head);
-    std::int64_t const group = problem.heads() / problem.keys.dims[1];
-    std::int64_t const heads = std::min(key_heads * group, problem.batches() * problem.heads());
-    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+constexpr int kStoredRows = 16;  // a warp's
+
+// The rows of a tensor's boxes.
+int box_rows(AttentionKernelProblem const& problem, Port port) {
+    int const columns = class_of(problem)->columns;
+    bool const has_keys = port == attention::K || port == attention::V;
+    if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
+    if (problem.is_backward) return has_keys ? kGradientKeys : gradient_queries(columns, problem.has_terms());
+    return has_keys ? tile_keys(columns) : tile_queries(attention_warpgroups(columns, problem.has_terms()));
 }
 
-TileOrder order_of(AttentionKernelProblem const& problem, int rows_of_tile) {
-    std::int64_t const tiles = (problem.queries.dims[2] + rows_of_tile - 1) / rows_of_tile;
-    TileOrder order{};
-    order.tiles = static_cast<int>(tiles);
-    order.heads_of_section = static_cast<int>(heads_of_section(problem));
-    order.count = static_cast<int>(tiles * problem.batches() * problem.heads());
-    order.is_backwards = problem.right && !problem.left;
-    return order;
+template <class Map, std::size_t COUNT>
+error_t bind_maps(AttentionKernelProblem const& problem, AttentionPointers const& from, Map (&maps)[COUNT]) {
+    std::size_t next = 0;
+    for (Port const port : mapped_ports(problem)) {
+        void* const start = from.at(problem.operand(port).pointer);
+        SDPA_GRAPH_TRY(from.encode(boxed(problem, port, box_rows(problem, port)), start).move_to(maps[next++]));
+    }
+    return {};
 }
+
+template <class T>
+T* in_workspace(AttentionKernelProblem const& problem, AttentionPointers const& from, std::int64_t offset) {
+    return reinterpret_cast<T*>(static_cast<std::byte*>(from.at(*problem.workspace_pointer)) + offset);
+}
+
+void bind(AttentionKernelProblem const& problem, AttentionPointers const& from, Sequences& to) {
+    auto const bind_lengths = [&](std::optional<SequenceLengths> const& lengths, std::int64_t in_one_form,
+                                  int const*& at) {
+        if (!lengths) return;
+        at = problem.needs_entries() ? in_workspace<int>(problem, from, in_one_form)
+                                     : static_cast<int const*>(from.at(lengths->pointer));
+    };
+    AttentionWorkspace const workspace = workspace_of(problem);
+    bind_lengths(problem.query_lengths, workspace.query_lengths, to.query_lengths);
+    bind_lengths(problem.key_lengths, workspace.key_lengths, to.key_lengths);
+}
+
+EntryMaps entry_maps(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    if (!problem.is_packed()) return {};
+    return {in_workspace<TensorMap>(problem, from, workspace_of(problem).maps),
+            static_cast<int>(mapped_ports(problem).size())};
+}
+
+EntryOffsets entry_offsets(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port) {
+    if (!problem.packed[port]) return {};
+    std::vector<Port> const ports = packed_ports(problem);
+    auto const number = std::ranges::find(ports, port) - ports.begin();
+    return {in_workspace<long long>(problem, from, workspace_of(problem).offsets) + number,
+            static_cast<int>(ports.size())};
+}
+
+Rows rows_of(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port) {
+    PlacedOperand const& matrix = problem.operand(port);
+    return {from.at(matrix.pointer), matrix.strides[0], matrix.strides[1], matrix.strides[2],
+            entry_offsets(problem, from, port)};
+}
+
+RowNumbers stats_of(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    if (!problem.has(attention::Stats)) return {};
+    PlacedOperand const& stats = problem.operand(attention::Stats);
+    return {static_cast<float*>(from.at(stats.pointer)), stats.strides[0], stats.strides[1], stats.strides[2],
+            entry_offsets(problem, from, attention::Stats)};
+}
+
+// Dims of 1 are shared.
+ScoreNumbers score_numbers_of(PlacedOperand const& operand, AttentionPointers const& from) {
+    auto const stride = [&](std::size_t dim) { return operand.dims[dim] > 1 ? operand.strides[dim] : 0; };
+    bool const are_pairs = stride(3) == 1 && stride(0) % 2 == 0 && stride(1) % 2 == 0 && stride(2) % 2 == 0;
+    return {from.at(operand.pointer), stride(0), stride(1), stride(2), stride(3), are_pairs};
+}
+
+template <class Arguments>
+void bind_terms(AttentionKernelProblem const& problem, AttentionPointers const& from, Arguments& to) {
+    if (problem.has(attention::Bias)) to.bias = score_numbers_of(problem.operand(attention::Bias), from);
+    for (std::size_t i = 0; i < problem.score_tensors.size(); ++i) {
+        to.inputs.tensors[i] = score_numbers_of(problem.score_tensors[i], from);
+    }
+}
+
+template <class Arguments>
+void set_scores(AttentionKernelProblem const& problem, Arguments& arguments) {
+    arguments.scale = problem.scale;
+    arguments.scale_as_power = problem.scale * kLog2OfE;
+    std::ranges::copy(problem.score_numbers, arguments.inputs.numbers);
+}
+
+QueryTiles query_tiles(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    AttentionWorkspace const workspace = workspace_of(problem);
+    int const rows_of_tile = gradient_queries(class_of(problem)->columns, problem.has_terms());
+    return {in_workspace<float>(problem, from, workspace.statistics),
+            in_workspace<float>(problem, from, workspace.sums),
+            static_cast<int>(tiles_of(problem.queries(), rows_of_tile))};
+}
+
+std::int64_t heads_of_all(AttentionKernelProblem const& problem) { return problem.batches() * problem.heads(); }
 
 }  // namespace
 
-std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
-    auto const holds = [&](AttentionClass const& candidate) {
-        return problem.queries.dims[3] <= candidate.columns && problem.values.dims[3] <= candidate.value_columns;
-    };
-    auto const found = std::ranges::find_if(kAttentionClasses, holds);
-    return found == kAttentionClasses.end() ? std::nullopt : std::optional(*found);
-}
+// --- Entries
 
-AttentionLaunch attention_launch(AttentionKernelProblem const& problem, int multiprocessors) {
-    constexpr int kStoredRows = 16;  // a warp's
-    auto const [columns, value_columns] = *class_of(problem);
-    AttentionLaunch launch;
-    AttentionArguments& arguments = launch.arguments;
-    arguments.batches = static_cast<int>(problem.batches());
-    arguments.heads = static_cast<int>(problem.heads());
-    arguments.heads_of_key_head = static_cast<int>(problem.heads() / problem.keys.dims[1]);
-    arguments.query_rows = static_cast<int>(problem.queries.dims[2]);
-    arguments.key_rows = static_cast<int>(problem.keys.dims[2]);
-    arguments.band = {bound_of(problem.left), bound_of(problem.right), problem.is_bottom_right};
-    arguments.scale = problem.scale * kLog2OfE;
-    arguments.order = order_of(problem, tile_queries(columns));
-    launch.blocks = static_cast<unsigned>(std::min(multiprocessors, arguments.order.count));
-    launch.threads = static_cast<unsigned>(attention_threads(columns));
-    launch.shared_bytes = static_cast<unsigned>(attention_shared_bytes(columns, value_columns));
-    launch.queries = boxed(problem.queries, tile_queries(columns));
-    launch.keys = boxed(problem.keys, tile_keys(columns));
-    launch.values = boxed(problem.values, tile_keys(columns));
-    launch.output = boxed(problem.output, kStoredRows);
+AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem) {
+    AttentionLaunch<EntryArguments> launch;
+    launch.code = {"attention_entries", {"attention_entries"}, {}, {90, true}};
+    launch.blocks = static_cast<unsigned>(tiles_of(problem.batches(), kEntriesOfBlock));
+    launch.threads = kEntryThreads;
+    launch.shared_bytes = kEntriesOfBlock * sizeof(TensorMap);
+    launch.arguments.batches = static_cast<int>(problem.batches());
     return launch;
 }
 
-void bind(AttentionKernelProblem const& problem, AttentionArguments& arguments, Pointers pointers) {
-    constexpr std::size_t kBoxedTensors = 4;
-    std::size_t next = kBoxedTensors;
-    if (problem.stats) {
-        core::Dims const& strides = problem.stats->strides;
-        arguments.stats = {static_cast<float*>(pointers[next++]), strides[0], strides[1], strides[2]};
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, EntryArguments& to) {
+    AttentionWorkspace const workspace = workspace_of(problem);
+    auto const lengths_of = [&](std::optional<SequenceLengths> const& lengths, std::int64_t result) -> LengthSource {
+        if (!lengths) return {};
+        return {from.at(lengths->pointer), lengths->is_wide, lengths->are_sums,
+                in_workspace<int>(problem, from, result)};
+    };
+    to.query_lengths = lengths_of(problem.query_lengths, workspace.query_lengths);
+    to.key_lengths = lengths_of(problem.key_lengths, workspace.key_lengths);
+    if (!problem.is_packed()) return {};
+    to.map_count = static_cast<int>(mapped_ports(problem).size());
+    to.maps = in_workspace<TensorMap>(problem, from, workspace.maps);
+    to.offsets = in_workspace<long long>(problem, from, workspace.offsets);
+    for (Port const port : packed_ports(problem)) {
+        PlacedOperand const& operand = problem.operand(port);
+        PackedOffsets const& offsets = *problem.packed[port];
+        EntryTensor& tensor = to.tensors[to.tensor_count];
+        tensor.start = static_cast<unsigned char*>(from.at(operand.pointer));
+        tensor.offsets = from.at(offsets.pointer);
+        tensor.elements_of_offset = offsets.elements_of_offset;
+        tensor.is_wide = offsets.is_wide;
+        tensor.element_bytes = static_cast<int>(core::size_of(operand.type));
+        tensor.has_queries = attention::has_query_rows(attention::operand(port));
+        if (to.tensor_count++ >= to.map_count) continue;
+        SDPA_GRAPH_TRY(from.encode(boxed(problem, port, box_rows(problem, port)), tensor.start).move_to(tensor.map));
     }
-    if (problem.has_query_lengths) arguments.query_lengths = static_cast<int const*>(pointers[next++]);
-    if (problem.has_key_lengths) arguments.key_lengths = static_cast<int const*>(pointers[next++]);
+    return {};
 }
 
-CodeName attention_code(AttentionKernelProblem const& problem) {
+// --- Forward
+
+AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors) {
     auto const [columns, value_columns] = *class_of(problem);
-    return {"attention_forward",
-            {"attention_forward"},
-            {std::string("X=") + element_name(problem.queries.type), "COLUMNS_OF_KEYS=" + std::to_string(columns),
-             "COLUMNS_OF_VALUES=" + std::to_string(value_columns)},
-            {90, true}};
+    int const warpgroups = attention_warpgroups(columns, problem.has_terms());
+    AttentionLaunch<AttentionArguments> launch;
+    launch.code = code_of(problem, "attention_forward", {"attention_forward"});
+    AttentionArguments& arguments = launch.arguments;
+    arguments.sequences = sequences_of(problem);
+    std::int64_t const bytes_of_key_head =
+        problem.keys() * (row_bytes(problem.operand(attention::K)) + row_bytes(problem.operand(attention::V)));
+    std::int64_t const group = problem.heads() / problem.key_heads();
+    arguments.order = order_of(tiles_of(problem.queries(), tile_queries(warpgroups)), heads_of_all(problem),
+                               std::max<std::int64_t>(1, bytes_of_key_head / group));
+    arguments.order.is_backwards = problem.right && !problem.left;
+    set_scores(problem, arguments);
+    // Where tiles have different numbers of keys, the device hands them out as multiprocessors become free.
+    bool const are_equal = problem.right.has_value() == problem.left.has_value() && !problem.key_lengths;
+    launch.blocks =
+        static_cast<unsigned>(are_equal ? std::min(multiprocessors, arguments.order.count) : arguments.order.count);
+    launch.threads = static_cast<unsigned>(attention_threads(warpgroups));
+    launch.shared_bytes = static_cast<unsigned>(attention_shared_bytes(columns, value_columns, warpgroups));
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, AttentionArguments& to) {
+    SDPA_GRAPH_TRY(bind_maps(problem, from, to.maps));
+    to.entries = entry_maps(problem, from);
+    bind(problem, from, to.sequences);
+    to.stats = stats_of(problem, from);
+    if (problem.has(attention::SinkToken)) {
+        to.sinks = static_cast<float const*>(from.at(problem.operand(attention::SinkToken).pointer));
+    }
+    bind_terms(problem, from, to);
+    return {};
+}
+
+// --- Gradients
+
+AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem) {
+    constexpr int kRowsOfBlock = kStartThreads / 32;
+    int const rows_of_tile = gradient_queries(class_of(problem)->columns, problem.has_terms());
+    AttentionLaunch<GradientStartArguments> launch;
+    launch.code = gradient_code(problem);
+    launch.arguments.sequences = sequences_of(problem);
+    launch.arguments.columns = static_cast<int>(problem.operand(attention::V).dims[3]);
+    std::int64_t const rows = tiles_of(problem.queries(), rows_of_tile) * rows_of_tile * heads_of_all(problem);
+    launch.blocks = static_cast<unsigned>(tiles_of(rows, kRowsOfBlock));
+    launch.threads = kStartThreads;
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientStartArguments& to) {
+    bind(problem, from, to.sequences);
+    to.tiles = query_tiles(problem, from);
+    to.output = rows_of(problem, from, attention::O);
+    to.output_gradient = rows_of(problem, from, attention::DO);
+    to.stats = stats_of(problem, from);
+    return {};
+}
+
+AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem) {
+    int const columns = class_of(problem)->columns;
+    AttentionLaunch<GradientArguments> launch;
+    launch.code = gradient_code(problem);
+    launch.function = 1;
+    launch.arguments.sequences = sequences_of(problem);
+    std::int64_t const group = problem.heads() / problem.key_heads();
+    // Queries, their output's gradient, and the sums in float.
+    std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
+    launch.arguments.order = order_of(tiles_of(problem.keys(), kGradientKeys), problem.batches() * problem.key_heads(),
+                                      std::max<std::int64_t>(1, problem.queries() * group * bytes_of_query));
+    set_scores(problem, launch.arguments);
+    launch.blocks = static_cast<unsigned>(launch.arguments.order.count);
+    launch.threads = kGradientThreads;
+    launch.shared_bytes =
+        static_cast<unsigned>(gradient_shared_bytes(columns, gradient_queries(columns, problem.has_terms())));
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientArguments& to) {
+    SDPA_GRAPH_TRY(bind_maps(problem, from, to.maps));
+    to.entries = entry_maps(problem, from);
+    bind(problem, from, to.sequences);
+    to.tiles = query_tiles(problem, from);
+    bind_terms(problem, from, to);
+    return {};
+}
+
+AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem const& problem) {
+    int const rows_of_tile = gradient_queries(class_of(problem)->columns, problem.has_terms());
+    AttentionLaunch<GradientEndArguments> launch;
+    launch.code = gradient_code(problem);
+    launch.function = 2;
+    launch.arguments.sequences = sequences_of(problem);
+    launch.arguments.columns = static_cast<int>(problem.operand(attention::Q).dims[3]);
+    launch.arguments.scale = problem.scale;
+    launch.blocks = static_cast<unsigned>(tiles_of(problem.queries(), rows_of_tile) * heads_of_all(problem));
+    launch.threads = kEndThreads;
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientEndArguments& to) {
+    bind(problem, from, to.sequences);
+    to.tiles = query_tiles(problem, from);
+    to.query_gradient = rows_of(problem, from, attention::DQ);
+    return {};
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -2,38 +2,42 @@
 #pragma once
 
 #include "cuda/tensor_map.h"
-#include "kernels/attention/attention_kernel.h"
+#include "kernels/attention/attention_problem.h"
+#include "kernels/device/attention/attention_arguments.h"
 #include "kernels/launch/code.h"
-
-#include <array>
-#include <optional>
 
 namespace cudnn_frontend::kernels {
 
-// The columns that code is compiled for: those of queries and keys, and those of values. Tensors may have fewer, in
-// whose place the copy engine puts zeros.
-struct AttentionClass {
-    int columns, value_columns;
-};
-inline constexpr std::array kAttentionClasses = {AttentionClass{64, 64}, AttentionClass{128, 128},
-                                                 AttentionClass{192, 128}, AttentionClass{256, 256}};
-
-// The smallest class; nothing for more columns than any has.
-std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
-
-// A launch without its pointers, and so without the copy engine's forms of the tensors.
+// A launch without its pointers.
+template <class Arguments>
 struct AttentionLaunch {
-    AttentionArguments arguments{};
-    cuda::BoxedTensor queries, keys, values, output;
+    CodeName code;
+    std::size_t function = 0;  // of the code's
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
+    Arguments arguments{};
 };
 
-// For a problem without a reason against it.
-AttentionLaunch attention_launch(AttentionKernelProblem const& problem, int multiprocessors);
+// The source of the addresses in arguments.
+struct AttentionPointers {
+    Pointers pointers;
+    Result<TensorMap> (*encode)(cuda::BoxedTensor const& tensor, void* start);
 
-// Puts in the pointers except those of the copy engine's tensors, which are the first four.
-void bind(AttentionKernelProblem const& problem, AttentionArguments& arguments, Pointers pointers);
+    void* at(std::size_t number) const { return pointers[number]; }
+};
 
-CodeName attention_code(AttentionKernelProblem const& problem);
+// For problems without a reason against them. Forward is one kernel, backward three; another one is before either where
+// the problem needs_entries().
+AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors);
+AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem const& problem);
+
+// Puts the addresses in.
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, EntryArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, AttentionArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientStartArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientEndArguments& to);
 
 }  // namespace cudnn_frontend::kernels

@@ -23,7 +23,9 @@ Result<cuda::CompiledCode> compile(CodeName const& name) {
     if (nvrtc.is_bad()) return nvrtc.error();
     std::string const file = name.source + ".cu";
     auto const source = std::ranges::find(kDeviceSources, file, &cuda::SourceFile::name);
-    return cuda::compile(*nvrtc.value(), *source, kDeviceSources, name.defines, name.architecture);
+    std::vector<cuda::SourceFile> headers(std::begin(kDeviceSources), std::end(kDeviceSources));
+    if (!name.score_code.empty()) headers.push_back({"score_code.cuh", name.score_code.c_str()});
+    return cuda::compile(*nvrtc.value(), *source, headers, name.defines, name.architecture);
 }
 
 // A driver loads the code that its own and older releases of NVRTC compile. Without a driver it is one of the
@@ -82,7 +84,9 @@ char const* element_name(DataType_t type) {
 std::string CodeName::text() const {
     std::string text = source;
     for (std::string const& define : defines) text += " " + define;
-    return text + " " + architecture.name() + " " + SDPA_GRAPH_DEVICE_DIGEST;
+    text += " " + architecture.name() + " " + SDPA_GRAPH_DEVICE_DIGEST;
+    for (char const letter : score_code) text += letter == '\n' ? ' ' : letter;
+    return text;
 }
 
 Result<CUkernel> Code::function(std::size_t number) const {

@@ -22,8 +22,9 @@ struct CodeName {
     std::vector<std::string> functions;  // the kernels in it
     std::vector<std::string> defines;    // the macros it is compiled with, such as X=half
     cuda::Architecture architecture;
+    std::string score_code;  // written for a graph, the file of that name that the source includes; empty where none is
 
-    std::string text() const;  // with a digest of the sources
+    std::string text() const;  // in one line, with a digest of the sources
 };
 
 // A type of elements, as the sources call it.

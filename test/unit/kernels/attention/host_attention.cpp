@@ -5,8 +5,7 @@
 #include "unit/kernels/host/host_boxes.h"
 #include "unit/kernels/host/host_threads.h"
 
-#include <attention/attention_arguments.h>
-#include <hopper/bulk_copies.cuh>
+#include <attention/attention_tiles.cuh>
 
 #include <cstring>
 #include <stdexcept>
@@ -17,52 +16,136 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 
 }  // namespace
 
-#define CLASS columns_64
+#define SDPA_TEST_JOIN(a, b) a##_##b
+#define SDPA_TEST_NAME(a, b) SDPA_TEST_JOIN(a, b)
+
+#define CODE forward_64
 #define COLUMNS_OF_KEYS 64
 #define COLUMNS_OF_VALUES 64
-#define attention_forward attention_forward_64
-#include "attention_class.inc"
-#define CLASS columns_128
+#include "forward_code.inc"
+#define CODE forward_128
 #define COLUMNS_OF_KEYS 128
 #define COLUMNS_OF_VALUES 128
-#define attention_forward attention_forward_128
-#include "attention_class.inc"
-#define CLASS columns_192_128
+#include "forward_code.inc"
+#define CODE forward_192
 #define COLUMNS_OF_KEYS 192
 #define COLUMNS_OF_VALUES 128
-#define attention_forward attention_forward_192_128
-#include "attention_class.inc"
-#define CLASS columns_256
+#include "forward_code.inc"
+#define CODE forward_256
 #define COLUMNS_OF_KEYS 256
 #define COLUMNS_OF_VALUES 256
-#define attention_forward attention_forward_256
-#include "attention_class.inc"
+#include "forward_code.inc"
+#define CODE forward_64_terms
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define BIAS bfloat16
+#define HAS_ALIBI
+#include "forward_code.inc"
+#define CODE forward_128_bias
+#define COLUMNS_OF_KEYS 128
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#include "forward_code.inc"
+#define CODE forward_64_region
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define HAS_REGION
+#include "forward_code.inc"
+
+#define CODE gradients_64
+#define COLUMNS_OF_KEYS 64
+#include "gradient_code.inc"
+#define CODE gradients_128
+#define COLUMNS_OF_KEYS 128
+#include "gradient_code.inc"
+#define CODE gradients_64_terms
+#define COLUMNS_OF_KEYS 64
+#define BIAS bfloat16
+#define HAS_ALIBI
+#include "gradient_code.inc"
+#define CODE gradients_128_bias
+#define COLUMNS_OF_KEYS 128
+#define BIAS float
+#include "gradient_code.inc"
+#define CODE gradients_64_region
+#define COLUMNS_OF_KEYS 64
+#define HAS_REGION
+#include "gradient_code.inc"
+
+namespace entries {
+
+alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
+#include "kernels/device/attention/attention_entries.cu"
+
+}  // namespace entries
 
 namespace sdpa_test {
 namespace {
 
 namespace kernels = cudnn_frontend::kernels;
-using kernels::AttentionArguments;
+namespace attention = cudnn_frontend::attention;
 using kernels::AttentionKernelProblem;
 
 // A kernel's code, and the shared memory that it finds by its name.
+template <class Arguments>
 struct HostCode {
-    void (*thread)(AttentionArguments const&);
+    void (*thread)(Arguments const&);
     unsigned char* shared_memory;
 };
 
+enum class Options { None, Terms, FloatBias, Region };
+
+Options options_of(AttentionKernelProblem const& problem) {
+    if (!problem.score_code.empty()) return Options::Region;
+    if (!problem.has_terms()) return Options::None;
+    bool const is_float =
+        problem.has(attention::Bias) && problem.operand(attention::Bias).type == cudnn_frontend::DataType_t::FLOAT;
+    return is_float ? Options::FloatBias : Options::Terms;
+}
+
+[[noreturn]] void no_code() { throw std::logic_error("the test has no code of these columns and options"); }
+
 template <class Element>
-HostCode code_of(int columns) {
+HostCode<AttentionArguments> forward_code(int columns, Options options) {
+    switch (options) {
+        case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
+        case Options::FloatBias: return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
+        case Options::Region: return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
+        case Options::None: break;
+    }
     switch (columns) {
-        case 64: return {columns_64::run<Element>, columns_64::shared_memory};
-        case 128: return {columns_128::run<Element>, columns_128::shared_memory};
-        case 192: return {columns_192_128::run<Element>, columns_192_128::shared_memory};
-        case 256: return {columns_256::run<Element>, columns_256::shared_memory};
-        default: throw std::logic_error("no such class of columns");
+        case 64: return {forward_64::forward<Element>, forward_64::shared_memory};
+        case 128: return {forward_128::forward<Element>, forward_128::shared_memory};
+        case 192: return {forward_192::forward<Element>, forward_192::shared_memory};
+        case 256: return {forward_256::forward<Element>, forward_256::shared_memory};
+        default: no_code();
     }
 }
 
-kernels::TensorMap map_of(cudnn_frontend::cuda::BoxedTensor const& tensor, void* start) {
+// The three kernels of gradients, which share their memory's name.
+struct GradientCodes {
+    void (*start)(GradientStartArguments const&);
+    void (*gradients)(GradientArguments const&);
+    void (*end)(GradientEndArguments const&);
+    unsigned char* shared_memory;
+};
+#define SDPA_TEST_GRADIENTS(code) \
+    GradientCodes { code::start<Element>, code::gradients<Element>, code::end<Element>, code::shared_memory }
+
+template <class Element>
+GradientCodes gradient_codes(int columns, Options options) {
+    switch (options) {
+        case Options::Terms: return SDPA_TEST_GRADIENTS(gradients_64_terms);
+        case Options::FloatBias: return SDPA_TEST_GRADIENTS(gradients_128_bias);
+        case Options::Region: return SDPA_TEST_GRADIENTS(gradients_64_region);
+        case Options::None: break;
+    }
+    if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);
+    if (columns == 128) return SDPA_TEST_GRADIENTS(gradients_128);
+    no_code();
+}
+
+cudnn_frontend::Result<kernels::TensorMap> encode(cudnn_frontend::cuda::BoxedTensor const& tensor, void* start) {
     HostTensorMap map{static_cast<unsigned char*>(start), {}, {}, static_cast<int>(tensor.box_rows)};
     for (std::size_t i = 0; i < map.dims.size(); ++i) map.dims[i] = static_cast<std::int64_t>(tensor.dims[i]);
     for (std::size_t i = 0; i < map.strides.size(); ++i) map.strides[i] = static_cast<std::int64_t>(tensor.strides[i]);
@@ -71,19 +154,12 @@ kernels::TensorMap map_of(cudnn_frontend::cuda::BoxedTensor const& tensor, void*
     return bytes;
 }
 
-}  // namespace
-
-void run_on_host(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
-    bool const is_half = problem.queries.type == cudnn_frontend::DataType_t::HALF;
-    int const columns = kernels::class_of(problem)->columns;
-    HostCode const code = is_half ? code_of<half>(columns) : code_of<bfloat16>(columns);
-    kernels::AttentionLaunch launch = kernels::attention_launch(problem, multiprocessors);
+template <class Arguments>
+void run(AttentionKernelProblem const& problem, kernels::AttentionLaunch<Arguments> launch, kernels::Pointers pointers,
+         HostCode<Arguments> const& code) {
     if (launch.shared_bytes > kSharedBytes) throw std::logic_error("too much shared memory");
-    launch.arguments.queries = map_of(launch.queries, pointers[0]);
-    launch.arguments.keys = map_of(launch.keys, pointers[1]);
-    launch.arguments.values = map_of(launch.values, pointers[2]);
-    launch.arguments.output = map_of(launch.output, pointers[3]);
-    kernels::bind(problem, launch.arguments, pointers);
+    auto const bound = kernels::bind(problem, {pointers, encode}, launch.arguments);
+    if (bound.is_bad()) throw std::logic_error(bound.err_msg);
     blockDim.x = launch.threads;
     gridDim.x = launch.blocks;
     for (blockIdx.x = 0; blockIdx.x < launch.blocks; ++blockIdx.x) {
@@ -93,6 +169,32 @@ void run_on_host(AttentionKernelProblem const& problem, int multiprocessors, ker
         run_block(launch.threads, blockIdx.x, [&] { code.thread(launch.arguments); });
         finish_box_block();
     }
+}
+
+template <class Element>
+void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
+    int const columns = kernels::class_of(problem)->columns;
+    if (problem.needs_entries()) {
+        HostCode<EntryArguments> const code{
+            [](EntryArguments const& arguments) { entries::attention_entries(arguments); }, entries::shared_memory};
+        run(problem, kernels::entry_launch(problem), pointers, code);
+    }
+    if (!problem.is_backward) {
+        auto const code = forward_code<Element>(columns, options_of(problem));
+        return run(problem, kernels::forward_launch(problem, multiprocessors), pointers, code);
+    }
+    GradientCodes const codes = gradient_codes<Element>(columns, options_of(problem));
+    run(problem, kernels::gradient_start_launch(problem), pointers, {codes.start, codes.shared_memory});
+    run(problem, kernels::gradient_launch(problem), pointers, {codes.gradients, codes.shared_memory});
+    run(problem, kernels::gradient_end_launch(problem), pointers, {codes.end, codes.shared_memory});
+}
+
+}  // namespace
+
+void run_on_host(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
+    bool const is_half = problem.operand(attention::Q).type == cudnn_frontend::DataType_t::HALF;
+    if (is_half) run_all<half>(problem, multiprocessors, pointers);
+    else run_all<bfloat16>(problem, multiprocessors, pointers);
 }
 
 }  // namespace sdpa_test

@@ -5,7 +5,7 @@
 
 namespace sdpa_test {
 
-// Runs all blocks of the problem's launch for so many multiprocessors, one after the other, on host memory.
+// Runs all kernels of the problem, all blocks of each for so many multiprocessors one after the other, on host memory.
 void run_on_host(cudnn_frontend::kernels::AttentionKernelProblem const& problem, int multiprocessors,
                  cudnn_frontend::kernels::Pointers pointers);
 

@@ -14,6 +14,10 @@ struct uint2 {
     unsigned x, y;
 };
 
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+
 struct Position {
     unsigned x = 0;
 };

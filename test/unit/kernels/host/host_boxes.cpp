@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace sdpa_test {
@@ -16,12 +18,10 @@ constexpr int kColumns = 64, kRowBytes = 2 * kColumns;
 constexpr auto kPieceBytes = static_cast<int>(SharedMemoryOfProduct::kPieceBytes);
 constexpr int kPieceColumns = kPieceBytes / 2;
 
-struct BoxCopy {
+struct EngineCopy {
     unsigned char* to;
-    HostTensorMap map;
-    HostBoxPlace place;
-
-    int bytes() const { return map.box_rows * kRowBytes; }
+    std::size_t bytes;
+    std::function<void()> write;
 };
 
 struct BoxStore {
@@ -35,7 +35,7 @@ struct BoxStore {
 // A barrier's round.
 struct RoundBytes {
     std::int64_t expected = 0, started = 0, copied = 0;
-    std::vector<BoxCopy> pending;
+    std::vector<EngineCopy> pending;
 };
 
 struct BoxBlock {
@@ -83,14 +83,30 @@ void check_box(void const* box) {
     if (reinterpret_cast<std::uintptr_t>(box) % kRowBytes != 0) throw std::logic_error("a box begins within a row");
 }
 
-void copy(BoxCopy const& made, void const* barrier) {
-    for_each_piece(made.map, made.place, [&](int row, int column, PieceOfTensor const& from) {
-        unsigned char* const to = piece_at(made.to, row, column);
+void copy(EngineCopy const& made, void const* barrier) {
+    made.write();
+    note_engine_write(barrier, made.to, made.bytes);
+    block.rounds[barrier].copied += static_cast<std::int64_t>(made.bytes);
+}
+
+void start_copy(EngineCopy made, void const* barrier) {
+    if (block.unknown.contains(barrier)) throw std::logic_error("a copy counts for a barrier that was not shown to it");
+    RoundBytes& round = block.rounds[barrier];
+    round.started += static_cast<std::int64_t>(made.bytes);
+    if (round.started > round.expected)
+        throw std::logic_error("a copy has more bytes than its barrier's round expects");
+    if (is_early()) return copy(made, barrier);
+    std::memset(made.to, 0xff, made.bytes);
+    note_engine_write(barrier, made.to, made.bytes);
+    round.pending.push_back(std::move(made));
+}
+
+void copy_box(unsigned char* box, HostTensorMap const& map, HostBoxPlace const& place) {
+    for_each_piece(map, place, [&](int row, int column, PieceOfTensor const& from) {
+        unsigned char* const to = piece_at(box, row, column);
         std::memset(to, 0, kPieceBytes);
         if (from.start != nullptr) std::memcpy(to, from.start, 2 * static_cast<std::size_t>(from.columns));
     });
-    note_engine_write(barrier, made.to, static_cast<std::size_t>(made.bytes()));
-    block.rounds[barrier].copied += made.bytes();
 }
 
 void store(BoxStore& made) {
@@ -135,22 +151,21 @@ bool has_all_box_bytes(void const* barrier) {
 
 void start_box_copy(void* to, HostTensorMap const& map, HostBoxPlace const& place, void const* barrier) {
     check_box(to);
-    if (block.unknown.contains(barrier)) throw std::logic_error("a copy counts for a barrier that was not shown to it");
-    RoundBytes& round = block.rounds[barrier];
-    BoxCopy const made{static_cast<unsigned char*>(to), map, place};
-    round.started += made.bytes();
-    if (round.started > round.expected)
-        throw std::logic_error("a copy has more bytes than its barrier's round expects");
-    if (is_early()) return copy(made, barrier);
-    std::memset(to, 0xff, static_cast<std::size_t>(made.bytes()));
-    note_engine_write(barrier, to, static_cast<std::size_t>(made.bytes()));
-    round.pending.push_back(made);
+    auto* const box = static_cast<unsigned char*>(to);
+    start_copy({box, static_cast<std::size_t>(map.box_rows * kRowBytes), [=] { copy_box(box, map, place); }}, barrier);
+}
+
+void start_row_copy(void* to, void const* from, std::size_t bytes, void const* barrier) {
+    auto const is_whole = [](void const* place) { return reinterpret_cast<std::uintptr_t>(place) % kPieceBytes == 0; };
+    if (!is_whole(to) || !is_whole(from) || bytes % kPieceBytes != 0)
+        throw std::logic_error("a copy of bytes in a row begins or ends within a piece");
+    start_copy({static_cast<unsigned char*>(to), bytes, [=] { std::memcpy(to, from, bytes); }}, barrier);
 }
 
 void finish_box_copies(void const* barrier) {
     auto const round = block.rounds.find(barrier);
     if (round == block.rounds.end()) return;
-    for (BoxCopy const& made : round->second.pending) copy(made, barrier);
+    for (EngineCopy const& made : round->second.pending) copy(made, barrier);
     round->second.pending.clear();
 }
 

@@ -1,6 +1,6 @@
-// Copies of boxes of a tensor by the copy engine, on the host (hopper/bulk_copies.cuh). A copy into shared memory is
-// done at its start, or when a thread waits for its barrier's round and all warps have arrived, as a seed decides; a
-// store from there at its start or at the wait.
+// Copies of boxes of a tensor, and of bytes in a row, by the copy engine, on the host (hopper/bulk_copies.cuh). A copy
+// into shared memory is done at its start, or when a thread waits for its barrier's round and all warps have arrived,
+// as a seed decides; a store from there at its start or at the wait.
 #pragma once
 
 #include "unit/kernels/host/host_async.h"
@@ -40,6 +40,9 @@ bool has_all_box_bytes(void const* barrier);
 // Places that the tensor does not have become 0.
 void start_box_copy(void* to, HostTensorMap const& map, HostBoxPlace const& place, void const* barrier);
 void finish_box_copies(void const* barrier);
+
+// Bytes in a row, in the same way.
+void start_row_copy(void* to, void const* from, std::size_t bytes, void const* barrier);
 
 // Memory that was not shown to the copy engine is stored as NaN. Places that the tensor does not have are left out.
 void start_box_store(HostTensorMap const& map, HostBoxPlace const& place, void const* from);

@@ -97,3 +97,4 @@ struct WaitForCopies {
 inline constexpr WaitForCopies wait_for_copies;
 
 inline float power_of_2(float x) { return std::exp2(x); }
+inline float inverse_of(float x) { return 1.0f / x; }

@@ -4,15 +4,29 @@
 
 namespace cudnn_frontend::kernels {
 
+inline constexpr float kLnOf2 = 0.6931471805599453f, kLog2OfE = 1.4426950408889634f;
+
 // A tensor of [batch, head, row, column] as the copy engine knows it, made by the driver's cuTensorMapEncodeTiled().
 struct alignas(64) TensorMap {
     unsigned char bytes[128];
+};
+
+// Entries of a batch where sequences are packed one behind the other: each has a map of each tensor that has one, and
+// for other tensors the element at which it begins.
+struct EntryMaps {
+    TensorMap const* start;  // null where sequences are not packed
+    int count;               // of an entry
+};
+struct EntryOffsets {
+    long long const* start;  // null where entries are as far from each other as the stride says
+    int step;                // to the next entry
 };
 
 // A number for each row. Strides count elements.
 struct RowNumbers {
     float* start;
     long long batch, head, row;
+    EntryOffsets offsets;
 };
 
 // Key j is visible to query i if i + diagonal - left <= j <= i + diagonal + right. The diagonal is 0, or begins at the
@@ -31,40 +45,168 @@ struct TileOrder {
     int is_backwards;      // the last tiles have most keys
 };
 
-struct AttentionArguments {
-    TensorMap queries, keys, values, output;
-    RowNumbers stats;          // null where they are not wanted
-    int const* query_lengths;  // of each sequence; null where all have all rows
-    int const* key_lengths;
+// Numbers of [batch, head, query, key], added to scores. A stride is 0 where all share them.
+struct ScoreNumbers {
+    void const* start;
+    long long batch, head, row, column;
+    int are_pairs;  // strides let neighbors along the keys be read two at a time
+};
+
+// The operands of a graph's own score modifier.
+inline constexpr int kMostScoreTensors = 6, kMostScoreConstants = 16;
+struct ScoreInputs {
+    ScoreNumbers tensors[kMostScoreTensors];
+    unsigned numbers[kMostScoreConstants];  // the bits of floats, and integers
+};
+
+struct Sequences {
     int batches, heads, heads_of_key_head;
     int query_rows, key_rows;
+    int const* query_lengths;  // of each entry; null where all have all rows
+    int const* key_lengths;
     VisibleBand band;
-    float scale;  // of products of queries and keys, times log2(e)
-    TileOrder order;
 };
+
+enum ForwardMap : int { QueryMap, KeyMap, ValueMap, OutputMap, ForwardMapCount };
+
+struct AttentionArguments {
+    TensorMap maps[ForwardMapCount];
+    EntryMaps entries;
+    Sequences sequences;
+    TileOrder order;
+    RowNumbers stats;      // null where they are not wanted
+    float const* sinks;    // of each head; null where there are none
+    ScoreNumbers bias;     // for code with a bias
+    ScoreInputs inputs;    // for code with a score modifier
+    float scale;           // of products of queries and keys
+    float scale_as_power;  // the same times log2(e)
+};
+
+// --- Gradients
+
+// Rows of columns in turn. Strides count elements.
+struct Rows {
+    void* start;
+    long long batch, head, row;
+    EntryOffsets offsets;
+};
+
+// The statistics of queries and the sums of their gradients, which the three kernels of gradients pass on, lie in tiles
+// of rows, those of a head behind those of the head before. A tile has two numbers for each query: the log-sum-exp
+// times log2(e), which is infinite where nothing is visible, and delta, the sum of the products of output and its
+// gradient.
+struct QueryTiles {
+    float* statistics;
+    float* sums;  // in the order in which threads have them
+    int count;    // of a head
+};
+
+// Before the gradients: computes the statistics, and sets the sums to 0.
+struct GradientStartArguments {
+    Sequences sequences;
+    QueryTiles tiles;
+    Rows output, output_gradient;
+    RowNumbers stats;
+    int columns;  // of values
+};
+
+// The first ones are those of forward.
+enum GradientMap : int { OutputGradientMap = ValueMap + 1, KeyGradientMap, ValueGradientMap, GradientMapCount };
+
+struct GradientArguments {
+    TensorMap maps[GradientMapCount];
+    EntryMaps entries;
+    Sequences sequences;
+    TileOrder order;  // of tiles of keys
+    QueryTiles tiles;
+    ScoreNumbers bias;     // for code with a bias
+    ScoreInputs inputs;    // for code with a score modifier
+    float scale;           // of products of queries and keys
+    float scale_as_power;  // the same times log2(e)
+};
+
+// After them: sums become gradients.
+struct GradientEndArguments {
+    Sequences sequences;
+    QueryTiles tiles;
+    Rows query_gradient;
+    int columns;
+    float scale;
+};
+
+// --- Entries, before kernels of attention where sequences are packed
+
+// A length for each entry, or one number more, whose differences are the lengths.
+struct LengthSource {
+    void const* start;
+    int is_wide;  // numbers have 64 bits
+    int are_sums;
+    int* lengths;  // the result
+};
+
+inline constexpr int kMostEntryTensors = GradientMapCount + 3;  // output, the gradient of queries, and Stats have none
+
+// A tensor of packed sequences: entry b begins at element offsets[b] * elements_of_offset.
+struct EntryTensor {
+    TensorMap map;  // of one entry; for the tensors that have one
+    unsigned char* start;
+    void const* offsets;
+    long long elements_of_offset;
+    int is_wide;  // offsets have 64 bits
+    int element_bytes;
+    int has_queries;  // rows are queries, else keys
+};
+
+struct EntryArguments {
+    EntryTensor tensors[kMostEntryTensors];  // those that have maps come first
+    int tensor_count, map_count;
+    int batches;
+    LengthSource query_lengths, key_lengths;
+    TensorMap* maps;     // the results: for each entry one of each tensor that has one
+    long long* offsets;  // for each entry one of each tensor
+};
+
+inline constexpr int kEntryThreads = 128, kEntriesOfBlock = kEntryThreads / 32;  // a warp for each entry
 
 // --- Shapes of tiles, by the columns of queries and keys and those of values: multiples of 64
 
 inline constexpr int kWarpgroupQueries = 64, kThreadsOfWarpgroup = 128;
 
-// The warpgroups that have queries. One more fetches tiles.
-constexpr int attention_warpgroups(int columns) { return columns <= 64 ? 3 : 2; }
-constexpr int tile_queries(int columns) { return attention_warpgroups(columns) * kWarpgroupQueries; }
-constexpr int attention_threads(int columns) { return (attention_warpgroups(columns) + 1) * kThreadsOfWarpgroup; }
+// The warpgroups that have queries; one more fetches tiles. Three have too few registers for terms of scores.
+constexpr int attention_warpgroups(int columns, bool has_terms) { return columns <= 64 && !has_terms ? 3 : 2; }
+constexpr int tile_queries(int warpgroups) { return warpgroups * kWarpgroupQueries; }
+constexpr int attention_threads(int warpgroups) { return (warpgroups + 1) * kThreadsOfWarpgroup; }
 constexpr int tile_keys(int columns) { return columns <= 192 ? 128 : 80; }
 inline constexpr int kKeyStages = 2;
 
-// Whether output has memory of its own. Otherwise it takes that of the queries, and the next ones come later.
+// Whether output has memory of its own. Otherwise it uses that of the queries, and the next ones come later.
 constexpr bool has_output_memory(int columns) { return columns <= 128; }
 
-constexpr int attention_registers(int columns) { return columns <= 64 ? 160 : 240; }
-constexpr int attention_fetcher_registers(int columns) { return columns <= 64 ? 32 : 24; }
+constexpr int attention_registers(int warpgroups) { return warpgroups == 3 ? 160 : 240; }
+constexpr int attention_fetcher_registers(int warpgroups) { return warpgroups == 3 ? 32 : 24; }
 
-constexpr int attention_shared_bytes(int columns, int value_columns) {
-    constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 2 + 4 * kKeyStages, kBarrierBytes = 8;
-    int const rows = tile_queries(columns) * (columns + (has_output_memory(columns) ? value_columns : 0)) +
+constexpr int attention_shared_bytes(int columns, int value_columns, int warpgroups) {
+    constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 4 * kKeyStages, kBarrierBytes = 8;
+    int const rows = tile_queries(warpgroups) * (columns + (has_output_memory(columns) ? value_columns : 0)) +
                      kKeyStages * tile_keys(columns) * (columns + value_columns);
     int const bytes = rows * kBytes + kBarriers * kBarrierBytes;
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// --- Shapes of the gradients' tiles, by the columns of queries, keys and values
+
+inline constexpr int kGradientKeys = 128, kGradientWarpgroups = 2, kQueryStages = 2, kScoreGradientStages = 2;
+// Terms of scores need registers, so that a tile has fewer queries.
+constexpr int gradient_queries(int columns, bool has_terms) { return columns <= 64 && !has_terms ? 128 : 64; }
+inline constexpr int kGradientThreads = (kGradientWarpgroups + 1) * kThreadsOfWarpgroup;
+inline constexpr int kGradientRegisters = 240, kGradientFetcherRegisters = 24;
+inline constexpr int kStartThreads = 256, kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
+
+constexpr int gradient_shared_bytes(int columns, int queries) {
+    constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 3 * kQueryStages, kBarrierBytes = 8;
+    int const elements = 2 * kGradientKeys * columns + kQueryStages * 2 * queries * columns +
+                         kScoreGradientStages * kGradientKeys * queries;
+    int const bytes = elements * kBytes + kQueryStages * 2 * queries * 4 + kBarriers * kBarrierBytes;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 

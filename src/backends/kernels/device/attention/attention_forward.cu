@@ -2,46 +2,24 @@
 // One warp has the copy engine fetch the tile's queries and all keys and values that are visible to any of them, some
 // stages ahead; the other warpgroups have 64 queries each. While a warpgroup's products of the last weights and values
 // go on, it computes the next weights.
-#include <attention/attention_arguments.h>
-#include <hopper/bulk_copies.cuh>
+#include <attention/attention_tiles.cuh>
+#include <attention/score_options.cuh>
 
-using namespace cudnn_frontend::kernels;
-
-constexpr float kLnOf2 = 0.6931471805599453f;
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base.
 constexpr float kMostAboveBase = 8.0f;
 
-inline float minus_infinity() { return __uint_as_float(0xff800000u); }
-
-#ifndef TAKES_TURNS
-#define TAKES_TURNS (COLUMNS_OF_KEYS <= 64)
-#endif
-
-template <class Element, int ROWS, int COLUMNS>
-struct Panels {
-    static constexpr int kRows = ROWS, kBytes = ROWS * ((COLUMNS + kPanelColumns - 1) / kPanelColumns) * kPanelRowBytes;
-
-    Panel<Element, ROWS> panels[(COLUMNS + kPanelColumns - 1) / kPanelColumns];
-};
+// Whether a warpgroup starts its products while the others compute weights.
+constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128;
+constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kHasTerms);
 
 template <class Element, int ROWS, int COLUMNS, bool HAS_MEMORY>
 struct OutputPanels : Panels<Element, ROWS, COLUMNS> {};
 template <class Element, int ROWS, int COLUMNS>
 struct OutputPanels<Element, ROWS, COLUMNS, false> {};
 
-// Numbers the stages of a ring.
-template <int STAGES>
-struct Ring {
-    int number = 0;
-
-    int stage() const { return number % STAGES; }
-    int round() const { return number / STAGES; }
-    void go_on() { ++number; }
-};
-
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 struct ForwardMemory {
-    static constexpr int kQueries = tile_queries(COLUMNS), kKeys = tile_keys(COLUMNS);
+    static constexpr int kQueries = tile_queries(kWarpgroups), kKeys = tile_keys(COLUMNS);
     static constexpr bool kHasOutput = has_output_memory(COLUMNS);
 
     Panels<Element, kQueries, COLUMNS> queries;
@@ -51,15 +29,17 @@ struct ForwardMemory {
     Arrivals queries_are_here, queries_are_read;
     Arrivals keys_are_here[kKeyStages], keys_are_read[kKeyStages];
     Arrivals values_are_here[kKeyStages], values_are_read[kKeyStages];
+    Arrivals cut_values_are_here;  // those of a block that goes beyond its sequence
 
     Panel<Element, kQueries>* output() {
         if constexpr (kHasOutput) return own_output.panels;
         else return queries.panels;
     }
     void make_barriers() {
-        constexpr int kWarps = attention_warpgroups(COLUMNS) * 4;
+        constexpr int kWarps = kWarpgroups * 4;
         queries_are_here.make(1);
         queries_are_read.make(kWarps);
+        cut_values_are_here.make(1);
         for (int stage = 0; stage < kKeyStages; ++stage) {
             keys_are_here[stage].make(1);
             values_are_here[stage].make(1);
@@ -70,41 +50,28 @@ struct ForwardMemory {
     }
 };
 
-inline int smaller(int a, int b) { return a < b ? a : b; }
-inline int larger(int a, int b) { return a > b ? a : b; }
-
-// Keys from begin on, without end.
-struct KeyRange {
-    int begin, end;
-};
+// Calls visit(place) for the block's tiles.
+template <class Visit>
+inline void for_each_place(TileOrder const& order, Visit const& visit) {
+    for (int place = blockIdx.x; place < order.count; place += gridDim.x) visit(place);
+}
 
 // A tile of queries of one head.
-struct QueryTile {
-    int number, head, batch;
-    int queries, keys;  // of the sequence
-    int diagonal;
-    VisibleBand band;
+struct QueryTile : Sequence {
+    int number;
 
-    QueryTile(AttentionArguments const& arguments, int place) : band(arguments.band) {
-        TileOrder const& order = arguments.order;
-        int const section = place / (order.tiles * order.heads_of_section);
-        int const first_head = section * order.heads_of_section;
-        int const heads = smaller(order.heads_of_section, arguments.batches * arguments.heads - first_head);
-        int const in_section = place - first_head * order.tiles;
-        number = in_section / heads;
-        int const head_of_all = first_head + in_section - number * heads;
-        if (order.is_backwards) number = order.tiles - 1 - number;
-        batch = head_of_all / arguments.heads;
-        head = head_of_all - batch * arguments.heads;
-        queries = arguments.query_lengths == nullptr ? arguments.query_rows : arguments.query_lengths[batch];
-        keys = arguments.key_lengths == nullptr ? arguments.key_rows : arguments.key_lengths[batch];
-        diagonal = band.is_bottom_right ? keys - queries : 0;
-    }
+    QueryTile(AttentionArguments const& arguments, int place)
+        : QueryTile(arguments, TilePlace(arguments.order, place)) {}
 
-    KeyRange visible_to(int query) const {
-        return {larger(0, query + diagonal - band.left), smaller(keys, query + diagonal + band.right + 1)};
-    }
+   private:
+    QueryTile(AttentionArguments const& arguments, TilePlace const& place)
+        : Sequence(arguments.sequences, place.head, arguments.sequences.heads), number(place.number) {}
 };
+
+// Whether a row is behind its packed sequence: there is none in the output.
+inline bool is_behind(AttentionArguments const& arguments, Sequence const& sequence, int query) {
+    return arguments.entries.start != nullptr && query >= sequence.queries;
+}
 
 // The blocks of keys that are visible to a tile, and those of them that are visible to all of its queries.
 template <int QUERIES, int KEYS>
@@ -114,7 +81,7 @@ struct KeyBlocks {
 
     explicit KeyBlocks(QueryTile const& tile) {
         int const first_query = tile.number * QUERIES, last_query = smaller(first_query + QUERIES, tile.queries) - 1;
-        KeyRange const of_first = tile.visible_to(first_query), of_last = tile.visible_to(last_query);
+        RowRange const of_first = tile.visible_to(first_query), of_last = tile.visible_to(last_query);
         first = of_first.begin / KEYS;
         end = (of_last.end + KEYS - 1) / KEYS;
         if (last_query < first_query || of_last.end <= of_first.begin) end = first;
@@ -128,39 +95,57 @@ struct KeyBlocks {
 // --- The warp that fetches
 
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
-inline void fetch_tiles(AttentionArguments const& arguments, ForwardMemory<Element, COLUMNS, VALUE_COLUMNS>& memory) {
+class Fetcher {
+   public:
     using Memory = ForwardMemory<Element, COLUMNS, VALUE_COLUMNS>;
-    auto const fetch = [](auto& panels, TensorMap const& map, BoxPlace place, Arrivals& arrivals) {
-        arrivals.arrive_and_expect(sizeof(panels));
-#pragma unroll
-        for (auto& panel : panels.panels) {
-            start_box_copy(&panel, map, place, arrivals);
-            place.column += kPanelColumns;
-        }
-    };
-    Ring<kKeyStages> ring;
-    int tiles = 0;
-    for (int place = blockIdx.x; place < arguments.order.count; place += gridDim.x) {
-        QueryTile const tile(arguments, place);
+
+    Fetcher(AttentionArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
+
+    void fetch_tiles() {
+        for_each_place(arguments_.order, [&](int place) { fetch(QueryTile(arguments_, place)); });
+    }
+
+   private:
+    void fetch(QueryTile const& tile) {
         KeyBlocks<Memory::kQueries, Memory::kKeys> const blocks(tile);
-        // Where outputs take their memory, queries are fetched for all tiles: so rounds count those without keys, too.
-        if (blocks.count() == 0 && Memory::kHasOutput) continue;
-        if (tiles > 0) memory.queries_are_read.wait_for(tiles - 1);
-        fetch(memory.queries, arguments.queries, {0, tile.number * Memory::kQueries, tile.head, tile.batch},
-              memory.queries_are_here);
-        ++tiles;
-        int const key_head = tile.head / arguments.heads_of_key_head;
+        // Where outputs use their memory, queries are fetched for all tiles: so rounds count those without keys, too.
+        if (blocks.count() == 0 && Memory::kHasOutput) return;
+        if (is_behind(arguments_, tile, tile.number * Memory::kQueries)) return;
+        if (tiles_ > 0) memory_.queries_are_read.wait_for(tiles_ - 1);
+        EntryMaps const& entries = arguments_.entries;
+        TensorMap const& key_map = map_for(tile, arguments_, KeyMap);
+        TensorMap const& value_map = map_for(tile, arguments_, ValueMap);
+        int const batch = batch_for(tile, entries);
+        start_fetching(memory_.queries, map_for(tile, arguments_, QueryMap),
+                       {0, tile.number * Memory::kQueries, tile.head, batch}, memory_.queries_are_here);
+        ++tiles_;
+        // Those that a map of an entry does not have are 0.
+        bool const has_rows_behind = arguments_.sequences.key_lengths != nullptr && entries.start == nullptr;
+        int const key_head = tile.head / arguments_.sequences.heads_of_key_head;
         for (int block = blocks.end - 1; block >= blocks.first; --block) {
-            BoxPlace const at{0, block * Memory::kKeys, key_head, tile.batch};
-            int const stage = ring.stage();
-            if (ring.round() > 0) memory.keys_are_read[stage].wait_for(ring.round() - 1);
-            fetch(memory.keys[stage], arguments.keys, at, memory.keys_are_here[stage]);
-            if (ring.round() > 0) memory.values_are_read[stage].wait_for(ring.round() - 1);
-            fetch(memory.values[stage], arguments.values, at, memory.values_are_here[stage]);
-            ring.go_on();
+            BoxPlace const place{0, block * Memory::kKeys, key_head, batch};
+            int const stage = ring_.stage(), rows = tile.keys - place.row;
+            if (ring_.round() > 0) memory_.keys_are_read[stage].wait_for(ring_.round() - 1);
+            start_fetching(memory_.keys[stage], key_map, place, memory_.keys_are_here[stage]);
+            if (ring_.round() > 0) memory_.values_are_read[stage].wait_for(ring_.round() - 1);
+            bool const is_cut = has_rows_behind && rows < Memory::kKeys;
+            Arrivals& values_are_here = memory_.values_are_here[stage];
+            start_fetching(memory_.values[stage], value_map, place,
+                           is_cut ? memory_.cut_values_are_here : values_are_here);
+            if (is_cut) {
+                memory_.cut_values_are_here.wait_for(cuts_++);
+                clear_rows(memory_.values[stage], rows);
+                values_are_here.arrive();
+            }
+            ring_.go_on();
         }
     }
-}
+
+    AttentionArguments const& arguments_;
+    Memory& memory_;
+    Ring<kKeyStages> ring_;
+    int tiles_ = 0, cuts_ = 0;
+};
 
 // --- The warpgroups that have queries
 
@@ -199,6 +184,17 @@ struct RowWeights {
             }
         }
     }
+    // A logit without a value. Returns what earlier sums must be multiplied by.
+    void add_sink(float logit, float (&factors)[2]) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float const most = fmaxf(base[half], logit);
+            bool const is_nothing = most == minus_infinity();
+            factors[half] = is_nothing ? 1.0f : power_of_2(base[half] - most);
+            if (!is_nothing) sum[half] = sum[half] * factors[half] + power_of_2(logit - most);
+            base[half] = most;
+        }
+    }
     // Adds up the sums of lanes with the same rows.
     void finish() {
 #pragma unroll
@@ -219,26 +215,10 @@ inline void multiply_rows(float (&sums)[COUNT][4], float const (&factors)[2]) {
     }
 }
 
-template <int COUNT>
-inline void set_zero(float (&sums)[COUNT][4]) {
-#pragma unroll
-    for (auto& four : sums) {
-#pragma unroll
-        for (float& sum : four) sum = 0;
-    }
-}
-
-template <class Element>
-inline MatrixBlock block_of(float const (&left)[4], float const (&right)[4]) {
-    Element const type{};
-    return {{pack(left[0], left[1], type), pack(left[2], left[3], type), pack(right[0], right[1], type),
-             pack(right[2], right[3], type)}};
-}
-
 // The lane's rows of a tile.
 template <int KEYS>
 struct OwnRows {
-    KeyRange visible[2];
+    RowRange visible[2];
 
     OwnRows(QueryTile const& tile, int first_query) {
 #pragma unroll
@@ -262,6 +242,91 @@ struct OwnRows {
     }
 };
 
+// Makes scores of the products in the lane's two rows, times log2(e).
+template <int KEYS>
+class ScoreTerms {
+   public:
+    ScoreTerms(AttentionArguments const& arguments, QueryTile const& tile, int first_query)
+        : arguments_(arguments), batch_(tile.batch), head_(tile.head) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            queries_[half] = smaller(first_query + lane_index() / 4 + 8 * half, arguments.sequences.query_rows - 1);
+            if (!kHasBias) continue;
+            ScoreNumbers const& bias = arguments.bias;
+            bias_rows_[half] = static_cast<BiasElement const*>(bias.start) + tile.batch * bias.batch +
+                               tile.head * bias.head + queries_[half] * bias.row;
+        }
+        if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(tile.head, arguments.sequences.heads);
+        // The address may be any multiple of an element.
+        are_pairs_ = arguments.bias.are_pairs && reinterpret_cast<unsigned long long>(arguments.bias.start) % 4 == 0;
+    }
+
+    // Starts to read the bias of a block, which add() waits for.
+    void start_reading(int block) {
+        if constexpr (kReadsAhead) {
+#pragma unroll
+            for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+                for (int half = 0; half < 2; ++half) words_[i][half] = read_pair(block, i, half);
+            }
+        }
+    }
+
+    void add(float (&scores)[KEYS / 8][4], int block) const {
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+#pragma unroll
+                for (int j = 0; j < 2; ++j) {
+                    float& score = scores[i][2 * half + j];
+                    float term = kHasBias ? kLog2OfE * number_at(block, i, half, j) : 0.0f;
+                    int const key = key_of(block, i) + j;
+                    if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
+                    if constexpr (kHasRegion) {
+                        ScorePlace const place{batch_, head_, queries_[half], smaller(key, last_key())};
+                        float const modified = modified_score(score * arguments_.scale, place, arguments_.inputs);
+                        score = fmaf(modified, kLog2OfE, term);
+                    } else {
+                        score = fmaf(score, arguments_.scale_as_power, term);
+                    }
+                }
+            }
+        }
+    }
+
+   private:
+    static constexpr bool kReadsAhead = kHasBias && sizeof(BiasElement) == 2;
+
+    int key_of(int block, int i) const { return block * KEYS + 8 * i + 2 * (lane_index() % 4); }
+    int last_key() const { return arguments_.sequences.key_rows - 1; }
+    BiasElement bias_of(int block, int i, int half, int j) const {
+        return bias_rows_[half][smaller(key_of(block, i) + j, last_key()) * arguments_.bias.column];
+    }
+    float number_at(int block, int i, int half, int j) const {
+        if constexpr (kReadsAhead) return to_float<BiasElement>(words_[i][half] >> 16 * j);
+        else return to_float(bias_of(block, i, half, j));
+    }
+    unsigned read_pair(int block, int i, int half) const {
+        int const key = key_of(block, i);
+        if (are_pairs_ && key < last_key()) {
+            return *reinterpret_cast<unsigned const*>(bias_rows_[half] + key);
+        }
+        return bits_of(bias_of(block, i, half, 0)) | bits_of(bias_of(block, i, half, 1)) << 16;
+    }
+    template <class Element>
+    static unsigned bits_of(Element element) {
+        return element.bits;
+    }
+
+    AttentionArguments const& arguments_;
+    BiasElement const* bias_rows_[2];
+    unsigned words_[KEYS / 8][2];
+    int batch_, head_, queries_[2];
+    bool are_pairs_;
+    float slope_;
+};
+
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 class QueryWarpgroup {
    public:
@@ -272,65 +337,69 @@ class QueryWarpgroup {
         : arguments_(arguments), memory_(memory), warpgroup_(warpgroup) {}
 
     void attend_to_tiles() {
-        if (TAKES_TURNS && warpgroup_ == kWarpgroups - 1) give_turn(1);
-        for (int place = blockIdx.x; place < arguments_.order.count; place += gridDim.x) {
-            attend(QueryTile(arguments_, place));
-        }
-        if (TAKES_TURNS && warpgroup_ == 0) wait_for_turn(1);
+        if (kTakesTurns && warpgroup_ == kWarpgroups - 1) give_turn(1);
+        for_each_place(arguments_.order, [&](int place) { attend(QueryTile(arguments_, place)); });
+        if (kTakesTurns && warpgroup_ == 0) wait_for_turn(1);
         if (lane_index() == 0) wait_for_box_stores();
     }
 
    private:
-    static constexpr int kWarpgroups = attention_warpgroups(COLUMNS);
     static constexpr int kFirstOwnBarrier = 1 + kWarpgroups;  // named barriers, behind those of turns
 
     void attend(QueryTile const& tile) {
         int const own_row =
             warpgroup_ * kWarpgroupQueries + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
         int const first_query = tile.number * kQueries + own_row;
+        if (is_behind(arguments_, tile, tile.number * kQueries)) return store_stats(tile, first_query, {});
         KeyBlocks<kQueries, kKeys> const blocks(tile);
         OwnRows<kKeys> const own(tile, first_query);
+        ScoreTerms<kKeys> terms(arguments_, tile, first_query);
         RowWeights<kKeys> rows;
         float output[VALUE_COLUMNS / 8][4];
         if (blocks.count() == 0) {
             if (!Memory::kHasOutput) memory_.queries_are_here.wait_for(tiles_++);
             set_zero(output);
         } else {
-            add_blocks(blocks, own, rows, output);
+            add_blocks(blocks, own, terms, rows, output);
         }
         rows.finish();
+        if (arguments_.sinks != nullptr) {
+            float factors[2];
+            rows.add_sink(kLog2OfE * arguments_.sinks[tile.head], factors);
+            multiply_rows(output, factors);
+        }
         store(tile, own_row, first_query, rows, output);
     }
 
-    void add_blocks(KeyBlocks<kQueries, kKeys> const& blocks, OwnRows<kKeys> const& own, RowWeights<kKeys>& rows,
-                    float (&output)[VALUE_COLUMNS / 8][4]) {
+    void add_blocks(KeyBlocks<kQueries, kKeys> const& blocks, OwnRows<kKeys> const& own, ScoreTerms<kKeys>& terms,
+                    RowWeights<kKeys>& rows, float (&output)[VALUE_COLUMNS / 8][4]) {
         float scores[kKeys / 8][4], factors[2];
         MatrixBlock weights[kKeys / 16];
         memory_.queries_are_here.wait_for(tiles_++);
         int block = blocks.end - 1;
-        if (TAKES_TURNS) wait_for_turn(1 + warpgroup_);
+        if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
+        terms.start_reading(block);
         wait_for_products<0>();
-        if (TAKES_TURNS) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
+        if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
         hold(scores);
         memory_.keys_are_read[keys_.stage()].arrive();
         keys_.go_on();
-        if (!blocks.is_full(block)) own.hide(scores, block);
-        rows.weigh(scores, arguments_.scale, factors);
+        weigh(scores, block, blocks, own, terms, rows, factors);
         pack_weights(weights, scores);
         bool adds = false;
         while (--block >= blocks.first) {
-            if (TAKES_TURNS) wait_for_turn(1 + warpgroup_);
+            if (kTakesTurns) wait_for_turn(1 + warpgroup_);
             start_scores(scores);
             start_output(output, weights, adds);
             adds = true;
-            if (TAKES_TURNS) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
+            if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
+            terms.start_reading(block);
             wait_for_products<1>();
             hold(scores);
             memory_.keys_are_read[keys_.stage()].arrive();
             keys_.go_on();
-            if (!blocks.is_full(block)) own.hide(scores, block);
-            rows.weigh(scores, arguments_.scale, factors);
+            weigh(scores, block, blocks, own, terms, rows, factors);
             finish_output(output, weights);
             multiply_rows(output, factors);
             pack_weights(weights, scores);
@@ -338,6 +407,14 @@ class QueryWarpgroup {
         if (Memory::kHasOutput) memory_.queries_are_read.arrive();
         start_output(output, weights, adds);
         finish_output(output, weights);
+    }
+
+    void weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
+               OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, RowWeights<kKeys>& rows,
+               float (&factors)[2]) const {
+        if (kHasTerms) terms.add(scores, block);
+        if (!blocks.is_full(block)) own.hide(scores, block);
+        rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
     }
 
     void start_scores(float (&scores)[kKeys / 8][4]) {
@@ -410,8 +487,10 @@ class QueryWarpgroup {
         wait_for_warp();
         if (lane == 0) {
 #pragma unroll
+            TensorMap const& map = map_for(tile, arguments_, OutputMap);
+            int const batch = batch_for(tile, arguments_.entries);
             for (int panel = 0; panel < VALUE_COLUMNS / kPanelColumns; ++panel) {
-                start_box_store(arguments_.output, {panel * kPanelColumns, first_query, tile.head, tile.batch},
+                start_box_store(map, {panel * kPanelColumns, first_query, tile.head, batch},
                                 panels[panel].piece(own_row, 0));
             }
             end_box_stores();
@@ -427,10 +506,12 @@ class QueryWarpgroup {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             int const query = first_query + lane_index() / 4 + 8 * half;
-            if (query >= arguments_.query_rows) continue;
+            bool const is_behind = stats.offsets.start != nullptr && query >= tile.queries;
+            if (query >= arguments_.sequences.query_rows || is_behind) continue;
             bool const is_there = query < tile.queries && rows.sum[half] != 0;
-            stats.start[tile.batch * stats.batch + tile.head * stats.head + query * stats.row] =
-                is_there ? kLnOf2 * (rows.base[half] + log2f(rows.sum[half])) : minus_infinity();
+            float const without_keys = arguments_.sinks == nullptr ? minus_infinity() : arguments_.sinks[tile.head];
+            stats.start[start_of_entry(stats, tile.batch) + tile.head * stats.head + query * stats.row] =
+                is_there ? kLnOf2 * (rows.base[half] + log2f(rows.sum[half])) : without_keys;
         }
     }
 
@@ -444,22 +525,22 @@ class QueryWarpgroup {
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 inline void attend(AttentionArguments const& arguments) {
     using Memory = ForwardMemory<Element, COLUMNS, VALUE_COLUMNS>;
-    static_assert(sizeof(Memory) <= attention_shared_bytes(COLUMNS, VALUE_COLUMNS));
+    static_assert(sizeof(Memory) <= attention_shared_bytes(COLUMNS, VALUE_COLUMNS, kWarpgroups));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
     if (threadIdx.x == 0) memory.make_barriers();
     __syncthreads();
     int const warpgroup = static_cast<int>(from_lane(threadIdx.x / kThreadsOfWarpgroup, 0));
     if (warpgroup == 0) {
-        leave_registers<attention_fetcher_registers(COLUMNS)>();
-        if (threadIdx.x == 0) fetch_tiles(arguments, memory);
+        leave_registers<attention_fetcher_registers(kWarpgroups)>();
+        if (threadIdx.x < 32) Fetcher<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory).fetch_tiles();
     } else {
-        take_registers<attention_registers(COLUMNS)>();
+        take_registers<attention_registers(kWarpgroups)>();
         QueryWarpgroup<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory, warpgroup - 1).attend_to_tiles();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(attention_threads(COLUMNS_OF_KEYS), 1)
+extern "C" __global__ void __launch_bounds__(attention_threads(kWarpgroups), 1)
     attention_forward(__grid_constant__ AttentionArguments const arguments) {
     attend<X, COLUMNS_OF_KEYS, COLUMNS_OF_VALUES>(arguments);
 }

@@ -19,6 +19,14 @@ inline void start_box_copy(void* panel, Map const& map, BoxPlace const& place, A
         : "memory");
 }
 
+// Starts copying bytes in a row: places and their number are multiples of 16.
+inline void start_row_copy(void* to, void const* from, int bytes, Arrivals& arrivals) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(&arrivals))
+                 : "memory");
+}
+
 // Starts storing a box. Places that the tensor does not have are left out. Writes to shared memory must have been shown
 // to the copy engine by show_to_products().
 template <class Map>
@@ -31,7 +39,28 @@ inline void end_box_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "m
 // Waits until the stores that this thread started have read shared memory.
 inline void wait_for_box_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
-template <class Map>
-inline void prefetch_map(Map const& map) {
-    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+// --- Maps in memory
+
+// Changes a map in shared memory: where its tensor begins, and how many rows that has.
+inline void set_start(void* map, void const* start) {
+    asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared_address(map)),
+                 "l"(start)
+                 : "memory");
+}
+inline void set_rows(void* map, int rows) {
+    asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::"r"(shared_address(map)),
+                 "r"(rows)
+                 : "memory");
+}
+// Stores a map for other kernels, with all lanes of a warp.
+inline void store_map(void* to, void const* map) {
+    asm volatile(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(
+            to),
+        "r"(shared_address(map))
+        : "memory");
+}
+// Needed before the first use of a map that another kernel stored.
+inline void acquire_map(void const* map) {
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }

@@ -33,14 +33,13 @@ struct Factor {
 };
 
 #define PLACES_OF_8(a, b, c, d, e, f, g, h) "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
-#define SUM_PLACES_32                                                                                                 \
-    PLACES_OF_8(0, 1, 2, 3, 4, 5, 6, 7)                                                                               \
-    ", " PLACES_OF_8(8, 9, 10, 11, 12, 13, 14, 15) ", " PLACES_OF_8(16, 17, 18, 19, 20, 21, 22, 23) ", " PLACES_OF_8( \
-        24, 25, 26, 27, 28, 29, 30, 31)
+#define SUM_PLACES_16 PLACES_OF_8(0, 1, 2, 3, 4, 5, 6, 7) ", " PLACES_OF_8(8, 9, 10, 11, 12, 13, 14, 15)
+#define SUM_PLACES_32 \
+    SUM_PLACES_16 ", " PLACES_OF_8(16, 17, 18, 19, 20, 21, 22, 23) ", " PLACES_OF_8(24, 25, 26, 27, 28, 29, 30, 31)
 #define SUM_PLACES_40 SUM_PLACES_32 ", " PLACES_OF_8(32, 33, 34, 35, 36, 37, 38, 39)
-#define SUM_PLACES_48 SUM_PLACES_40 ", " PLACES_OF_8(40, 41, 42, 43, 44, 45, 46, 47)
-#define SUM_PLACES_64 \
-    SUM_PLACES_48 ", " PLACES_OF_8(48, 49, 50, 51, 52, 53, 54, 55) ", " PLACES_OF_8(56, 57, 58, 59, 60, 61, 62, 63)
+#define SUM_PLACES_64                                                                \
+    SUM_PLACES_40 ", " PLACES_OF_8(40, 41, 42, 43, 44, 45, 46, 47) ", " PLACES_OF_8( \
+        48, 49, 50, 51, 52, 53, 54, 55) ", " PLACES_OF_8(56, 57, 58, 59, 60, 61, 62, 63)
 #define SUM_PLACES_128 \
     SUM_PLACES_64 ", " PLACES_OF_8(64, 65, 66, 67, 68, 69, 70, 71) ", "                                      \
     PLACES_OF_8(72, 73, 74, 75, 76, 77, 78, 79) ", " PLACES_OF_8(80, 81, 82, 83, 84, 85, 86, 87) ", "        \
@@ -50,10 +49,10 @@ struct Factor {
 
 #define FOUR_SUMS(sums, i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
 #define EIGHT_SUMS(sums, i) FOUR_SUMS(sums, i), FOUR_SUMS(sums, i + 1)
-#define SUMS_32(sums) EIGHT_SUMS(sums, 0), EIGHT_SUMS(sums, 2), EIGHT_SUMS(sums, 4), EIGHT_SUMS(sums, 6)
+#define SUMS_16(sums) EIGHT_SUMS(sums, 0), EIGHT_SUMS(sums, 2)
+#define SUMS_32(sums) SUMS_16(sums), EIGHT_SUMS(sums, 4), EIGHT_SUMS(sums, 6)
 #define SUMS_40(sums) SUMS_32(sums), EIGHT_SUMS(sums, 8)
-#define SUMS_48(sums) SUMS_40(sums), EIGHT_SUMS(sums, 10)
-#define SUMS_64(sums) SUMS_48(sums), EIGHT_SUMS(sums, 12), EIGHT_SUMS(sums, 14)
+#define SUMS_64(sums) SUMS_40(sums), EIGHT_SUMS(sums, 10), EIGHT_SUMS(sums, 12), EIGHT_SUMS(sums, 14)
 #define SUMS_128(sums)                                                                                     \
     SUMS_64(sums), EIGHT_SUMS(sums, 16), EIGHT_SUMS(sums, 18), EIGHT_SUMS(sums, 20), EIGHT_SUMS(sums, 22), \
         EIGHT_SUMS(sums, 24), EIGHT_SUMS(sums, 26), EIGHT_SUMS(sums, 28), EIGHT_SUMS(sums, 30)
@@ -82,9 +81,9 @@ struct Factor {
                        "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B), "n"(Factor::kPanels));                         \
     }
 #define DEFINE_START_PRODUCTS(Element, type)                                     \
+    DEFINE_START_PRODUCT(Element, type, 32, 16, 16, 17, 18, 19, 20, 21, 22, 23)  \
     DEFINE_START_PRODUCT(Element, type, 64, 32, 32, 33, 34, 35, 36, 37, 38, 39)  \
     DEFINE_START_PRODUCT(Element, type, 80, 40, 40, 41, 42, 43, 44, 45, 46, 47)  \
-    DEFINE_START_PRODUCT(Element, type, 96, 48, 48, 49, 50, 51, 52, 53, 54, 55)  \
     DEFINE_START_PRODUCT(Element, type, 128, 64, 64, 65, 66, 67, 68, 69, 70, 71) \
     DEFINE_START_PRODUCT(Element, type, 256, 128, 128, 129, 130, 131, 132, 133, 134, 135)
 DEFINE_START_PRODUCTS(bfloat16, "bf16")
@@ -93,16 +92,16 @@ DEFINE_START_PRODUCTS(half, "f16")
 #undef DEFINE_START_PRODUCT
 #undef SUMS_128
 #undef SUMS_64
-#undef SUMS_48
 #undef SUMS_40
 #undef SUMS_32
+#undef SUMS_16
 #undef EIGHT_SUMS
 #undef FOUR_SUMS
 #undef SUM_PLACES_128
 #undef SUM_PLACES_64
-#undef SUM_PLACES_48
 #undef SUM_PLACES_40
 #undef SUM_PLACES_32
+#undef SUM_PLACES_16
 #undef PLACES_OF_8
 
 // Needed before the first product, and when registers of products were written since.
@@ -161,6 +160,11 @@ class Arrivals {
     // An arrival of this thread's warp, for a round that also waits for so many bytes of copies.
     void arrive_and_expect(int bytes) {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)), "r"(bytes)
+                     : "memory");
+    }
+    // The round waits for so many bytes more.
+    void expect(int bytes) {
+        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(bytes)
                      : "memory");
     }
     // Whether a round, the first of which is 0, has ended.

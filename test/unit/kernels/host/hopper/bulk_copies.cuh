@@ -3,6 +3,8 @@
 
 #include "unit/kernels/host/hopper/warpgroup.cuh"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <source_location>
 
@@ -32,6 +34,11 @@ void start_box_copy(void* panel, Map const& map, BoxPlace const& place, Arrivals
     arrivals.end_round();
 }
 
+inline void start_row_copy(void* to, void const* from, int bytes, Arrivals& arrivals) {
+    sdpa_test::start_row_copy(to, from, static_cast<std::size_t>(bytes), &arrivals);
+    arrivals.end_round();
+}
+
 template <class Map>
 void start_box_store(Map const& map, BoxPlace const& place, void const* panel) {
     sdpa_test::start_box_store(host_matrix::read_map(map), host_matrix::place_of(place), panel);
@@ -42,3 +49,16 @@ inline void end_box_stores(std::source_location const where = std::source_locati
 inline void wait_for_box_stores(std::source_location const where = std::source_location::current()) {
     if (!sdpa_test::is_left_out("wait_for_box_stores()", where)) sdpa_test::finish_box_stores();
 }
+
+inline void set_start(void* map, void const* start) {
+    std::memcpy(static_cast<unsigned char*>(map) + offsetof(sdpa_test::HostTensorMap, start), &start, sizeof(start));
+}
+inline void set_rows(void* map, int rows) {
+    std::int64_t const count = rows;
+    constexpr std::size_t kRows = offsetof(sdpa_test::HostTensorMap, dims) + sizeof(count);
+    std::memcpy(static_cast<unsigned char*>(map) + kRows, &count, sizeof(count));
+}
+inline void store_map(void* to, void const* map) {
+    if (lane_index() == 0) std::memcpy(to, map, sizeof(sdpa_test::HostTensorMap));
+}
+inline void acquire_map(void const*) {}

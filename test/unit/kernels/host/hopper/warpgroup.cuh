@@ -88,7 +88,7 @@ void load_factors(sdpa_test::AsyncProduct const& product, sdpa_test::ProductFact
 
 // The widths of the kernels' own products.
 constexpr bool has_products(int columns) {
-    return columns == 64 || columns == 80 || columns == 96 || columns == 128 || columns == 256;
+    return columns == 32 || columns == 64 || columns == 80 || columns == 128 || columns == 256;
 }
 
 }  // namespace host_matrix
@@ -165,6 +165,7 @@ class alignas(8) Arrivals {
         sdpa_test::expect_box_bytes(this, bytes);
         count_arrival();
     }
+    void expect(int bytes) { sdpa_test::expect_box_bytes(this, bytes); }
     bool have_ended(int round, std::source_location const where = std::source_location::current()) {
         if (sdpa_test::is_left_out("have_ended()", where)) return true;
         return test(round);

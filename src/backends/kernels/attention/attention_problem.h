@@ -1,0 +1,93 @@
+// Attention, forward or backward, as the kernels of device/attention compute it.
+#pragma once
+
+#include "attention/attention_operands.h"
+#include "kernels/launch/kernel.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::kernels {
+
+// An operand, with the number of its pointer.
+struct PlacedOperand : Operand {
+    std::size_t pointer = 0;
+};
+
+// Where the sequences of a tensor begin that are packed one behind the other.
+struct PackedOffsets {
+    std::size_t pointer = 0;
+    std::int64_t elements_of_offset = 1;
+    bool is_wide = false;  // offsets have 64 bits
+};
+
+// The lengths of sequences, or their sums, which are one more.
+struct SequenceLengths {
+    std::size_t pointer = 0;
+    bool is_wide = false, are_sums = false;
+};
+
+struct AttentionKernelProblem {
+    bool is_backward = false;
+    attention::OfOperation<std::optional<PlacedOperand>> operands;
+    attention::OfOperation<std::optional<PackedOffsets>> packed;
+    std::optional<SequenceLengths> query_lengths, key_lengths;
+    std::optional<std::int64_t> left, right;  // keys next to the diagonal on either side; all, where there is no number
+    bool is_bottom_right = false;
+    bool has_alibi = false;
+    float scale = 1;  // of products of queries and keys
+    // A score modifier: its text (score_code.h), and what that reads.
+    std::string score_code;
+    std::vector<PlacedOperand> score_tensors;
+    std::vector<std::uint32_t> score_numbers;
+    std::optional<std::size_t> workspace_pointer;  // the last one, where there is a workspace
+
+    bool has(attention::Port port) const { return operands[port].has_value(); }
+    PlacedOperand const& operand(attention::Port port) const { return *operands[port]; }
+    bool is_packed() const { return packed[attention::Q].has_value(); }
+    bool has_terms() const { return has(attention::Bias) || has_alibi || !score_code.empty(); }
+    // Whether a kernel brings what entries have of their own into one form before.
+    bool needs_entries() const;
+
+    std::int64_t batches() const { return operand(attention::Q).dims[0]; }
+    std::int64_t heads() const { return operand(attention::Q).dims[1]; }
+    std::int64_t queries() const { return operand(attention::Q).dims[2]; }
+    std::int64_t key_heads() const { return operand(attention::K).dims[1]; }
+    std::int64_t keys() const { return operand(attention::K).dims[2]; }
+};
+
+// The columns that code is compiled for: those of queries and keys, and those of values. Tensors may have fewer, in
+// whose place the copy engine puts zeros.
+struct AttentionClass {
+    int columns, value_columns;
+};
+inline constexpr std::array kAttentionClasses = {AttentionClass{64, 64}, AttentionClass{128, 128},
+                                                 AttentionClass{192, 128}, AttentionClass{256, 256}};
+
+// The smallest class; nothing for more columns than any has.
+std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
+
+// Every reason why the kernels cannot compute it on the device; none where they can.
+std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, DeviceFacts const& device);
+
+// Whether its tiles give the multiprocessors enough to do: a tile goes through its keys alone, however many there are.
+bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
+
+// The places of what kernels pass on, in bytes.
+struct AttentionWorkspace {
+    std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
+    std::int64_t maps = 0, offsets = 0;               // of entries
+    std::int64_t statistics = 0, sums = 0;            // of tiles of queries
+    std::int64_t bytes = 0;
+};
+AttentionWorkspace workspace_of(AttentionKernelProblem const& problem);
+
+// The tensors that have maps, in the order of ForwardMap or GradientMap, and after them those that are packed without.
+std::vector<attention::Port> mapped_ports(AttentionKernelProblem const& problem);
+std::vector<attention::Port> packed_ports(AttentionKernelProblem const& problem);
+
+}  // namespace cudnn_frontend::kernels

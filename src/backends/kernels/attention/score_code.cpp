@@ -1,0 +1,220 @@
+#include "kernels/attention/score_code.h"
+
+#include "core/names.h"
+#include "core/text.h"
+#include "kernels/device/attention/attention_arguments.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace cudnn_frontend::kernels {
+namespace {
+
+using From = ir::RegionOperand::From;
+
+// The expression of a function of a, b and c; nullptr where it has no form.
+char const* expression_of(PointwiseMode_t mode) {
+    using enum PointwiseMode_t;
+    switch (mode) {
+        case IDENTITY: return "a";
+        case ADD: return "a + b";
+        case SUB: return "a - b";
+        case MUL: return "a * b";
+        case DIV: return "a * inverse_of(b)";
+        case MOD: return "remainder_of(a, b)";
+        case MAX: return "greater_of(a, b)";
+        case MIN: return "lesser_of(a, b)";
+        case ADD_SQUARE: return "a + b * b";
+        case NEG: return "-a";
+        case ABS: return "magnitude_of(a)";
+        case FLOOR: return "floorf(a)";
+        case CEIL: return "ceilf(a)";
+        case SQRT: return "sqrtf(a)";
+        case RSQRT: return "rsqrtf(a)";
+        case RECIPROCAL: return "inverse_of(a)";
+        case EXP: return "power_of_2(kLog2OfE * a)";
+        case LOG: return "logf(a)";
+        case SIN: return "sinf(a)";
+        case COS: return "cosf(a)";
+        case ERF: return "erff(a)";
+        case POW: return "powf(a, b)";
+        case TANH_FWD: return "tanh_of(a)";
+        case TANH_BWD: return "a * (1.0f - tanh_of(b) * tanh_of(b))";
+        case SIGMOID_FWD: return "sigmoid_of(a)";
+        case SIGMOID_BWD: return "a * sigmoid_of(b) * (1.0f - sigmoid_of(b))";
+        case CMP_EQ: return "a == b";
+        case CMP_NEQ: return "a != b";
+        case CMP_GT: return "a > b";
+        case CMP_GE: return "a >= b";
+        case CMP_LT: return "a < b";
+        case CMP_LE: return "a <= b";
+        case LOGICAL_AND: return "a != 0 && b != 0";
+        case LOGICAL_OR: return "a != 0 || b != 0";
+        case LOGICAL_NOT: return "a == 0";
+        case BINARY_SELECT: return "c != 0 ? a : b";
+        default: return nullptr;
+    }
+}
+
+constexpr char const* kIndices[] = {"at.batch", "at.head", "at.query", "at.key"};
+
+// The type in which the kernels compute a step, and in which they read a tensor; nullptr where there is none.
+char const* computed_type(DataType_t type) {
+    switch (type) {
+        case DataType_t::FLOAT:
+        case DataType_t::HALF:
+        case DataType_t::BFLOAT16: return "float";
+        case DataType_t::BOOLEAN: return "bool";
+        case DataType_t::INT32: return "int";
+        case DataType_t::INT64: return "long long";
+        default: return nullptr;
+    }
+}
+char const* stored_type(DataType_t type) {
+    switch (type) {
+        case DataType_t::HALF: return "half";
+        case DataType_t::BFLOAT16: return "bfloat16";
+        case DataType_t::UINT8:
+        case DataType_t::BOOLEAN: return "unsigned char";
+        case DataType_t::INT8: return "signed char";
+        default: return computed_type(type);
+    }
+}
+
+bool is_integer(DataType_t type) { return type == DataType_t::INT32 || type == DataType_t::INT64; }
+
+// Replaces the letters a, b and c where they are words of their own.
+std::string with_operands(std::string_view expression, std::array<std::string, 3> const& operands) {
+    auto const is_of_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    };
+    std::string text;
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        char const letter = expression[i];
+        bool const is_alone = (i == 0 || !is_of_word(expression[i - 1])) &&
+                              (i + 1 == expression.size() || !is_of_word(expression[i + 1]));
+        if (is_alone && letter >= 'a' && letter <= 'c') text += operands[static_cast<std::size_t>(letter - 'a')];
+        else text += letter;
+    }
+    return text;
+}
+
+class Writer {
+   public:
+    Writer(ir::OpGraph const& graph, ir::ScoreRegion const& region) : graph_(graph), region_(region) {}
+
+    Result<ScoreCode> run() {
+        bool const changes_gradients = region_.gradient.from != From::None && region_.gradient.from != From::Gradient;
+        code_.text = "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
+        add_function("modified_score(float score", region_.score);
+        add_function("modified_gradient(float score, float gradient",
+                     changes_gradients ? region_.gradient : ir::RegionOperand{From::Gradient});
+        if (code_.tensors.size() > kMostScoreTensors || code_.numbers.size() > kMostScoreConstants) {
+            refuse(core::text("its score modifier reads ", code_.tensors.size(), " tensors and ", code_.numbers.size(),
+                              " numbers; at most ", kMostScoreTensors, " and ", kMostScoreConstants, " are supported"));
+        }
+        if (problem_) return error_t(error_code_t::GRAPH_NOT_SUPPORTED, *problem_);
+        return std::move(code_);
+    }
+
+   private:
+    void add_function(char const* head, ir::RegionOperand const& result) {
+        written_.clear();
+        body_.clear();
+        std::string const value = operand(result);
+        code_.text += core::text("inline float ", head, ", ScorePlace const& at, ScoreInputs const& inputs) {\n", body_,
+                                 "    return ", value, ";\n}\n");
+    }
+
+    // The name of an operand, whose steps are written before.
+    std::string operand(ir::RegionOperand const& operand) {
+        switch (operand.from) {
+            case From::None: return "0";
+            case From::Score: return "score";
+            case From::Gradient: return "gradient";
+            case From::Step: return step(operand.index);
+            case From::Value: break;
+        }
+        ir::Value const& value = graph_.value(operand.index);
+        if (value.role == ir::Role::Constant || value.role == ir::Role::ByValue) return number(operand.index);
+        return tensor(operand.index);
+    }
+
+    std::string step(std::int32_t index) {
+        std::string const name = "step" + std::to_string(index);
+        if (!written_.insert(index).second) return name;
+        ir::RegionStep const& step = region_.steps[static_cast<std::size_t>(index)];
+        char const* const type = computed_type(step.type);
+        if (type == nullptr) refuse(core::text("its score modifier computes in ", step.type));
+        std::string const value = expression(step);
+        body_ += core::text("    ", type == nullptr ? "float" : type, " const ", name, " = ", value, ";\n");
+        return name;
+    }
+
+    std::string expression(ir::RegionStep const& step) {
+        if (step.function.mode == PointwiseMode_t::GEN_INDEX) {
+            return kIndices[static_cast<std::size_t>(step.function.axis)];
+        }
+        char const* const pattern = expression_of(step.function.mode);
+        bool const divides_integers = step.function.mode == PointwiseMode_t::DIV && is_integer(step.type);
+        if (pattern == nullptr || divides_integers) {
+            refuse(core::text("its score modifier computes ", step.function.mode,
+                              divides_integers ? " of integers" : "", ", which has no form in the kernels"));
+            return "0";
+        }
+        return with_operands(pattern, {operand(step.in[0]), operand(step.in[1]), operand(step.in[2])});
+    }
+
+    static std::size_t number_in(std::vector<ir::ValueId>& values, ir::ValueId value) {
+        auto const found = std::ranges::find(values, value);
+        auto const place = static_cast<std::size_t>(found - values.begin());
+        if (found == values.end()) values.push_back(value);
+        return place;
+    }
+
+    std::string number(ir::ValueId id) {
+        char const* const type = computed_type(graph_.value(id).type);
+        std::size_t const place = number_in(code_.numbers, id);
+        if (type == nullptr || graph_.value(id).type == DataType_t::INT64) {
+            refuse(core::text("its score modifier reads a number of type ", graph_.value(id).type));
+        }
+        return core::text(is_integer(graph_.value(id).type) ? "integer_of(inputs, " : "number_of(inputs, ", place, ")");
+    }
+
+    std::string tensor(ir::ValueId id) {
+        ir::Value const& value = graph_.value(id);
+        char const* const type = stored_type(value.type);
+        std::size_t const place = number_in(code_.tensors, id);
+        if (type == nullptr || value.role != ir::Role::Input || value.ragged) {
+            refuse(core::text("its score modifier reads '", value.name, "', a tensor of ", value.type,
+                              value.ragged ? " in packed layout" : "",
+                              value.role == ir::Role::Input ? "" : " that is computed in the graph"));
+        }
+        auto const varies = [&](std::size_t dim) { return value.dim[dim] > 1 ? "true" : "false"; };
+        return core::text("element_of<", type == nullptr ? "float" : type, ", ", varies(2), ", ", varies(3),
+                          ">(inputs.tensors[", place, "], at)");
+    }
+
+    void refuse(std::string reason) {
+        if (!problem_) problem_ = std::move(reason);
+    }
+
+    ir::OpGraph const& graph_;
+    ir::ScoreRegion const& region_;
+    ScoreCode code_;
+    std::set<std::int32_t> written_;
+    std::string body_;
+    std::optional<std::string> problem_;
+};
+
+}  // namespace
+
+Result<ScoreCode> score_code(ir::OpGraph const& graph, ir::ScoreRegion const& region) {
+    return Writer(graph, region).run();
+}
+
+}  // namespace cudnn_frontend::kernels

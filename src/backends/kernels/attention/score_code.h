@@ -1,0 +1,23 @@
+// A score modifier (ir::ScoreRegion) as CUDA C++ for the attention kernels, which are compiled with it.
+#pragma once
+
+#include "core/result.h"
+#include "ir/op_graph.h"
+
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::kernels {
+
+struct ScoreCode {
+    // Defines modified_score(), modified_gradient() and kChangesGradients. Numbers and sizes are no part of it, so that
+    // graphs that differ in them alone have one text.
+    std::string text;
+    std::vector<ir::ValueId> tensors;  // what it reads for each score, by number
+    std::vector<ir::ValueId> numbers;  // what is one number for all scores: constants, and numbers given at each run
+};
+
+// An error with the reason where a function or a type has no form in the kernels, or there are too many values.
+Result<ScoreCode> score_code(ir::OpGraph const& graph, ir::ScoreRegion const& region);
+
+}  // namespace cudnn_frontend::kernels

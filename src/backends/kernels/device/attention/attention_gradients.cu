@@ -1,0 +1,567 @@
+// The gradients of attention by warpgroups, for compute capability 9.0. A block has 128 keys of one head, and goes
+// through the queries that see any of them, of all heads that share the keys. One warp has the copy engine fetch the
+// queries, their output's gradients and their statistics, some stages ahead; two warpgroups have 64 keys each. They add
+// up the gradients of their keys and values in registers, and those of queries in memory, which blocks share.
+#include <attention/attention_tiles.cuh>
+#include <attention/score_options.cuh>
+
+constexpr int kTileQueries = gradient_queries(COLUMNS_OF_KEYS, kHasTerms);
+// Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
+constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
+constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
+constexpr int kSumsOfTile = kTileQueries * COLUMNS_OF_KEYS, kSumsOfWarpgroup = kSumsOfTile / kGradientWarpgroups;
+
+template <class Element, int COLUMNS>
+struct GradientMemory {
+    static constexpr int kQueries = kTileQueries;
+
+    Panels<Element, kGradientKeys, COLUMNS> keys, values;
+    Panels<Element, kQueries, COLUMNS> queries[kQueryStages], output_gradients[kQueryStages];
+    Panels<Element, kGradientKeys, kQueries> score_gradients[kScoreGradientStages];  // rows are keys
+    float statistics[kQueryStages][2][kQueries];
+    Arrivals keys_are_here, values_are_here;
+    Arrivals queries_are_here[kQueryStages], output_gradients_are_here[kQueryStages], are_read[kQueryStages];
+    Arrivals cut_rows_are_here;  // those of a tile that goes beyond its sequence
+
+    void make_barriers() {
+        constexpr int kWarps = kGradientWarpgroups * 4;
+        keys_are_here.make(1);
+        values_are_here.make(1);
+        cut_rows_are_here.make(1);
+        for (int stage = 0; stage < kQueryStages; ++stage) {
+            queries_are_here[stage].make(1);
+            output_gradients_are_here[stage].make(1);
+            are_read[stage].make(kWarps);
+        }
+        show_barriers_to_copies();
+    }
+};
+
+// A tile of keys of one head of keys.
+struct KeyTile : Sequence {
+    int first;
+
+    KeyTile(GradientArguments const& arguments, int place)
+        : KeyTile(arguments.sequences, TilePlace(arguments.order, place)) {}
+
+   private:
+    KeyTile(Sequences const& all, TilePlace const& place)
+        : Sequence(all, place.head, all.heads / all.heads_of_key_head), first(place.number * kGradientKeys) {}
+};
+
+// The blocks of queries that see keys of a tile, and those of them all of whose queries see all of its keys.
+template <int QUERIES>
+struct QueryBlocks {
+    int first, end;
+    int full_first, full_end;
+
+    explicit QueryBlocks(KeyTile const& tile) {
+        int const last_key = smaller(tile.first + kGradientKeys, tile.keys) - 1;
+        RowRange const of_first = tile.queries_of(tile.first), of_last = tile.queries_of(last_key);
+        first = of_first.begin / QUERIES;
+        end = (of_last.end + QUERIES - 1) / QUERIES;
+        if (last_key < tile.first || of_last.end <= of_first.begin) end = first;
+        full_first = (of_last.begin + QUERIES - 1) / QUERIES;
+        full_end = last_key == tile.first + kGradientKeys - 1 ? of_first.end / QUERIES : 0;
+    }
+    int count() const { return end - first; }
+    bool is_full(int block) const { return block >= full_first && block < full_end; }
+};
+
+// Calls visit(head, block) for all blocks of queries of the heads that share the tile's keys. Most tiles see the last
+// queries, with which all begin, so that they read the same ones from the L2 cache at the same time.
+template <int QUERIES, class Visit>
+inline void for_each_block(GradientArguments const& arguments, KeyTile const& tile, Visit const& visit) {
+    QueryBlocks<QUERIES> const blocks(tile);
+    int const heads = arguments.sequences.heads_of_key_head;
+    for (int block = blocks.end - 1; block >= blocks.first; --block) {
+        for (int head = tile.head * heads; head < (tile.head + 1) * heads; ++head) visit(head, block);
+    }
+}
+
+// The number of a tile of queries among those of all heads.
+inline long long query_tile(GradientArguments const& arguments, KeyTile const& tile, int head, int block) {
+    return (static_cast<long long>(tile.batch) * arguments.sequences.heads + head) * arguments.tiles.count + block;
+}
+
+// --- The warp that fetches
+
+template <class Element, int COLUMNS>
+class QueryFetcher {
+   public:
+    using Memory = GradientMemory<Element, COLUMNS>;
+    static constexpr int kQueries = Memory::kQueries;
+
+    QueryFetcher(GradientArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
+
+    void fetch_all(KeyTile const& tile) {
+        fetch_keys(tile);
+        EntryMaps const& entries = arguments_.entries;
+        TensorMap const& queries = map_for(tile, arguments_, QueryMap);
+        TensorMap const& output_gradient = map_for(tile, arguments_, OutputGradientMap);
+        for_each_block<kQueries>(arguments_, tile, [&](int head, int block) {
+            fetch(tile, {0, block * kQueries, head, batch_for(tile, entries)}, queries, output_gradient);
+        });
+    }
+
+   private:
+    static constexpr int kNoEnd = 0x7fffffff;
+
+    void fetch_keys(KeyTile const& tile) {
+        EntryMaps const& entries = arguments_.entries;
+        BoxPlace const place{0, tile.first, tile.head, batch_for(tile, entries)};
+        int const end = has_rows_behind(arguments_.sequences.key_lengths) ? tile.keys : kNoEnd;
+        fetch_rows(memory_.keys, map_for(tile, arguments_, KeyMap), place, memory_.keys_are_here, end);
+        fetch_rows(memory_.values, map_for(tile, arguments_, ValueMap), place, memory_.values_are_here, end);
+    }
+
+    // Rows behind a sequence are 0 where a map of an entry does not have them.
+    bool has_rows_behind(int const* lengths) const { return lengths != nullptr && arguments_.entries.start == nullptr; }
+
+    void fetch(KeyTile const& tile, BoxPlace const& place, TensorMap const& queries, TensorMap const& output_gradient) {
+        int const stage = ring_.stage();
+        int const end = has_rows_behind(arguments_.sequences.query_lengths) ? tile.queries : kNoEnd;
+        if (ring_.round() > 0) memory_.are_read[stage].wait_for(ring_.round() - 1);
+        fetch_statistics(memory_.statistics[stage], query_tile(arguments_, tile, place.head, place.row / kQueries),
+                         memory_.queries_are_here[stage]);
+        fetch_rows(memory_.queries[stage], queries, place, memory_.queries_are_here[stage], end);
+        fetch_rows(memory_.output_gradients[stage], output_gradient, place, memory_.output_gradients_are_here[stage],
+                   end);
+        ring_.go_on();
+    }
+
+    // In the round that fetch_rows() ends.
+    void fetch_statistics(float (&to)[2][kQueries], long long tile, Arrivals& arrivals) {
+        if (lane_index() != 0) return;
+        arrivals.expect(sizeof(to));
+        start_row_copy(to, arguments_.tiles.statistics + tile * (2 * kQueries), sizeof(to), arrivals);
+    }
+
+    // Those from `end` on become 0, where sequences have lengths; the copy engine does it behind the tensor's.
+    template <class AllPanels>
+    void fetch_rows(AllPanels& to, TensorMap const& map, BoxPlace const& place, Arrivals& arrivals, int end) {
+        bool const is_cut = end - place.row < AllPanels::kRows;
+        start_fetching(to, map, place, is_cut ? memory_.cut_rows_are_here : arrivals);
+        if (!is_cut) return;
+        memory_.cut_rows_are_here.wait_for(cuts_++);
+        clear_rows(to, larger(end - place.row, 0));
+        arrivals.arrive();
+    }
+
+    GradientArguments const& arguments_;
+    Memory& memory_;
+    Ring<kQueryStages> ring_;
+    int cuts_ = 0;
+};
+
+// --- The warpgroups that have keys
+
+struct alignas(8) FloatPair {
+    float numbers[2];
+};
+
+// Makes scores of the products of queries and keys of a head.
+class ScoreTerms {
+   public:
+    ScoreTerms(GradientArguments const& arguments, int batch, int head)
+        : arguments_(arguments), batch_(batch), head_(head) {
+        ScoreNumbers const& bias = arguments.bias;
+        if (kHasBias) start_ = static_cast<BiasElement const*>(bias.start) + batch * bias.batch + head * bias.head;
+        if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(head, arguments.sequences.heads);
+    }
+
+    // The score of a product, less the log-sum-exp, times log2(e).
+    float of(float product, float log_sum, int query, int key) const {
+        if (!kHasTerms) return fmaf(product, arguments_.scale_as_power, -log_sum);
+        float term = -log_sum;
+        if (kHasAlibi) term += slope_ * static_cast<float>(key - query);
+        ScorePlace const at = place(query, key);
+        if (kHasBias) {
+            term += kLog2OfE * to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
+        }
+        if (!kHasRegion) return fmaf(product, arguments_.scale_as_power, term);
+        return fmaf(modified_score(product * arguments_.scale, at, arguments_.inputs), kLog2OfE, term);
+    }
+    // The gradient of a product times the scale, from that of its score.
+    float gradient_of(float product, float gradient, int query, int key) const {
+        return modified_gradient(product * arguments_.scale, gradient, place(query, key), arguments_.inputs);
+    }
+
+   private:
+    // One that tensors have.
+    ScorePlace place(int query, int key) const {
+        Sequences const& all = arguments_.sequences;
+        return {batch_, head_, smaller(query, all.query_rows - 1), smaller(key, all.key_rows - 1)};
+    }
+
+    GradientArguments const& arguments_;
+    int batch_, head_;
+    BiasElement const* start_;
+    float slope_;
+};
+
+template <class Element, int COLUMNS>
+class KeyWarpgroup {
+   public:
+    using Memory = GradientMemory<Element, COLUMNS>;
+    static constexpr int kQueries = Memory::kQueries;
+
+    KeyWarpgroup(GradientArguments const& arguments, Memory& memory, int warpgroup)
+        : arguments_(arguments), memory_(memory), warpgroup_(warpgroup), first_row_(warpgroup * kWarpgroupQueries) {}
+
+    void compute(KeyTile const& tile) {
+        int const own_row = first_row_ + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            int const key = tile.first + own_row + lane_index() / 4 + 8 * half;
+            keys_[half] = key;
+            queries_[half] = key < tile.keys ? tile.queries_of(key) : RowRange{0, 0};
+        }
+        float key_sums[COLUMNS / 8][4], value_sums[COLUMNS / 8][4];
+        set_zero(key_sums);
+        set_zero(value_sums);
+        QueryBlocks<kQueries> const blocks(tile);
+        memory_.keys_are_here.wait_for(0);
+        memory_.values_are_here.wait_for(0);
+        for_each_block<kQueries>(arguments_, tile, [&](int head, int block) {
+            ScoreTerms const terms(arguments_, tile.batch, head);
+            add(key_sums, value_sums, block, blocks.is_full(block), terms,
+                arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile);
+        });
+        wait_for_turn(kMeeting);  // products of both warpgroups read keys
+        EntryMaps const& entries = arguments_.entries;
+        BoxPlace const place{0, tile.first + own_row, tile.head, batch_for(tile, entries)};
+        store(memory_.values, map_for(tile, arguments_, ValueGradientMap), place, own_row, value_sums, 1.0f);
+        store(memory_.keys, map_for(tile, arguments_, KeyGradientMap), place, own_row, key_sums, arguments_.scale);
+        if (lane_index() == 0) wait_for_box_stores();
+    }
+
+   private:
+    static constexpr int kMeeting = 1;  // a named barrier
+
+    // Adds what the queries of a block contribute.
+    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[COLUMNS / 8][4], int block, bool is_full,
+             ScoreTerms const& terms, float* query_sums) {
+        int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
+        float weights[kQueries / 8][4], gradients[kQueries / 8][4];
+        memory_.queries_are_here[stage].wait_for(round);
+        start_scores(weights, memory_.keys, memory_.queries[stage]);
+        memory_.output_gradients_are_here[stage].wait_for(round);
+        start_scores(gradients, memory_.values, memory_.output_gradients[stage]);
+        wait_for_products<1>();
+        hold(weights);
+        float const(&statistics)[2][kQueries] = memory_.statistics[stage];
+        float products[kChangesGradients ? kQueries / 8 : 1][4];
+        if constexpr (kChangesGradients) copy(products, weights);
+        weigh(weights, statistics[0], terms, block * kQueries);
+        if (!is_full) hide(weights, block);
+        MatrixBlock weight_blocks[kQueries / 16], gradient_blocks[kQueries / 16];
+        pack_blocks(weight_blocks, weights);
+        wait_for_products<0>();
+        hold(gradients);
+        multiply(gradients, weights, statistics[1]);
+        if constexpr (kChangesGradients) change(gradients, products, terms, block * kQueries);
+        pack_blocks(gradient_blocks, gradients);
+        store_for_both(gradient_blocks, buffer);
+        start_sums(value_sums, weight_blocks, memory_.output_gradients[stage]);
+        wait_for_turn(kMeeting);
+        float own_query_sums[kSumColumns / 8][4];
+        start_query_sums(own_query_sums, buffer);
+        start_sums(key_sums, gradient_blocks, memory_.queries[stage]);
+        wait_for_products<1>();
+        hold(value_sums);
+        hold(own_query_sums);
+        for (MatrixBlock& words : weight_blocks) hold(words);
+        add_to_memory(query_sums, own_query_sums);
+        wait_for_products<0>();
+        hold(key_sums);
+        for (MatrixBlock& words : gradient_blocks) hold(words);
+        memory_.are_read[stage].arrive();
+        ring_.go_on();
+    }
+
+    // Products of the warpgroup's rows and those of a tile.
+    template <class Own, class Other>
+    void start_scores(float (&scores)[kQueries / 8][4], Own const& own, Other const& other) {
+        begin_products();
+#pragma unroll
+        for (int k = 0; k < COLUMNS / 16; ++k) {
+            int const panel = 16 * k / kPanelColumns, column = 16 * k % kPanelColumns;
+            start_product<false, false>(scores, Factor(own.panels[panel], first_row_, column),
+                                        Factor(other.panels[panel], 0, column), k > 0, Element());
+        }
+        end_products();
+    }
+
+    // Sums of a tile's rows with these weights.
+    template <class Other>
+    static void start_sums(float (&sums)[COLUMNS / 8][4], MatrixBlock const (&weights)[kQueries / 16],
+                           Other const& other) {
+        begin_products();
+#pragma unroll
+        for (int k = 0; k < kQueries / 16; ++k) {
+            start_product<true>(sums, weights[k], Factor(other.panels[0], 16 * k, 0), true, Element());
+        }
+        end_products();
+    }
+
+    void start_query_sums(float (&sums)[kSumColumns / 8][4], int buffer) {
+        auto const& queries = memory_.score_gradients[buffer].panels[kHasHalfOfQueries ? warpgroup_ : 0];
+        int const first_column = kHasHalfOfQueries ? 0 : warpgroup_ * kSumColumns;
+        auto const& columns = memory_.keys.panels[first_column / kPanelColumns];
+        begin_products();
+#pragma unroll
+        for (int k = 0; k < kGradientKeys / 16; ++k) {
+            start_product<true, true>(sums, Factor(queries, 16 * k, 0),
+                                      Factor(columns, 16 * k, first_column % kPanelColumns), k > 0, Element());
+        }
+        end_products();
+    }
+    void add_to_memory(float* sums, float const (&own)[kSumColumns / 8][4]) {
+        float* const to = sums + warpgroup_ * kSumsOfWarpgroup + threadIdx.x % kThreadsOfWarpgroup * 4;
+#pragma unroll
+        for (int i = 0; i < kSumColumns / 8; ++i) add_four(to + i * (4 * kThreadsOfWarpgroup), own[i]);
+    }
+
+    static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }
+    static FloatPair pair_of(float const (&numbers)[kQueries], int i) {
+        return *reinterpret_cast<FloatPair const*>(&numbers[8 * i + 2 * (lane_index() % 4)]);
+    }
+    void weigh(float (&scores)[kQueries / 8][4], float const (&log_sums)[kQueries], ScoreTerms const& terms,
+               int first_query) const {
+#pragma unroll
+        for (int i = 0; i < kQueries / 8; ++i) {
+            FloatPair const pair = pair_of(log_sums, i);
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                scores[i][j] =
+                    power_of_2(terms.of(scores[i][j], pair.numbers[j % 2], query_of(first_query, i, j), keys_[j / 2]));
+            }
+        }
+    }
+    void hide(float (&weights)[kQueries / 8][4], int block) const {
+        int const first = block * kQueries + 2 * (lane_index() % 4);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            int const begin = queries_[half].begin - first, end = queries_[half].end - first;
+#pragma unroll
+            for (int i = 0; i < kQueries / 8; ++i) {
+#pragma unroll
+                for (int j = 0; j < 2; ++j) {
+                    bool const is_visible = 8 * i + j >= begin && 8 * i + j < end;
+                    if (!is_visible) weights[i][2 * half + j] = 0;
+                }
+            }
+        }
+    }
+    // Gradients of weights become those of scores.
+    static void multiply(float (&gradients)[kQueries / 8][4], float const (&weights)[kQueries / 8][4],
+                         float const (&deltas)[kQueries]) {
+#pragma unroll
+        for (int i = 0; i < kQueries / 8; ++i) {
+            FloatPair const pair = pair_of(deltas, i);
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                gradients[i][j] = weights[i][j] * (gradients[i][j] - pair.numbers[j % 2]);
+            }
+        }
+    }
+    // Gradients of modified scores become those of the products, by which these are as large as the scale.
+    void change(float (&gradients)[kQueries / 8][4], float const (&products)[kQueries / 8][4], ScoreTerms const& terms,
+                int first_query) const {
+#pragma unroll
+        for (int i = 0; i < kQueries / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                gradients[i][j] =
+                    terms.gradient_of(products[i][j], gradients[i][j], query_of(first_query, i, j), keys_[j / 2]);
+            }
+        }
+    }
+    static void copy(float (&to)[kQueries / 8][4], float const (&from)[kQueries / 8][4]) {
+#pragma unroll
+        for (int i = 0; i < kQueries / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) to[i][j] = from[i][j];
+        }
+    }
+    static void pack_blocks(MatrixBlock (&blocks)[kQueries / 16], float const (&numbers)[kQueries / 8][4]) {
+#pragma unroll
+        for (int i = 0; i < kQueries / 16; ++i) blocks[i] = block_of<Element>(numbers[2 * i], numbers[2 * i + 1]);
+    }
+    void store_for_both(MatrixBlock const (&blocks)[kQueries / 16], int buffer) {
+        int const lane = lane_index(), row = first_row_ + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
+#pragma unroll
+        for (int i = 0; i < kQueries / 16; ++i) {
+            auto& panel = memory_.score_gradients[buffer].panels[i / 4];
+            store_block(panel.piece(row + lane % 16, i % 4 * 16 + lane / 16 * 8), blocks[i]);
+        }
+        show_to_products();
+    }
+
+    // Each warp stores its 16 rows, by way of memory that no product reads any more.
+    template <class AllPanels>
+    static void store(AllPanels& memory, TensorMap const& map, BoxPlace place, int own_row,
+                      float (&sums)[COLUMNS / 8][4], float factor) {
+        int const lane = computed_here(lane_index());
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 16; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                sums[2 * i][j] *= factor;
+                sums[2 * i + 1][j] *= factor;
+            }
+            store_block(memory.panels[i / 4].piece(own_row + lane % 16, i % 4 * 16 + lane / 16 * 8),
+                        block_of<Element>(sums[2 * i], sums[2 * i + 1]));
+        }
+        show_to_products();
+        wait_for_warp();
+        if (lane != 0) return;
+        for (auto& panel : memory.panels) {
+            start_box_store(map, place, panel.piece(own_row, 0));
+            place.column += kPanelColumns;
+        }
+        end_box_stores();
+    }
+
+    GradientArguments const& arguments_;
+    Memory& memory_;
+    int warpgroup_, first_row_;
+    int keys_[2];          // the lane's
+    RowRange queries_[2];  // that see them
+    Ring<kQueryStages> ring_;
+};
+
+template <class Element, int COLUMNS>
+inline void compute_gradients(GradientArguments const& arguments) {
+    using Memory = GradientMemory<Element, COLUMNS>;
+    static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, kTileQueries));
+    extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
+    Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
+    if (threadIdx.x == 0) memory.make_barriers();
+    __syncthreads();
+    KeyTile const tile(arguments, blockIdx.x);
+    if (arguments.entries.start != nullptr && tile.first >= tile.keys) return;
+    int const warpgroup = static_cast<int>(from_lane(threadIdx.x / kThreadsOfWarpgroup, 0));
+    if (warpgroup == 0) {
+        leave_registers<kGradientFetcherRegisters>();
+        if (threadIdx.x < 32) QueryFetcher<Element, COLUMNS>(arguments, memory).fetch_all(tile);
+    } else {
+        take_registers<kGradientRegisters>();
+        KeyWarpgroup<Element, COLUMNS>(arguments, memory, warpgroup - 1).compute(tile);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kGradientThreads, 1)
+    attention_gradients(__grid_constant__ GradientArguments const arguments) {
+    compute_gradients<X, COLUMNS_OF_KEYS>(arguments);
+}
+
+// --- Before and after
+
+// A warp for each row of the tiles.
+template <class Element, int COLUMNS>
+inline void start_gradients(GradientStartArguments const& arguments) {
+    constexpr int kQueries = kTileQueries, kLanes = 32;
+    Sequences const& all = arguments.sequences;
+    long long const row = static_cast<long long>(blockIdx.x) * (kStartThreads / kLanes) + threadIdx.x / kLanes;
+    int const rows = arguments.tiles.count * kQueries;
+    long long const head_of_all = row / rows;
+    if (head_of_all >= static_cast<long long>(all.batches) * all.heads) return;
+    int const query = static_cast<int>(row - head_of_all * rows), lane = lane_index();
+    Sequence const sequence(all, static_cast<int>(head_of_all), all.heads);
+    for (int column = 4 * lane; column < COLUMNS; column += 4 * kLanes) {
+        *reinterpret_cast<float4*>(arguments.tiles.sums + row * COLUMNS + column) = float4{0, 0, 0, 0};
+    }
+    float delta = 0, log_sum = -minus_infinity();
+    if (query < sequence.queries) {
+        auto const row_of = [&](Rows const& matrix) {
+            return static_cast<Element const*>(matrix.start) + start_of_entry(matrix, sequence.batch) +
+                   sequence.head * matrix.head + query * matrix.row;
+        };
+        Element const *const output = row_of(arguments.output), *const gradient = row_of(arguments.output_gradient);
+        for (int column = 8 * lane; column < arguments.columns; column += 8 * kLanes) {
+            uint4 const left = *reinterpret_cast<uint4 const*>(output + column);
+            uint4 const right = *reinterpret_cast<uint4 const*>(gradient + column);
+            unsigned const pairs[2][4] = {{left.x, left.y, left.z, left.w}, {right.x, right.y, right.z, right.w}};
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                delta += to_float<Element>(pairs[0][i]) * to_float<Element>(pairs[1][i]);
+                delta += to_float<Element>(pairs[0][i] >> 16) * to_float<Element>(pairs[1][i] >> 16);
+            }
+        }
+        RowNumbers const& stats = arguments.stats;
+        float const number =
+            stats.start[start_of_entry(stats, sequence.batch) + sequence.head * stats.head + query * stats.row];
+        if (number != minus_infinity()) log_sum = kLog2OfE * number;
+    }
+    for (int bits = 1; bits < kLanes; bits *= 2) delta += from_lane_across(delta, bits);
+    if (lane != 0) return;
+    float* const statistics = arguments.tiles.statistics + row / kQueries * (2 * kQueries) + row % kQueries;
+    statistics[0] = log_sum;
+    statistics[kQueries] = log_sum == -minus_infinity() ? 0.0f : delta;
+}
+
+extern "C" __global__ void __launch_bounds__(kStartThreads)
+    attention_gradient_start(__grid_constant__ GradientStartArguments const arguments) {
+    start_gradients<X, COLUMNS_OF_KEYS>(arguments);
+}
+
+// Four lanes with four words each exchange them: lane i of the four gets the words of number i, in order of lanes.
+inline void transpose_by_four(unsigned (&words)[4]) {
+#pragma unroll
+    for (int bit = 1; bit < 4; bit *= 2) {
+        bool const is_upper = (lane_index() & bit) != 0;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if ((i & bit) != 0) continue;
+            unsigned const other = from_lane_across(is_upper ? words[i] : words[i + bit], bit);
+            (is_upper ? words[i] : words[i + bit]) = other;
+        }
+    }
+}
+
+// A block for each tile of queries. Threads read what threads of the same number added.
+template <class Element, int COLUMNS>
+inline void end_gradients(GradientEndArguments const& arguments) {
+    constexpr int kBlocks = kSumColumns / 8;
+    Sequences const& all = arguments.sequences;
+    int const head_of_all = blockIdx.x / arguments.tiles.count, tile = blockIdx.x % arguments.tiles.count;
+    Sequence const sequence(all, head_of_all, all.heads);
+    int const batch = sequence.batch, head = sequence.head;
+    // Rows behind a packed sequence belong to others.
+    int const rows_there = arguments.query_gradient.offsets.start != nullptr ? sequence.queries : all.query_rows;
+    int const thread = threadIdx.x % kThreadsOfWarpgroup, warpgroup = threadIdx.x / kThreadsOfWarpgroup;
+    int const query = tile * kTileQueries + (kHasHalfOfQueries ? warpgroup * kWarpgroupQueries : 0) + thread / 32 * 16 +
+                      lane_index() / 4;
+    int const first_column = (kHasHalfOfQueries ? 0 : warpgroup * kSumColumns) + 8 * (lane_index() % 4);
+    float const* const sums = arguments.tiles.sums + static_cast<long long>(blockIdx.x) * kSumsOfTile +
+                              warpgroup * kSumsOfWarpgroup + 4 * thread;
+    Rows const& gradient = arguments.query_gradient;
+    Element* const rows =
+        static_cast<Element*>(gradient.start) + start_of_entry(gradient, batch) + head * gradient.head;
+    unsigned words[2][kBlocks / 4][4];  // of a row, of 32 columns
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i) {
+        float4 const four = *reinterpret_cast<float4 const*>(sums + i * (4 * kThreadsOfWarpgroup));
+        words[0][i / 4][i % 4] = pack(four.x * arguments.scale, four.y * arguments.scale, Element());
+        words[1][i / 4][i % 4] = pack(four.z * arguments.scale, four.w * arguments.scale, Element());
+    }
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+#pragma unroll
+        for (int i = 0; i < kBlocks / 4; ++i) {
+            unsigned(&four)[4] = words[row][i];
+            transpose_by_four(four);
+            int const column = first_column + 32 * i;
+            if (query + 8 * row >= rows_there || column >= arguments.columns) continue;
+            *reinterpret_cast<uint4*>(rows + (query + 8 * row) * gradient.row + column) =
+                uint4{four[0], four[1], four[2], four[3]};
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kEndThreads)
+    attention_gradient_end(__grid_constant__ GradientEndArguments const arguments) {
+    end_gradients<X, COLUMNS_OF_KEYS>(arguments);
+}

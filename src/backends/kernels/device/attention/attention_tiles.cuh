@@ -1,0 +1,141 @@
+// The common parts of the attention kernels: matrices in shared memory, tiles and sequences.
+#pragma once
+
+#include <attention/score_region.cuh>
+#include <hopper/bulk_copies.cuh>
+
+inline float minus_infinity() { return __uint_as_float(0xff800000u); }
+
+inline float alibi_slope(int head, int heads) {
+    int const base = 1 << (31 - __clz(heads));
+    int const step = head < base ? 2 * (head + 1) : 2 * (head - base) + 1;
+    return exp2f(-4.0f * static_cast<float>(step) / static_cast<float>(base));
+}
+
+inline int smaller(int a, int b) { return a < b ? a : b; }
+inline int larger(int a, int b) { return a > b ? a : b; }
+
+// --- Matrices
+
+template <class Element, int ROWS, int COLUMNS>
+struct Panels {
+    static constexpr int kRows = ROWS, kBytes = ROWS * ((COLUMNS + kPanelColumns - 1) / kPanelColumns) * kPanelRowBytes;
+
+    Panel<Element, ROWS> panels[(COLUMNS + kPanelColumns - 1) / kPanelColumns];
+};
+
+// Starts to fetch the rows of a matrix from that place on, with one thread of the warp. The barrier's round waits for
+// them.
+template <class AllPanels>
+inline void start_fetching(AllPanels& to, TensorMap const& map, BoxPlace place, Arrivals& arrivals) {
+    if (lane_index() != 0) return;
+    arrivals.arrive_and_expect(sizeof(to.panels));
+    for (auto& panel : to.panels) {
+        start_box_copy(&panel, map, place, arrivals);
+        place.column += kPanelColumns;
+    }
+}
+
+// Sets the rows from that one on to 0, with a warp: behind a sequence there may be NaN, and 0 times NaN is NaN.
+template <class AllPanels>
+inline void clear_rows(AllPanels& matrix, int first_row) {
+    for (auto& panel : matrix.panels) {
+        auto* const pieces = reinterpret_cast<uint4*>(panel.elements[first_row]);
+        int const count = (AllPanels::kRows - first_row) * kPanelRowBytes / static_cast<int>(sizeof(uint4));
+        for (int i = lane_index(); i < count; i += 32) pieces[i] = uint4{0, 0, 0, 0};
+    }
+    show_to_products();
+}
+
+// Numbers the stages of a ring.
+template <int STAGES>
+struct Ring {
+    int number = 0;
+
+    int stage() const { return number % STAGES; }
+    int round() const { return number / STAGES; }
+    void go_on() { ++number; }
+};
+
+template <int COUNT>
+inline void set_zero(float (&sums)[COUNT][4]) {
+#pragma unroll
+    for (auto& four : sums) {
+#pragma unroll
+        for (float& sum : four) sum = 0;
+    }
+}
+
+template <class Element>
+inline MatrixBlock block_of(float const (&left)[4], float const (&right)[4]) {
+    Element const type{};
+    return {{pack(left[0], left[1], type), pack(left[2], left[3], type), pack(right[0], right[1], type),
+             pack(right[2], right[3], type)}};
+}
+
+// --- Sequences
+
+// Rows from begin on, without end.
+struct RowRange {
+    int begin, end;
+};
+
+// The tile of that place in the order.
+struct TilePlace {
+    int number, head;  // a head of all entries of the batch
+
+    TilePlace(TileOrder const& order, int place) {
+        int const section = place / (order.tiles * order.heads_of_section);
+        int const first_head = section * order.heads_of_section;
+        int const heads = smaller(order.heads_of_section, order.count / order.tiles - first_head);
+        int const in_section = place - first_head * order.tiles;
+        number = in_section / heads;
+        head = first_head + in_section - number * heads;
+        if (order.is_backwards) number = order.tiles - 1 - number;
+    }
+};
+
+// A head of one entry of the batch.
+struct Sequence {
+    int head, batch;
+    int queries, keys;
+    int diagonal;
+    VisibleBand band;
+
+    Sequence(Sequences const& all, int head_of_all, int heads_of_entry) : band(all.band) {
+        batch = head_of_all / heads_of_entry;
+        head = head_of_all - batch * heads_of_entry;
+        queries = all.query_lengths == nullptr ? all.query_rows : all.query_lengths[batch];
+        keys = all.key_lengths == nullptr ? all.key_rows : all.key_lengths[batch];
+        diagonal = band.is_bottom_right ? keys - queries : 0;
+    }
+
+    // The keys that are visible to a query, and the queries that see a key.
+    RowRange visible_to(int query) const {
+        return {larger(0, query + diagonal - band.left), smaller(keys, query + diagonal + band.right + 1)};
+    }
+    RowRange queries_of(int key) const {
+        return {larger(0, key - diagonal - band.right), smaller(queries, key - diagonal + band.left + 1)};
+    }
+};
+
+// The map of a tensor for the sequence.
+template <class Arguments>
+inline TensorMap const& map_for(Sequence const& sequence, Arguments const& arguments, int number) {
+    EntryMaps const& entries = arguments.entries;
+    if (entries.start == nullptr) return arguments.maps[number];
+    TensorMap const& map = entries.start[static_cast<long long>(sequence.batch) * entries.count + number];
+    acquire_map(&map);
+    return map;
+}
+inline int batch_for(Sequence const& sequence, EntryMaps const& entries) {
+    return entries.start == nullptr ? sequence.batch : 0;
+}
+
+// The element at which the entry of a tensor begins.
+template <class Tensor>
+inline long long start_of_entry(Tensor const& tensor, int batch) {
+    EntryOffsets const& offsets = tensor.offsets;
+    return offsets.start == nullptr ? batch * tensor.batch
+                                    : offsets.start[static_cast<long long>(batch) * offsets.step];
+}

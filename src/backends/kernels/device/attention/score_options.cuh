@@ -1,0 +1,27 @@
+// The options of scores before the mask, by which code differs. Macros say them, so this file may be read several
+// times.
+
+#ifdef BIAS
+constexpr bool kHasBias = true;
+using BiasElement = BIAS;
+#else
+constexpr bool kHasBias = false;
+using BiasElement = float;
+#endif
+
+#ifdef HAS_ALIBI
+constexpr bool kHasAlibi = true;
+#else
+constexpr bool kHasAlibi = false;
+#endif
+
+#ifdef HAS_REGION
+#include <score_code.cuh>
+constexpr bool kHasRegion = true;
+#else
+constexpr bool kHasRegion = false, kChangesGradients = false;
+inline float modified_score(float score, ScorePlace const&, ScoreInputs const&) { return score; }
+inline float modified_gradient(float, float gradient, ScorePlace const&, ScoreInputs const&) { return gradient; }
+#endif
+
+constexpr bool kHasTerms = kHasBias || kHasAlibi || kHasRegion;
