@@ -14,13 +14,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = (
     *("CMakeLists.txt", "CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"),
-    *("cmake", "devices", "docs", "include", "python/CMakeLists.txt", "python/exports.map", "python/sdpa_graph", "python/src"),
+    *("cmake", "devices", "docs", "include", "python/CMakeLists.txt", "python/README.md", "python/exports.map", "python/sdpa_graph", "python/src"),
     *("src", "tools/sdpa"),
 )
 PATHS = (
     ('cmake.source-dir = ".."', 'cmake.source-dir = "."'),
     ('wheel.packages = ["sdpa_graph"]', 'wheel.packages = ["python/sdpa_graph"]'),
     ('input = "../include/', 'input = "include/'),
+    ('readme = "README.md"', 'readme = "python/README.md"'),
 )
 
 

@@ -34,8 +34,15 @@ def test_there_are_notebooks_with_pictures_and_small():
     assert sum("text/html" in output for output in shown) == 3
 
 
-def test_the_program_in_the_readme(capsys):
-    programs = re.findall(r"\n```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
+def test_the_program_in_the_readme(capsys, page):
+    programs = re.findall(r"\n```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
     assert len(programs) == 1
-    exec(compile(programs[0], "README.md", "exec"), {"__name__": "__main__"})
+    exec(compile(programs[0], page, "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out == "(2, 8, 128, 64) True\n"
+
+
+def test_the_page_of_the_package_index_has_no_relative_links():
+    """It is shown where the repository's files are not."""
+    targets = re.findall(r"\]\(([^)]*)\)", (ROOT / "python/README.md").read_text("utf-8"))
+    assert [target for target in targets if not target.startswith("https://")] == []

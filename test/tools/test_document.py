@@ -1,12 +1,11 @@
-"""docs/sdpa-command.md and docs/tour.md: their commands print what these say, times and dates apart."""
+"""README.md, docs/sdpa-command.md and docs/tour.md: their commands print what these say, times and dates apart."""
 
 import json
 import re
 
-from command import COMMAND, GRAPHS, CommandTest, main
+from command import COMMAND, GRAPHS, ROOT, CommandTest, main
 from session import commands_of, plain, run
 
-DOCS = GRAPHS.parent / "docs"
 VERSION = 91900  # of the cuDNN that the documents' answers are from
 
 
@@ -19,7 +18,7 @@ class Document(CommandTest):
         del theirs["nodes"][0]["fields"]["diagonal_alignment"]
         self.write("theirs.json", theirs)
         checked = 0
-        for command, expected in commands_of((DOCS / name).read_text()):
+        for command, expected in commands_of((ROOT / name).read_text()):
             needs_cudnn = "h100" in command or "sdpa store" in command
             if command == "sdpa doctor" or (needs_cudnn and not has_cudnn):
                 continue
@@ -28,13 +27,23 @@ class Document(CommandTest):
         self.assertGreaterEqual(checked, least)
 
     def test_page_of_the_command(self):
-        self.check("sdpa-command.md", 4)
+        self.check("docs/sdpa-command.md", 4)
 
     def test_tour(self):
-        self.check("tour.md", 8)
+        self.check("docs/tour.md", 8)
+
+    def test_readme(self):
+        self.check("README.md", 0)
+
+    def test_figures_of_the_readme_are_those_of_performance(self):
+        results = dict(re.findall(r"(?m)^\| \[[^]]*\]\((#[^)]*)\) \| (.*) \|$", (ROOT / "docs/performance.md").read_text()))
+        cited = re.findall(r"\[([^]]*)\]\(docs/performance\.md(#[^)]*)\)", (ROOT / "README.md").read_text())
+        self.assertGreaterEqual(len(cited), 5)
+        for text, topic in cited:
+            self.assertEqual(text, results.get(topic), topic)
 
     def test_all_subcommands_have_a_section(self):
-        text = (DOCS / "sdpa-command.md").read_text()
+        text = (ROOT / "docs/sdpa-command.md").read_text()
         for name in re.findall(r"(?m)^  (\w+) {3,}", self.expect(0, "--help").split("Subcommands:")[1]):
             self.assertIn(f"`sdpa {name} ", text.replace("`sdpa doctor`", "`sdpa doctor `"))
 
