@@ -16,7 +16,7 @@ namespace sdpa_graph {
 // miss, never an error.
 struct Plan_store {
     std::string folder;
-    bool is_frozen = false;  // nothing is written
+    bool is_frozen = false;  // nothing is written by this process
     // A folder that gets each graph, as JSON, for which an engine of cuDNN was compiled; none if it is empty.
     std::string wanted = {};
 };
@@ -43,5 +43,10 @@ SDPA_GRAPH_API cudnn_frontend::error_t merge_plan_stores(std::string const& from
 // Removes the files that were used least recently, until the others have at most so many bytes.
 SDPA_GRAPH_API cudnn_frontend::error_t prune_plan_store(std::string const& folder, std::uint64_t most_bytes,
                                                         std::int64_t& removed) noexcept;
+
+// Nothing is written to a frozen store, and nothing removed, by any process: it is only read. A file in the folder says
+// so.
+SDPA_GRAPH_API cudnn_frontend::error_t freeze_plan_store(std::string const& folder, bool is_frozen = true) noexcept;
+SDPA_GRAPH_API bool is_plan_store_frozen(std::string const& folder) noexcept;
 
 }  // namespace sdpa_graph

@@ -124,6 +124,11 @@ void bind_attention_calls(py::module_& module) {
         py::arg("folder"), py::arg("most_bytes"),
         "Removes the files that were used least recently, until the others have at most so many bytes; returns how "
         "many.");
+    module.def(
+        "freeze_plan_store",
+        [](std::string const& folder, bool is_frozen) { check(sdpa_graph::freeze_plan_store(folder, is_frozen)); },
+        py::arg("folder"), py::arg("frozen") = true,
+        "Nothing is written to the store, and nothing removed, by any process until frozen=False.");
     module.def("_register_torch_operators", &register_torch_operators);
     module.def("_attention_forward", &forward, py::arg("tensors"), py::arg("options"), py::arg("workspace"),
                py::arg("target") = py::none());

@@ -41,12 +41,14 @@ fe::error_t build_for(fs::path const& file, fe::Target const& target) {
 
 fe::error_t fill_plan_store(std::string const& wanted, std::string const& device, Filled_plans& filled) noexcept {
     return fe::core::guarded([&]() -> fe::error_t {
-        if (plan_store().folder.empty() || plan_store().is_frozen) {
+        Plan_store const store = plan_store();
+        if (store.folder.empty() || store.is_frozen) {
             return {
                 fe::error_code_t::INVALID_VALUE,
                 "the process has no plan store that is written; make the folder that is to be filled its plan store "
                 "first"};
         }
+        SDPA_GRAPH_TRY(fe::plan::check_not_frozen(store.folder));
         std::error_code failure;
         std::vector<fs::path> files;
         for (fs::directory_iterator at(wanted, failure), end; !failure && at != end; at.increment(failure)) {
@@ -76,6 +78,15 @@ fe::error_t merge_plan_stores(std::string const& from, std::string const& into, 
 
 fe::error_t prune_plan_store(std::string const& folder, std::uint64_t most_bytes, std::int64_t& removed) noexcept {
     return fe::core::guarded([&] { return fe::plan::prune_store(folder, most_bytes).move_to(removed); });
+}
+
+fe::error_t freeze_plan_store(std::string const& folder, bool is_frozen) noexcept {
+    return fe::core::guarded([&] { return fe::plan::freeze_store(folder, is_frozen); });
+}
+
+bool is_plan_store_frozen(std::string const& folder) noexcept {
+    return fe::core::guarded_or([](fe::error_t const&) { return false; },
+                                [&] { return fe::plan::is_store_frozen(folder); });
 }
 
 }  // namespace sdpa_graph

@@ -225,6 +225,18 @@ def test_a_conda_environment_has_libraries_in_its_lib_folder(tmp_path, monkeypat
     assert package_folders() == [str(tmp_path / "site-packages"), str(tmp_path / "lib")]
 
 
+def test_frozen_plan_stores_are_not_changed(tmp_path):
+    (tmp_path / "store" / "environment").mkdir(parents=True)
+    store = str(tmp_path / "store")
+    sdpa_graph.freeze_plan_store(store)
+    with pytest.raises(RuntimeError, match="is frozen; thaw it"):
+        sdpa_graph.prune_plan_store(store, 0)
+    sdpa_graph.freeze_plan_store(store, frozen=False)
+    assert sdpa_graph.prune_plan_store(store, 0) == 0
+    with pytest.raises(RuntimeError, match="is no folder"):
+        sdpa_graph.freeze_plan_store(str(tmp_path / "nowhere"))
+
+
 def test_plan_stores_are_filled_merged_and_pruned(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     (one / "environment").mkdir(parents=True)

@@ -23,6 +23,9 @@ using core::text;
 
 namespace {
 
+constexpr char kFrozen[] = "frozen";
+constexpr char kTextOfFrozen[] = "Nothing is written to this plan store: sdpa store, docs/plan-store.md.\n";
+
 // The first bytes of a file. The key and the plan follow.
 struct Header {
     std::array<char, 8> mark{'s', 'd', 'p', 'a', 'p', 'l', 'n', '1'};
@@ -158,6 +161,7 @@ void PlanFolder::mark_used(std::string const& key) const {
 }
 
 Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
+    SDPA_GRAPH_TRY(check_not_frozen(into));
     std::int64_t copied = 0;
     auto const copy = [&](fs::path const& path) -> error_t {
         if (!begins_as_stored_plan(path)) return {};
@@ -188,6 +192,7 @@ std::vector<std::string> keys_of_store(fs::path const& store, std::size_t most) 
 }
 
 Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_bytes) {
+    SDPA_GRAPH_TRY(check_not_frozen(store));
     struct UsedFile {
         fs::file_time_type when;
         fs::path path;
@@ -212,6 +217,30 @@ Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_byte
         if (bytes > most_bytes && fs::remove(file.path, failure) && !failure) ++removed;
     }
     return removed;
+}
+
+error_t freeze_store(fs::path const& store, bool is_frozen) {
+    fs::path const mark = store / kFrozen;
+    std::error_code failure;
+    if (!fs::is_directory(store, failure))
+        return {error_code_t::INVALID_VALUE, text("'", store.string(), "' is no folder; name that of a plan store")};
+    bool const is_done = is_frozen ? write_whole(mark, {kTextOfFrozen}) : (fs::remove(mark, failure), !failure);
+    if (is_done) return {};
+    return {error_code_t::INVALID_VALUE,
+            text("the file '", mark.string(), "', which says that a plan store is frozen, cannot be ",
+                 is_frozen ? "written" : "removed", "; do it as a user who may write the folder")};
+}
+
+bool is_store_frozen(fs::path const& store) {
+    std::error_code failure;
+    return fs::exists(store / kFrozen, failure);
+}
+
+error_t check_not_frozen(fs::path const& store) {
+    if (!is_store_frozen(store)) return {};
+    return {error_code_t::INVALID_VALUE,
+            text("the plan store '", store.string(), "' is frozen; thaw it by sdpa store ", store.string(),
+                 " freeze --undo, or by freeze_plan_store(folder, false)")};
 }
 
 }  // namespace cudnn_frontend::plan

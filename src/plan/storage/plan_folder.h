@@ -42,7 +42,13 @@ class PlanFolder {
 Result<std::int64_t> merge_stores(std::filesystem::path const& from, std::filesystem::path const& into);
 // The keys of whole files, of so many at most; none where the store cannot be read.
 std::vector<std::string> keys_of_store(std::filesystem::path const& store, std::size_t most);
-// Removes the files that were used least recently, until the others have at most so many bytes.
+// Removes the files that were used least recently, until the others have at most so many bytes. Not of a frozen store,
+// into which nothing is merged either.
 Result<std::int64_t> prune_store(std::filesystem::path const& store, std::uintmax_t most_bytes);
+
+// A frozen store has a file that says so: processes only read it.
+error_t freeze_store(std::filesystem::path const& store, bool is_frozen);
+bool is_store_frozen(std::filesystem::path const& store);
+error_t check_not_frozen(std::filesystem::path const& store);
 
 }  // namespace cudnn_frontend::plan

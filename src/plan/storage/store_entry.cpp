@@ -38,7 +38,7 @@ std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environ
         places.push_back({PlanFolder(std::filesystem::path(store.folder) / as_name(environment)),
                           core::text(environment, "\n", key)});
     }
-    return StoreEntry(std::move(places), store.is_frozen);
+    return StoreEntry(std::move(places), store.is_frozen || is_store_frozen(store.folder));
 }
 
 std::optional<StoreEntry::Stored> StoreEntry::read() const {

@@ -1,5 +1,6 @@
 // Plans in files, whole and damaged.
 #include "plan/storage/plan_folder.h"
+#include "plan/storage/store_entry.h"
 #include "support/catch.h"
 #include "support/skip.h"
 
@@ -228,4 +229,34 @@ TEST_CASE("plan stores: pruning removes what was used least recently") {
     CHECK(cudnn_frontend::plan::prune_store(folder.path(), 0).value() == 2);
     CHECK((fs::exists(foreign) && fs::exists(deeper / "a.plan")));
     CHECK(cudnn_frontend::plan::prune_store(folder.path() / "nowhere", 0).is_bad());
+}
+
+TEST_CASE("plan stores: a frozen one is read, and not written, merged into or pruned") {
+    Folder const folder;
+    fs::path const from = folder.path() / "from", store = folder.path() / "store";
+    PlanFolder const source(from / "environment"), kept(store / "environment");
+    REQUIRE(source.write("other", plan(1)).is_good());
+    REQUIRE(kept.write("environment\na", plan(1)).is_good());
+    REQUIRE(sdpa_graph::freeze_plan_store(store.string()).is_good());
+    CHECK(sdpa_graph::is_plan_store_frozen(store.string()));
+    CHECK(!sdpa_graph::is_plan_store_frozen(from.string()));
+
+    sdpa_graph::set_plan_store({store.string()});
+    using cudnn_frontend::plan::StoreEntry;
+    auto const known = StoreEntry::of({"environment"}, "a"), unknown = StoreEntry::of({"environment"}, "b");
+    REQUIRE((known && unknown));
+    CHECK(known->read()->bytes == plan(1));
+    unknown->write(plan(2));
+    CHECK_FALSE(unknown->read());
+    sdpa_graph::Filled_plans filled;
+    auto const refusal = sdpa_graph::fill_plan_store(from.string(), "h100", filled);
+    CHECK(contains(refusal.get_message(), "is frozen; thaw it by sdpa store"));
+    sdpa_graph::set_plan_store({});
+    CHECK(contains(cudnn_frontend::plan::merge_stores(from, store).error().get_message(), "is frozen"));
+    CHECK(contains(cudnn_frontend::plan::prune_store(store, 0).error().get_message(), "is frozen"));
+
+    REQUIRE(sdpa_graph::freeze_plan_store(store.string(), false).is_good());
+    CHECK(cudnn_frontend::plan::merge_stores(from, store).value() == 1);
+    CHECK(cudnn_frontend::plan::prune_store(store, 0).value() == 2);
+    CHECK(contains(sdpa_graph::freeze_plan_store((store / "nowhere").string()).get_message(), "is no folder"));
 }
