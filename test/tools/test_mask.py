@@ -2,6 +2,9 @@
 
 import copy
 import re
+import struct
+import zlib
+from typing import NamedTuple
 
 from command import USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, tensor
 
@@ -30,6 +33,32 @@ def cells_of(svg):
         for row in cells[int(y) : int(y) + int(height)]:
             row[int(x) : int(x) + int(width)] = "#" * int(width)
     return ["".join(row) for row in cells]
+
+
+class Png(NamedTuple):
+    width: int
+    height: int
+    texts: list
+    lines: list  # of indices into the palette
+
+
+def read_png(data):
+    """Reads a picture of 8 bits a pixel whose lines have no filter, and checks its sums."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = [], 8
+    while at < len(data):
+        (size,) = struct.unpack(">I", data[at : at + 4])
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
+        assert struct.unpack(">I", data[at + 8 + size : at + 12 + size]) == (zlib.crc32(kind + body),)
+        chunks.append((kind, body))
+        at += 12 + size
+    assert [chunks[0][0], chunks[-1]] == [b"IHDR", (b"IEND", b"")]
+    width, height, *format = struct.unpack(">IIBBBBB", chunks[0][1])
+    assert format == [8, 3, 0, 0, 0]
+    pixels = zlib.decompress(b"".join(body for kind, body in chunks if kind == b"IDAT"))
+    lines = [pixels[y * (width + 1) : (y + 1) * (width + 1)] for y in range(height)]
+    assert all(line[0] == 0 for line in lines) and len(pixels) == height * (width + 1)
+    return Png(width, height, [body for kind, body in chunks if kind == b"tEXt"], [line[1:] for line in lines])
 
 
 class Mask(CommandTest):
@@ -106,6 +135,22 @@ class Mask(CommandTest):
         self.assertIn("<title>9 queries down, 14 keys across</title>", svg)
         self.assertEqual(cells_of(svg), formula(9, 14, fields))
         self.assertIn("excludes", self.expect(USAGE, "mask", "-", "--format", "svg", "--json", input=attention()))
+
+    def test_png(self):
+        for fields, size in (({"right_bound": 1, "left_bound": 4}, (480, 308)), ({}, (480, 308))):
+            done = self.run_command("mask", "-", "--format", "png", input=attention(queries=9, keys=14, **fields))
+            picture = read_png(done.stdout)
+            self.assertEqual((picture.width, picture.height), size)
+            self.assertEqual(picture.texts, [b"Title\x009 queries down, 14 keys across"])
+            cells = [[picture.lines[(2 * i + 1) * 308 // 18][(2 * j + 1) * 480 // 28] for j in range(14)] for i in range(9)]
+            self.assertEqual(["".join(".#"[cell] for cell in line) for line in cells], formula(9, 14, fields))
+
+    def test_png_with_more_than_one_block(self):
+        done = self.run_command("mask", "-", "--format", "png", input=attention(queries=64, keys=64, right_bound=0))
+        picture = read_png(done.stdout)
+        self.assertEqual((picture.width, picture.height), (480, 480))
+        for y, line in enumerate(picture.lines):
+            self.assertEqual(list(line), [x * 64 // 480 <= y * 64 // 480 for x in range(480)])
 
     def test_soft_cap_hides_no_key(self):
         graph = attention(queries=5000, keys=5000, heads=4, depth=64, right_bound=0)

@@ -81,6 +81,32 @@ class Store(CommandTest):
         self.assertEqual(self.expect_json(YES, "store", other, "prune", "--most", "0"), {"removed": 4})
         self.expect(NO, "store", other, "list")
 
+    def test_missing_plans_are_named_and_nothing_is_written(self):
+        self.need_cudnn()
+        store = self.folder / "store"
+        there, lacking = self.write("there.json", half()), self.write("lacking.json", half(depth=128))
+        self.expect(YES, "plan", there, "--for", "h100", "--store", store)
+        rows = self.expect_json(NO, "store", store, "missing", there, lacking, self.write("odd.json", half(depth=12)), "--for", "h100", "--for", "a100")
+        states = {(row["graph"].rsplit("/", 1)[1], row["target"]): row["state"] for row in rows}
+        self.assertEqual(states["there.json", "h100"], "there")
+        self.assertEqual({states["there.json", "a100"], states["lacking.json", "h100"]}, {"missing"})
+        self.assertEqual({states["odd.json", "h100"], states["odd.json", "a100"]}, {"refused"})
+        (reason,) = [row["reason"] for row in rows if row["graph"].endswith("lacking.json") and row["target"] == "h100"]
+        self.assertIn("the nearest entry has", reason)
+        self.assertEqual([row["files"] for row in self.expect_json(YES, "store", store, "list")], [1])
+        self.expect(YES, "store", store, "missing", there, "--for", "h100")
+
+    def test_frozen_store_is_not_changed(self):
+        store = self.folder / "store"
+        store.mkdir()
+        self.assertEqual(self.expect(YES, "store", store, "freeze"), f"{store} is frozen: it is only read\n")
+        self.assertIn("frozen: it is only read", self.expect(NO, "store", store, "list"))
+        graph = self.write("graph.json", half())
+        for arguments in (("plan", graph, "--for", "h100", "--store", store), ("store", store, "prune", "--most", "1"), ("store", store, "merge", self.folder)):
+            self.assertIn("is frozen; thaw it by sdpa store", self.expect(USAGE, *arguments))
+        self.assertEqual(self.expect_json(YES, "store", store, "freeze", "--undo"), {"frozen": False})
+        self.assertEqual(self.expect_json(YES, "store", store, "prune", "--most", "1"), {"removed": 0})
+
     def test_refused_graph(self):
         self.need_cudnn()
         path = self.write("odd.json", half(depth=12))

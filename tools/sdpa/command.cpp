@@ -81,6 +81,7 @@ int run_command_line(int argc, char const* const* argv, std::vector<std::string>
     add_mask(app, action);
     add_run(app, action);
     add_bench(app, action);
+    add_tune(app, action);
     add_matrix(app, action);
     add_verify(app, action);
     add_capsule(app, action);

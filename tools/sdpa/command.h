@@ -34,6 +34,7 @@ void add_draw(CLI::App& app, Action& action);
 void add_mask(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 void add_matrix(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_capsule(CLI::App& app, Action& action);

@@ -144,4 +144,12 @@ fe::Target parse_target(std::string const& name) {
     return fe::Target::offline(std::move(device));
 }
 
+fe::Target parse_target_to_run(std::string const& name, std::string const& other) {
+    fe::Target target = parse_target(name);
+    if (target.kind() == fe::Target::Kind::OFFLINE)
+        throw Failure("found the target '" + name +
+                      "', for which plans can be made and not run; expected cpu, reference or cuda. Try: " + other);
+    return target;
+}
+
 }  // namespace sdpa

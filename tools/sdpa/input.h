@@ -54,6 +54,8 @@ std::optional<fe::Stored_plan> parse_stored_plan(std::string const& name, std::s
 // cpu, reference, cuda, a described GPU such as h100, or a file that describes one. Throws Failure for anything else,
 // and where there is no GPU for cuda.
 fe::Target parse_target(std::string const& name);
+// The same without described GPUs, on which nothing can run; the message names the command that serves them.
+fe::Target parse_target_to_run(std::string const& name, std::string const& other);
 // The help of options that choose a target.
 std::string help_of_targets();
 

@@ -52,14 +52,6 @@ std::optional<Roofline> roofline_of(Bench_options const& options, fe::Target con
     return sdpa::roofline_of(device);
 }
 
-fe::Target target_to_run(std::string const& name) {
-    fe::Target target = parse_target(name);
-    if (target.kind() == fe::Target::Kind::OFFLINE)
-        throw Failure("found the target '" + name +
-                      "', for which plans can be made and not run; expected cpu, reference or cuda. Try: sdpa explain");
-    return target;
-}
-
 Row measure(Bench_options const& options, Graph_file const& file, fe::Target const& target, Row row,
             Progress& progress) {
     Json const document = with_uids(file.document);
@@ -96,7 +88,7 @@ std::vector<Row> measure_all(Bench_options const& options) {
     std::vector<Graph_file> files;
     for (std::string const& path : options.paths) files.push_back(read_graph(path));
     std::vector<fe::Target> targets;
-    for (std::string const& name : options.targets) targets.push_back(target_to_run(name));
+    for (std::string const& name : options.targets) targets.push_back(parse_target_to_run(name, "sdpa explain"));
     bool const has_gpu = std::any_of(targets.begin(), targets.end(),
                                      [](fe::Target const& target) { return target.kind() == fe::Target::Kind::CUDA; });
     if (options.timing.has_cold_cache && !has_gpu)

@@ -109,7 +109,7 @@ Json describe_store() {
     return {{"folder", store.folder},
             {"exists", exists},
             {"writable", exists && access(store.folder.c_str(), W_OK) == 0},
-            {"frozen", store.is_frozen},
+            {"frozen", store.is_frozen || sdpa_graph::is_plan_store_frozen(store.folder)},
             {"wanted", store.wanted},
             {"files", files},
             {"bytes", bytes}};

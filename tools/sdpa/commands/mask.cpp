@@ -6,6 +6,7 @@
 
 #include <cudnn_frontend/neighborhood_picture.h>
 
+#include <unistd.h>
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -43,10 +44,16 @@ std::string to_text(Visibility const& mask, Mask_options const& options) {
            std::to_string(options.visibility.head) + "; # is visible; " + mask.source + "\n" + text_picture(mask);
 }
 
-Mask_picture svg_picture(Visibility const& mask) {
+Mask_picture picture_of(Visibility const& mask) {
     std::string const caption = drawn_text(mask.queries, mask.rows, "queries") + " down, " +
                                 drawn_text(mask.keys, mask.columns, "keys") + " across";
     return {caption, mask.queries, mask.keys, mask.visible, {}};
+}
+
+void draw(Mask_options const& options, Mask_picture const& picture) {
+    if (options.format == "png" && isatty(STDOUT_FILENO) == 1)
+        throw Failure("--format png: found a terminal, expected a file or a pipe. Try: sdpa mask ... > mask.png");
+    print(options.format == "png" ? to_png(picture) : to_svg(picture));
 }
 
 // "3,4" as {3, 4}.
@@ -74,9 +81,9 @@ int show_window(Mask_options const& options, Graph_file const& file) {
     Sizes query = numbers_of(options.query);
     if (query.empty()) query = middle_query(document, node);
     std::string picture;
-    if (options.format == "svg") {
+    if (options.format != "text") {
         Visibility_options const& most = options.visibility;
-        print(to_svg(window_picture(document, node, query, most.most_rows, most.most_columns)));
+        draw(options, window_picture(document, node, query, most.most_rows, most.most_columns));
         return kYes;
     }
     require(fe::graph::draw_window(graph, query, picture));
@@ -92,7 +99,8 @@ int show(Mask_options const& options) {
     if (!options.query.empty()) throw Failure("--query: found no node of neighborhood attention, expected one");
     Visibility const mask = visibility_of(file, options.visibility);
     if (!options.is_json) {
-        print(options.format == "svg" ? to_svg(svg_picture(mask)) : to_text(mask, options));
+        if (options.format == "text") print(to_text(mask, options));
+        else draw(options, picture_of(mask));
         return kYes;
     }
     Json lines = Json::array();
@@ -130,13 +138,14 @@ void add_mask(CLI::App& app, Action& action) {
     command->add_option("--seq-len-q", visibility.length_q, "With a padding mask, the rows of the sequences");
     command->add_option("--seq-len-kv", visibility.length_kv, "With a padding mask, the keys of the sequences");
     command->add_option("--query", options->query, "Of neighborhood attention: the query's place, such as 3,4");
-    CLI::Option* const format = command->add_option("--format", options->format, "text, or svg for a small picture")
-                                    ->capture_default_str()
-                                    ->check(CLI::IsMember({"text", "svg"}));
+    CLI::Option* const format =
+        command->add_option("--format", options->format, "text; svg, a small picture; png, a larger one")
+            ->capture_default_str()
+            ->check(CLI::IsMember({"text", "svg", "png"}));
     command->add_flag("--json", options->is_json, "Print JSON")->excludes(format);
     command->footer(
         footer("  sdpa mask graph.json\n  sdpa mask graph.json --rows 32 --columns 32 --seq-len-kv 20\n"
-               "  sdpa mask graph.json --format svg > mask.svg",
+               "  sdpa mask graph.json --format svg > mask.svg\n  sdpa mask graph.json --format png > mask.png",
                "0: it was drawn"));
     command->callback([options, &action] { action = [options] { return show(*options); }; });
 }

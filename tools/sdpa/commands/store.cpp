@@ -1,8 +1,13 @@
-// sdpa store: lists, merges and prunes plan stores.
+// sdpa store: lists, merges, prunes and freezes plan stores, and finds the graphs whose plans they lack.
+#include "input.h"
 #include "output.h"
+#include "progress.h"
 
+#include <cudnn_frontend/explanation.h>
+#include <cudnn_frontend/runtime.h>
 #include <sdpa_graph/plan_store.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -16,9 +21,9 @@ namespace fs = std::filesystem;
 
 struct Store_options {
     std::string folder;
-    std::vector<std::string> from;
+    std::vector<std::string> from, graphs, devices;
     std::uint64_t most_bytes = 0;
-    bool is_json = false;
+    bool is_json = false, is_undo = false;
 };
 
 struct Environment {
@@ -39,9 +44,9 @@ std::map<std::string, Environment> environments_of(std::string const& folder) {
     need_folder(folder);
     std::map<std::string, Environment> all;
     for (auto const& entry : fs::recursive_directory_iterator(folder)) {
-        if (!entry.is_regular_file()) continue;
         fs::path const below = fs::relative(entry.path(), folder);
-        Environment& environment = all[below.has_parent_path() ? below.begin()->string() : "."];
+        if (!entry.is_regular_file() || !below.has_parent_path()) continue;
+        Environment& environment = all[below.begin()->string()];
         ++environment.files;
         environment.bytes += entry.file_size();
         environment.last = std::max(environment.last, entry.last_write_time());
@@ -70,8 +75,9 @@ int list(Store_options const& options) {
         lines.push_back(
             {name, std::to_string(environment.files), bytes_text(environment.bytes), time_text(environment.last)});
     }
+    std::string const state = sdpa_graph::is_plan_store_frozen(options.folder) ? "frozen: it is only read\n" : "";
     if (options.is_json) print_json(rows);
-    else print(all.empty() ? options.folder + " has no plans\n" : table(lines));
+    else print((all.empty() ? options.folder + " has no plans\n" : table(lines)) + state);
     return all.empty() ? kNo : kYes;
 }
 
@@ -99,11 +105,70 @@ int prune(Store_options const& options) {
     return kYes;
 }
 
+int freeze(Store_options const& options) {
+    need_folder(options.folder);
+    require(sdpa_graph::freeze_plan_store(options.folder, !options.is_undo));
+    if (options.is_json) print_json({{"frozen", !options.is_undo}});
+    else print(options.folder + (options.is_undo ? " may be written again\n" : " is frozen: it is only read\n"));
+    return kYes;
+}
+
+// Whether the store has the plan of a graph for a GPU. The graph is planned, and nothing is written.
+struct Stock {
+    std::string graph, device, state, reason;
+
+    bool is_missing() const { return state == "missing"; }
+};
+
+Stock stock_of(Graph_file const& file, std::string const& device) {
+    fe::runtime::forget_graphs();  // of an equal graph before, nothing would be looked up
+    fe::Explanation const explanation = file.graph.explain(parse_target(device));
+    if (!explanation.has_plan()) return {file.name, device, "refused", explanation.refusal.get_message()};
+    Stock stock{file.name, device, "needs no compiled plan", {}};
+    for (fe::Plan_candidate const& candidate : explanation.candidates.candidates) {
+        if (candidate.origin == fe::PlanOrigin::COMPILED)
+            return {file.name, device, "missing", candidate.name + ": " + candidate.store_miss};
+        if (candidate.origin == fe::PlanOrigin::STORED) stock.state = "there";
+    }
+    return stock;
+}
+
+int missing(Store_options const& options) {
+    need_folder(options.folder);
+    sdpa_graph::set_plan_store({options.folder, true});
+    std::vector<Stock> all;
+    Progress progress;
+    for (std::string const& path : files_of(options.graphs)) {
+        Graph_file const file = read_graph(path);
+        for (std::string const& device : options.devices) {
+            progress.show("planning " + file.name + " for " + device);
+            all.push_back(stock_of(file, device));
+        }
+    }
+    Json rows = Json::array();
+    std::vector<std::vector<std::string>> lines;
+    std::string reasons;
+    for (Stock const& stock : all) {
+        Json reason = nullptr;
+        if (!stock.reason.empty()) reason = stock.reason;
+        rows.push_back({{"graph", stock.graph}, {"target", stock.device}, {"state", stock.state}, {"reason", reason}});
+        lines.push_back(
+            {stock.graph, stock.device, stock.is_missing() ? colored(Color::Red, stock.state) : stock.state});
+        if (!stock.reason.empty())
+            reasons += stock.graph + " for " + stock.device + ":\n" + indented(stock.reason, "  ");
+    }
+    bool const lacks_any = std::any_of(all.begin(), all.end(), [](Stock const& stock) { return stock.is_missing(); });
+    if (options.is_json) print_json(rows);
+    else print(table(lines) + reasons);
+    return lacks_any ? kNo : kYes;
+}
+
 }  // namespace
 
 void add_store(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Store_options>();
-    CLI::App* const command = app.add_subcommand("store", "List, merge or prune a plan store");
+    CLI::App* const command =
+        app.add_subcommand("store", "List, merge, prune or freeze a plan store; find what it lacks");
     command->add_option("folder", options->folder, "The plan store")->required();
     command->require_subcommand(1);
     command->fallthrough();
@@ -122,9 +187,19 @@ void add_store(CLI::App& app, Action& action) {
         ->add_option("--most", options->most_bytes, "The size to keep, such as 500MB or 2GB")
         ->required()
         ->transform(CLI::AsSizeValue(false));
+    add("freeze", "From now on it is only read, by every process", freeze)
+        ->add_flag("--undo", options->is_undo, "It may be written again");
+    CLI::App* const lacking = add("missing", "Which graphs it has no plan of; nothing is written", missing);
+    lacking->add_option("files", options->graphs, "Graphs as JSON, or folders of them; - reads standard input")
+        ->required();
+    lacking->add_option("--for", options->devices, "A GPU that need not be here, such as h100; may be repeated")
+        ->required()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command->footer(
-        footer("  sdpa store plans list\n  sdpa store plans merge other-plans\n  sdpa store plans prune --most 2GB",
-               "0: done; 1: list found no plans"));
+        footer("  sdpa store plans list\n  sdpa store plans merge other-plans\n  sdpa store plans prune --most 2GB\n"
+               "  sdpa store plans missing graphs --for h100\n  sdpa store plans freeze",
+               "0: done; 1: list found no plans, or missing found a graph without one"));
 }
 
 }  // namespace sdpa

@@ -1,0 +1,51 @@
+"""sdpa tune: candidates in the order of their times, and the plan that it writes."""
+
+from command import NO, USAGE, YES, CommandTest, attention, main
+
+FEW = {"queries": 2, "keys": 2048, "heads": 8, "key_heads": 2, "depth": 64}
+
+
+class Tune(CommandTest):
+    def tune(self, status, *arguments):
+        return self.expect_json(status, "tune", *arguments, "--target", "cpu", "--repeat", 5)
+
+    def test_programs_are_timed_with_the_graph_as_given(self):
+        (tuned,) = self.tune(YES, self.write("few.json", attention(**FEW)), "--programs")
+        times = [candidate["median_ms"] for candidate in tuned["candidates"]]
+        self.assertGreater(len(times), 1)
+        self.assertEqual(times, sorted(times))
+        self.assertEqual((tuned["usual"], tuned["fastest"]), ("cpu", tuned["candidates"][0]["plan"]))
+        usual = next(candidate for candidate in tuned["candidates"] if candidate["plan"] == "cpu")
+        self.assertAlmostEqual(tuned["ratio"], usual["median_ms"] / times[0])
+        self.assertEqual(tuned["is_clear"], times[0] < min(usual["milliseconds"]))
+        self.assertTrue(any(candidate["plan"].startswith("program few_queries") for candidate in tuned["candidates"]))
+
+    def test_plan_of_the_fastest_is_written(self):
+        graphs, plans = self.folder / "graphs", self.folder / "plans"
+        graphs.mkdir()
+        self.write("graphs/one.json", attention())
+        self.write("graphs/two.json", attention(queries=32, right_bound=0))
+        tuned = self.tune(YES, graphs, "--out", plans)
+        self.assertEqual([one["file"] for one in tuned], [str(plans / "one.plan"), str(plans / "two.plan")])
+        self.assertEqual(self.expect_json(YES, "show", plans / "two.plan")["name"], "cpu")
+
+    def test_text(self):
+        text = self.expect(YES, "tune", self.write("graph.json", attention()), "--target", "cpu", "--repeat", 3)
+        self.assertRegex(text, r"\n  cpu +3 +\S+ ms +\S+ ms +\S+ ms +1\n  cpu is the only candidate\n$")
+
+    def test_invalid_graph(self):
+        (tuned,) = self.tune(NO, self.write("graph.json", attention(heads=3, key_heads=2)))
+        self.assertIn("[sdpa_fwd.c04]", tuned["refusal"])
+        self.assertEqual((tuned["candidates"], tuned["fastest"]), ([], None))
+
+    def test_described_gpu(self):
+        errors = self.expect(USAGE, "tune", self.write("graph.json", attention()), "--target", "h100")
+        self.assertIn("plans can be made and not run", errors)
+        self.assertIn("Try: sdpa plan", errors)
+
+    def test_folder_that_cannot_be_written(self):
+        path = self.write("graph.json", attention())
+        self.assertIn("cannot be written", self.expect(USAGE, "tune", path, "--target", "cpu", "--out", path))
+
+
+main()
