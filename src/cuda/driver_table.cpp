@@ -5,13 +5,29 @@
 namespace cudnn_frontend::cuda {
 namespace {
 
-// <cuda.h> maps the plain name of a function to its newest version; the driver exports each version under its own name.
-std::string fill(Driver& driver, SharedObject const& object) {
-    std::string missing;
-    auto const find = [&]<class Function>(Function& function, char const* name) {
-        function = object.find<Function>(name);
-        if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
-    };
+// Finds functions of the driver, and keeps the names of those that are missing. <cuda.h> maps the plain name of a
+// function to its newest version; the driver exports each version under its own name.
+class Finder {
+   public:
+    explicit Finder(SharedObject const& object) : object_(object) {}
+
+    template <class Function>
+    void operator()(Function& function, char const* name) {
+        find_optional(function, name);
+        if (function == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+    }
+    template <class Function>
+    void find_optional(Function& function, char const* name) {
+        function = object_.find<Function>(name);
+    }
+    std::string const& missing() const { return missing_; }
+
+   private:
+    SharedObject const& object_;
+    std::string missing_;
+};
+
+void find_devices_and_memory(Driver& driver, Finder& find) {
     find(driver.init, "cuInit");
     find(driver.get_version, "cuDriverGetVersion");
     find(driver.error_name, "cuGetErrorName");
@@ -32,6 +48,9 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.context_of_stream, "cuStreamGetCtx");
     find(driver.wait_for_context, "cuCtxSynchronize");
     find(driver.wait_for_stream, "cuStreamSynchronize");
+}
+
+void find_graphs(Driver& driver, Finder& find) {
     find(driver.is_capturing, "cuStreamIsCapturing");
     find(driver.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
     find(driver.begin_capture, "cuStreamBeginCapture_v2");
@@ -52,6 +71,9 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.launch_graph, "cuGraphLaunch");
     find(driver.destroy_instance, "cuGraphExecDestroy");
     find(driver.set_instance_fill_node, "cuGraphExecMemsetNodeSetParams");
+}
+
+void find_kernels_and_events(Driver& driver, Finder& find) {
     find(driver.load_library, "cuLibraryLoadData");
     find(driver.unload_library, "cuLibraryUnload");
     find(driver.find_kernel, "cuLibraryGetKernel");
@@ -64,14 +86,13 @@ std::string fill(Driver& driver, SharedObject const& object) {
     find(driver.set_kernel_node, "cuGraphKernelNodeSetParams_v2");
     find(driver.copy_kernel_attributes, "cuGraphKernelNodeCopyAttributes");
     find(driver.set_instance_kernel_node, "cuGraphExecKernelNodeSetParams_v2");
-    driver.argument_of_kernel = object.find<decltype(driver.argument_of_kernel)>("cuKernelGetParamInfo");
-    driver.argument_of_function = object.find<decltype(driver.argument_of_function)>("cuFuncGetParamInfo");
+    find.find_optional(driver.argument_of_kernel, "cuKernelGetParamInfo");
+    find.find_optional(driver.argument_of_function, "cuFuncGetParamInfo");
     find(driver.create_event, "cuEventCreate");
     find(driver.record_event, "cuEventRecord");
     find(driver.wait_for_event, "cuEventSynchronize");
     find(driver.elapsed, "cuEventElapsedTime");  // the version that drivers older than 12.8 have too
     find(driver.destroy_event, "cuEventDestroy_v2");
-    return missing;
 }
 
 }  // namespace
@@ -83,10 +104,13 @@ Result<Driver> open_driver(std::string const& file) {
                        "there is no CUDA driver (" + file + ": " + object.problem + "); install NVIDIA's driver");
     }
     Driver driver;
-    std::string const missing = fill(driver, object);
-    if (missing.empty()) return driver;
+    Finder find(object);
+    find_devices_and_memory(driver, find);
+    find_graphs(driver, find);
+    find_kernels_and_events(driver, find);
+    if (find.missing().empty()) return driver;
     return error_t(error_code_t::INVALID_CUDA_DEVICE,
-                   "the CUDA driver " + object.path() + " lacks " + missing + "; update it");
+                   "the CUDA driver " + object.path() + " lacks " + find.missing() + "; update it");
 }
 
 Result<Driver const*> driver() {

@@ -1,4 +1,4 @@
-// What the steps of programs are expected to cost on a target, by which programs are chosen.
+// The expected costs of the steps of programs on a target, by which programs are chosen.
 #pragma once
 
 #include "rewrite/program.h"
@@ -19,7 +19,7 @@ class Costs {
 // The sum over all steps; nothing where one is not known.
 std::optional<double> cost_of(Program const& program, Costs const& costs);
 
-// What a joint reads and writes.
+// The bytes that a joint reads and writes.
 double bytes_moved(Joint const& joint);
 
 }  // namespace cudnn_frontend::rewrite

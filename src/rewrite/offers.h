@@ -12,7 +12,7 @@
 
 namespace cudnn_frontend::rewrite {
 
-// What the user says of rewrites: a policy, or in its place those that are to be tried.
+// The user's wishes: a policy, or a list of rewrites to try in its place.
 struct Wishes {
     RewritePolicy_t policy = RewritePolicy_t::AUTO;
     std::optional<std::vector<Rewrite_t>> listed = {};
@@ -28,7 +28,7 @@ struct Offers {
     std::vector<std::string> remarks;  // what was expected of programs, and why one that was asked for is not there
 };
 
-// What offers depend on beside the graph.
+// The properties of a build, other than the graph, on which offers depend.
 struct Circumstances {
     Wishes const& wishes;
     bool is_workspace_limited;  // a limit stands that the graph as it is may not keep to

@@ -8,7 +8,7 @@ namespace cudnn_frontend::rewrite {
 // An attention's in the order of its ports, those of other steps as they are declared.
 std::vector<StepOperand> operands_of(Step const& step);
 
-// What the step does, without its operands: "attention right_bound=0".
+// The operation of a step and its options, without its operands: "attention right_bound=0".
 std::string heading_of(Step const& step);
 
 // "K + 4096" or "scratch 1"; tensors have the names of the program's graph.

@@ -92,14 +92,14 @@ struct SlotSequences {
     std::int64_t batches = 0, queries = 0, keys = 0;
 };
 
-// What attention over packed sequences reads where each slot is a sequence, or one of its heads: the slots' lengths,
+// Tables for attention over packed sequences where each slot is a sequence, or one of its heads: the slots' lengths,
 // and where they start in tensors. Slots past the last sequence are empty.
 struct SlotTables {
     struct Starts {
         View result;  // {slots + 1, 1, 1, 1}, in elements
         std::int64_t by_sequence = 0, by_head = 0, heads_together = 1;
         bool is_of_keys = false;
-        // Of sequences that are packed: {batch + 1, 1, 1, 1}, in units of so many elements.
+        // The offsets of sequences that are packed: {batch + 1, 1, 1, 1}, in units of so many elements.
         std::optional<View> given = {};
         std::int64_t unit = 1;
     };
@@ -122,7 +122,7 @@ struct ClearPadding {
     std::optional<View> sink = {};  // {1, heads, 1, 1}
 };
 
-// What leads from one attention to the next, and joins partial results.
+// A step that leads from one attention to the next, or joins partial results.
 using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding>;
 
 // A joint's own name, in the order of the variant.

@@ -225,7 +225,7 @@ std::shared_ptr<Engine> ProgramEngine::with_least_workspace() const {
     return least->info().workspace_bytes < info().workspace_bytes ? least : nullptr;
 }
 
-// What is stored fits the program.
+// An error where the stored parts are not as many as the program has.
 static error_t check_counts(rewrite::Program const& program, std::size_t attends, StoredProgram const& stored) {
     auto const joints = std::ranges::count_if(
         program.steps, [](rewrite::Step const& step) { return std::holds_alternative<Joint>(step); });

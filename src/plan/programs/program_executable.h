@@ -74,7 +74,7 @@ class ProgramExecutable final : public Executable {
 // Step 2 of 3 of few_queries(8), merge: for messages, where the first step has index 0.
 std::string step_text(std::string const& program, std::size_t index, std::size_t count, std::string const& step);
 
-// What serialize() wrote.
+// The content of the bytes that serialize() wrote.
 struct StoredProgram {
     std::string program;
     std::vector<Stored> attends;

@@ -89,7 +89,7 @@ Result<Planner::Proposed> propose_converted(PlanningInput const& input, Backends
 
 bool is_program(Stored const& stored) { return stored.engine.starts_with(ProgramEngine::kPrefix); }
 
-// What packs need is what they need where the program was made.
+// The program of a class has the layout of packs that was made with it.
 static Result<std::shared_ptr<PackLayout const>> layout_of(PlanningInput const& input, rewrite::Program const& program,
                                                            Backends const& backends) {
     if (program.name == rewrite::kNameOfClasses) {

@@ -42,7 +42,7 @@ std::vector<Groups> groups_of(neighborhood::Axis const& axis) {
     return groups;
 }
 
-// What the groups join: one stride leads from a head of a group to the next, or from a batch entry.
+// The dim that the groups join: one stride leads from a head of a group to the next, or from a batch entry.
 enum class Folded { IntoHeads, IntoBatch };
 
 // {batch, heads, tokens of a group, columns}.

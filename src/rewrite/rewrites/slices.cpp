@@ -18,7 +18,7 @@ constexpr std::size_t kBatch = 0, kHeads = 1;
 // Launches would take longer than what they launch.
 constexpr std::int64_t kMostSlices = 1024;
 
-// What is summed over heads or batch entries would be summed over slices.
+// Whether dBias is a sum over heads or batch entries, which slices would cut.
 bool sums_scores(Attention const& a) {
     if (!a.has(Port::DBias)) return false;
     core::Dims const& dim = a.tensor(Port::DBias)->dim;

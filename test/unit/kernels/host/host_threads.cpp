@@ -42,7 +42,7 @@ struct HostThread {
 #endif
 };
 
-// Threads that meet: the round ends when all have come.
+// Threads that wait for each other: the round ends when all have arrived.
 struct Meeting {
     unsigned members = 0, arrived = 0, round = 0;
 };
@@ -148,7 +148,7 @@ void start(HostThread& thread) {
     makecontext(&thread.context, run_thread, 0);
 }
 
-// Slow warps have a turn in one of eight rounds on average. They stall rarely but for long, so that some fall far
+// Slow warps have a turn in one of eight rounds on average. They stall rarely, and then for long, so that some fall far
 // behind others.
 bool has_turn_now(Warp& warp) {
     if (warp.stalled_rounds > 0) {
@@ -161,7 +161,7 @@ bool has_turn_now(Warp& warp) {
     return true;
 }
 
-// Threads that ended no longer meet anyone, as on a GPU.
+// No thread waits for one that ended, as on a GPU.
 bool run_round() {
     bool is_running = false;
     bool has_turn = true;

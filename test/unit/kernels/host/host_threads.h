@@ -1,4 +1,4 @@
-// A block of CUDA threads on the host: threads take turns, and wait for each other where a kernel has them meet.
+// A block of CUDA threads on the host: threads take turns, and wait for each other at the barriers of a kernel.
 #pragma once
 
 #include <array>
