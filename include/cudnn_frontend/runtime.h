@@ -18,6 +18,7 @@ SDPA_GRAPH_API error_t set_package_folders(std::vector<std::string> const& folde
 
 // cuDNN's version number, 91900 for 9.19.0; 0 where there is no usable library.
 SDPA_GRAPH_API std::size_t cudnn_version();
+SDPA_GRAPH_API std::string version_text(std::size_t version);  // "9.19.0" for 91900
 
 // cuDNN's own message for the last call that failed in this thread; reading clears it. Empty if there is none.
 SDPA_GRAPH_API std::string last_error();

@@ -21,11 +21,7 @@ std::intptr_t get_stream(std::intptr_t handle) {
     return reinterpret_cast<std::intptr_t>(stream);
 }
 
-std::string version_text() {
-    std::size_t const version = fe::runtime::cudnn_version();
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-}
+std::string version_text() { return fe::runtime::version_text(fe::runtime::cudnn_version()); }
 
 // The properties of the device with that number, or of a description: JSON, or the name of one that comes with the
 // library.

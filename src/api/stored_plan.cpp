@@ -1,21 +1,17 @@
 #include <cudnn_frontend/stored_plan.h>
 
 #include "core/guard.h"
+#include "core/text_forms.h"
 #include "plan/storage/plan_container.h"
 
 #include <utility>
 
 namespace cudnn_frontend {
 
-static std::string version_text(std::size_t version) {
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-}
-
 std::string Stored_plan::to_text() const {
     std::string text = "plan " + name + "\n  target " + to_string(target);
     if (!device.empty()) text += ", for " + device;
-    if (cudnn_version > 0) text += "\n  cuDNN " + version_text(cudnn_version);
+    if (cudnn_version > 0) text += "\n  cuDNN " + core::version_text(cudnn_version);
     text += "\n  workspace of " + std::to_string(workspace_bytes) + " bytes\n";
     for (std::string const& kernel : kernels) text += "  kernel " + kernel + "\n";
     return text;

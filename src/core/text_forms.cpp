@@ -37,4 +37,9 @@ std::string escaped_for_xml(std::string_view plain) {
     return all;
 }
 
+std::string version_text(std::size_t version) {
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
+}
+
 }  // namespace cudnn_frontend::core

@@ -23,7 +23,7 @@ std::string describe_gpu() {
     cudaDeviceProp properties{};
     cudaGetDeviceProperties(&properties, 0);
     return std::string(properties.name) + " (" + capability_text(compute_capability()) + "), cuDNN " +
-           version_text(cudnn_frontend::runtime::cudnn_version());
+           cudnn_frontend::runtime::version_text(cudnn_frontend::runtime::cudnn_version());
 }
 
 }  // namespace sdpa_test

@@ -4,6 +4,7 @@
 #include "api/graph/known_graphs.h"
 #include "core/guard.h"
 #include "core/process/process_settings.h"
+#include "core/text_forms.h"
 #include "rewrite/program_builder.h"
 
 #include <cudnn_frontend/runtime.h>
@@ -21,6 +22,8 @@ static void keep_at_most(std::size_t most) {
         return {};
     }));
 }
+
+std::string version_text(std::size_t version) { return core::version_text(version); }
 
 void forget_graphs() { keep_at_most(0); }
 

@@ -1,5 +1,7 @@
 #include "gpu/cases/support_matrix_file.h"
 
+#include <cudnn_frontend/runtime.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -37,11 +39,6 @@ std::optional<std::size_t> column_of(std::vector<std::string> const& titles, std
 
 }  // namespace
 
-std::string version_text(std::size_t cudnn_version) {
-    auto const part = [&](std::size_t unit) { return std::to_string(cudnn_version / unit % 100); };
-    return part(10000) + "." + part(100) + "." + part(1);
-}
-
 std::string capability_text(int compute_capability) {
     return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
 }
@@ -65,7 +62,8 @@ std::optional<SupportMatrixColumn> SupportMatrixColumn::read(std::string const& 
 }
 
 std::optional<SupportMatrixColumn> SupportMatrixColumn::find(std::size_t cudnn_version, int compute_capability) {
-    std::string const version = version_text(cudnn_version), capability = capability_text(compute_capability);
+    std::string const version = cudnn_frontend::runtime::version_text(cudnn_version),
+                      capability = capability_text(compute_capability);
     std::error_code unreadable;
     for (auto const& entry : std::filesystem::directory_iterator(SDPA_TEST_MATRICES, unreadable)) {
         if (entry.path().filename().string().rfind("support-matrix", 0) != 0) continue;

@@ -9,7 +9,6 @@
 
 namespace sdpa_test {
 
-std::string version_text(std::size_t cudnn_version);  // "9.19.0" of 91900
 std::string capability_text(int compute_capability);  // "9.0" of 90
 
 class SupportMatrixColumn {

@@ -30,11 +30,6 @@ struct Matrix {
     Json const& at(std::size_t graph, std::size_t device) const { return cells[graph * devices.size() + device]; }
 };
 
-std::string version_text(std::size_t version) {
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-}
-
 Json answer_of(fe::graph::Graph graph, std::string const& device) {
     fe::error_t const error = graph.build(fe::Target::offline(device));
     if (error.is_bad()) return {{"rule", error.where.rule}, {"message", error.err_msg}};
@@ -75,7 +70,7 @@ std::string row_name(std::string const& path) {
 Matrix ask_here(Matrix_options const& options) {
     std::size_t const version = fe::runtime::cudnn_version();
     if (version == 0) throw Failure("there is no usable cuDNN library to ask. Try: sdpa doctor, which says why");
-    Matrix matrix{version_text(version), options.devices, {}, {}};
+    Matrix matrix{fe::runtime::version_text(version), options.devices, {}, {}};
     std::vector<Graph_file> files;
     for (std::string const& path : files_of(options.paths)) {
         files.push_back(read_graph(path));

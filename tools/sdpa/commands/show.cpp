@@ -2,6 +2,8 @@
 #include "input.h"
 #include "output.h"
 
+#include <cudnn_frontend/runtime.h>
+
 #include <memory>
 
 namespace sdpa {
@@ -11,11 +13,6 @@ struct Show_options {
     std::string path;
     bool is_json = false;
 };
-
-std::string version_text(std::size_t version) {
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-}
 
 Json const& tensor_of(Json const& document, std::string const& id) { return member(document.at("tensors"), id); }
 
@@ -116,7 +113,7 @@ int show_plan(Show_options const& options, fe::Stored_plan const& plan) {
         return kYes;
     }
     Json cudnn = nullptr;
-    if (plan.cudnn_version > 0) cudnn = version_text(plan.cudnn_version);
+    if (plan.cudnn_version > 0) cudnn = fe::runtime::version_text(plan.cudnn_version);
     print_json({{"kind", "plan"},
                 {"name", plan.name},
                 {"target", to_string(plan.target)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/result.h"
+#include "core/text_forms.h"
 
 #include <cudnn.h>
 
@@ -44,6 +45,6 @@ std::string last_error_text(Api const& api);
 error_t backend_error(Api const& api, cudnnStatus_t status, std::string const& what,
                       error_code_t code = error_code_t::CUDNN_BACKEND_API_FAILED);
 
-std::string version_text(std::size_t version);  // 91900 -> 9.19.0
+using core::version_text;  // of cudnnGetVersion()
 
 }  // namespace cudnn_frontend::cudnn

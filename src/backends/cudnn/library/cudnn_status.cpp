@@ -59,9 +59,4 @@ error_t backend_error(Api const& api, cudnnStatus_t status, std::string const& w
     return {code, std::move(text)};
 }
 
-std::string version_text(std::size_t version) {
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-}
-
 }  // namespace cudnn_frontend::cudnn

@@ -33,11 +33,6 @@ bool may_have_engines(Quirk const& quirk) {
     return quirk.evidence != Evidence::NoEngine && quirk.evidence != Evidence::AskedOffline && !is_fatal_to_ask(quirk);
 }
 
-std::string version_text(std::size_t version) {
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
-}
-
 std::string to_text(Versions const& versions) {
     if (versions.from == 0) return versions.until == 0 ? "every" : "before " + version_text(versions.until);
     std::string const from = version_text(versions.from);

@@ -1,18 +1,20 @@
 // Where a quirk applies: releases of cuDNN and architectures of GPUs.
 #pragma once
 
+#include "core/text_forms.h"
+
 #include <cstddef>
 #include <string>
 
 namespace cudnn_frontend::quirks {
+
+using core::version_text;
 
 // The cuDNN version and the device of a plan: a value, so that tests can choose any.
 struct Capabilities {
     std::size_t cudnn_version = 0;  // 91900 for 9.19.0
     int sm = 0;                     // compute capability, 90 for 9.0
 };
-
-std::string version_text(std::size_t version);  // "9.19.0" for 91900
 
 // Releases from the first up to the one that ended the quirk, 91900 for 9.19.0; 0: since the first release, or without
 // an end.
