@@ -122,6 +122,7 @@ class Graph:
         self._by_object: dict[int, tuple[Any, tensor]] = {}
         self._node_inputs: list[tensor] = []
         self._node_outputs: list[tensor] = []
+        self._scalars: list[tensor] = []  # numbers of the graph, which need no memory
         self._io_tensors: tuple[list[tensor], list[tensor]] | None = None
 
     def __enter__(self) -> Graph:
@@ -158,6 +159,8 @@ class Graph:
             return attribute
         if name in ("tensor", "tensor_like"):
             return attribute
+        if name == "tensor_scalar":
+            return lambda *args, **kwargs: self._add_scalar(attribute(*args, **kwargs))
         return lambda *args, **kwargs: self._add_node(name, attribute, args, kwargs)
 
     def _repr_html_(self) -> str | None:
@@ -183,6 +186,10 @@ class Graph:
                 self._names[output.get_name() or f"{node}::{index}"] = output
                 self._node_outputs.append(output)
         return result
+
+    def _add_scalar(self, scalar: tensor) -> tensor:
+        self._scalars.append(scalar)
+        return scalar
 
     def _take(self, name: str, value: Any) -> Any:
         """An argument in the form of the graph: arrays become tensors of the graph, and get the argument's name."""
@@ -251,9 +258,11 @@ class Graph:
         return found
 
     def _needed(self) -> list[tensor]:
-        constant = [known for known in self._node_inputs if known.get_has_compile_time_constant()]
-        inputs = [known for known in self._node_inputs if not known.get_is_virtual() and known not in constant]
+        inputs = [known for known in self._node_inputs if not known.get_is_virtual() and not self._has_value(known)]
         return inputs + self._results()
+
+    def _has_value(self, known: tensor) -> bool:
+        return known.get_has_compile_time_constant() or any(known is scalar for scalar in self._scalars)
 
     # Running
 

@@ -120,6 +120,17 @@ def test_all_methods_of_graphs_are_forwarded_or_blocked_or_make_nodes():
         assert graph.explain().has_plan
 
 
+def test_a_scalar_is_a_tensor_like_others_and_needs_no_memory():
+    x = random((2, 3, 4, 8))
+    with cudnn.Graph(**TYPES) as graph:
+        factor = graph.tensor_scalar(2.0)
+        graph.mul(x, factor, name="product").set_output(True).set_name("y")
+    values = {"product::0": x}
+    graph(values)
+    assert list(values) == ["product::0", "y"]
+    np.testing.assert_allclose(values["y"], 2 * x, rtol=1e-6)
+
+
 def test_errors_of_the_build_come_through():
     q, k, v = qkv()
     with pytest.raises(cudnn.cudnnGraphNotSupportedError, match="found 2 heads in K for 3 heads in Q") as error:
