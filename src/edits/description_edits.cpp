@@ -110,6 +110,23 @@ void stats(Editor& editor) {
                std::move(passed));
 }
 
+// For kernels of 8-bit types and one query: on some GPUs those that write Stats serve all sizes, and others some of
+// them.
+void unread_stats(Editor& editor) {
+    core::Dims const q = editor.dim_at(Port::Q);
+    GraphSpec changed = editor.graph();
+    for (std::size_t n = 0; n < changed.nodes.size(); ++n) {
+        auto* const forward = std::get_if<nodes::SdpaForwardFields>(&changed.nodes[n].fields);
+        bool const is_fp8 = changed.nodes[n].ports[Port::DescaleQ] != nodes::kNoTensor;
+        bool const has_stats = changed.nodes[n].ports[Port::Stats] != nodes::kNoTensor;
+        if (q.empty() || q[2] != 1 || forward == nullptr || !is_fp8 || has_stats) continue;
+        forward->generate_stats = true;
+        TensorId const id = add_tensor(changed, "Stats", DataType_t::FLOAT, {q[0], q[1], q[2], 1});
+        changed.nodes[n].ports[Port::Stats] = id;
+    }
+    editor.add(cost::kCopy, "ask for Stats, set_generate_stats(true), which need not be read", std::move(changed));
+}
+
 // Connects lengths of sequences to a node that lacks them, and returns their names.
 std::vector<std::string> add_lengths(GraphSpec& graph, nodes::Node& node, std::int64_t batches) {
     std::vector<std::string> added;
@@ -207,6 +224,7 @@ void add_description_edits(Editor& editor) {
     context_types(editor);
     asked_results(editor);
     stats(editor);
+    unread_stats(editor);
     padding_mask(editor);
     missing_lengths(editor);
     generator(editor);

@@ -100,6 +100,18 @@ TEST_CASE("Bounds of the band that are off are moved") {
     expect_fix("leave the right bound out", [](auto& graph) { fields_of(graph).right_bound = -1; });
 }
 
+TEST_CASE("Stats that nothing reads are an edit of 8-bit attention of one query") {
+    auto const asks_for_stats = [](std::string const& model) {
+        nodes::GraphSpec const graph = graph_of(model);
+        return std::ranges::any_of(edits::edits_of(graph), [](edits::Edit const& edit) {
+            return edit.text.starts_with("ask for Stats") && faults_of(edit.graph) == 0;
+        });
+    };
+    CHECK(asks_for_stats("llama3-8b-fp8-decode"));
+    CHECK(!asks_for_stats("llama3-8b-fp8-prefill"));
+    CHECK(!asks_for_stats("llama3-8b-decode"));
+}
+
 TEST_CASE("A second row of queries does not move the diagonal of a band") {
     auto const second_rows = [](nodes::GraphSpec const& graph) {
         std::vector<std::string> texts;

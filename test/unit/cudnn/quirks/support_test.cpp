@@ -426,6 +426,10 @@ TEST_CASE("cudnn.s40 to s48: FP8 attention", "[support]") {
     CHECK(ids(single) == "cudnn.s44");
     CHECK(ids(single, on(120)) == "cudnn.s44");
     CHECK(ids(single, on(100)) == "");
+    auto single_of_256 = forward(256, 256);
+    CHECK(ids(single_of_256, on(100)) == "");
+    resize(single_of_256, {Port::Q, Port::O}, 2, 1);
+    CHECK(ids(single_of_256, on(100)) == "cudnn.s41");
     CHECK(ids(forward().dropout(0.5f), on(100)) == "");
     CHECK(ids(forward().dropout(0.5f), on(120)) == "cudnn.s45");
     CHECK(ids(backward().deterministic()) == "cudnn.s48");

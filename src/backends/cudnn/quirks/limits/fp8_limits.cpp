@@ -35,6 +35,11 @@ Found fp8_head_dims(Facts const& facts) {
     return bad_head_dim(facts, [](std::int64_t dim) { return dim % 16 != 0 || dim < smallest || dim > largest; });
 }
 
+Found fp8_head_dims_of_one_query(Facts const& facts) {
+    if (facts.is_backward || facts.queries() > 1) return {};
+    return bad_head_dim(facts, [](std::int64_t dim) { return dim > 128; });
+}
+
 Found fp8_results(Facts const& facts) {
     auto const text = [&](int port, nodes::TensorSpec const& tensor) {
         bool const is_read = port == Port::O && facts.is_backward;
@@ -206,6 +211,15 @@ constexpr Quirk kRows[] = {
      .statement = "head dims in multiples of 16 up to 128 for FP8 backward",
      .mend = kPadHeads,
      .check = fp8_head_dims<Fp8Direction::Backward, 16, 128>,
+     .of = QuirkScope::Fp8},
+    {.id = "cudnn.s41",
+     .on = kDatacenterBlackwell,
+     .evidence = Evidence::NoEngine,
+     .verified = {92801, kOffline},
+     .statement = "head dims up to 128 for one query in FP8 attention",
+     .mend = "give Q a second row, or use HALF or BFLOAT16",
+     .seen = "9.19.0 and 9.28.1 name an engine, which does not compile: 160, 192, 256, 512 with 200 to 65536 keys",
+     .check = fp8_head_dims_of_one_query,
      .of = QuirkScope::Fp8},
     {.id = "cudnn.s42",
      .on = kEvery - kDatacenterBlackwell,
