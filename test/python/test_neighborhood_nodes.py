@@ -139,6 +139,28 @@ def test_backward_is_the_slope_of_forward(operand):
     assert abs(found - slope) < 4 * rounding + step**2 * np.sqrt(dO.size)
 
 
+def test_verify_allows_the_roundoff_of_parts_that_cancel():
+    """In windows of one key dO * V is the sum of dO * O, so that all gradients except dV are 0."""
+    graph = cudnn.pygraph("neighborhood", FLOAT, FLOAT, FLOAT, target="cpu")
+    q, k, v, dO = (tokens(seed) for seed in (1, 2, 3, 4))
+    stats = (D**-0.5 * np.sum(q.astype(np.float64) * k, -1)).astype(np.float32)
+    arrays = {"q": q, "k": k, "v": v, "o": v.copy(), "dO": dO, "stats": stats, "bias": np.zeros((H, 1, 1), np.float32)}
+    t = {name: graph.tensor_like(array, name) for name, array in arrays.items()}
+    gradient = graph.tensor([H, 1, 1], [1, 1, 1], FLOAT, name="dBias")
+    inputs = [t[name] for name in ("q", "k", "v", "o", "dO", "stats")]
+    made = graph.neighborhood_attention_backward(*inputs, (1, 1), rel_pos_bias=t["bias"], dRel_pos_bias=gradient)
+    results = [result.set_output(True) for result in (*made, gradient)]
+    graph.build([cudnn.heur_mode.A])
+    pack = {t[name]: arrays[name] for name in arrays}
+    pack.update({result: np.zeros(result.get_dim(), np.float32) for result in results})
+    graph.execute(pack)
+    for roundoffs, wrong in ((1, 0), (5000, 1)):
+        for result in results:
+            pack[result] += roundoffs * 2.0**-21 * (result is not results[2])
+        found = {entry["name"]: entry["wrong"] > 0 for entry in graph.verify(pack).results}
+        assert len(found) == 4 and sum(found.values()) == 3 * wrong, found
+
+
 def heads_first(seed):
     return tokens(seed, heads_first=True)
 
