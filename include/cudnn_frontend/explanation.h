@@ -46,6 +46,9 @@ struct Nearest_graph {
     std::string target;                // such as h100
     std::string plan;
     std::string graph;  // as JSON, docs/json.md
+    // Whether the plan was compiled. Else its rules and limits hold and the target has an engine for it: after the
+    // first graph that was found, time is kept for others in place of their code.
+    bool was_built = true;
 };
 
 struct SDPA_GRAPH_API Explanation {

@@ -265,7 +265,7 @@ class SDPA_GRAPH_API Graph {
     // The same as values, which explanation.h defines.
     error_t get_candidates(Plan_candidates& candidates) const;
     // Whether a plan for the target can be built, and all that is against it; explanation.h defines the result. Where
-    // there is no plan, the nearest graphs that have one are searched for so many milliseconds: each was planned. It
+    // there is no plan, the nearest graphs that have one are searched for so many milliseconds, by planning them. It
     // builds plans of its own, and changes nothing.
     Explanation explain(Target const& target, std::int64_t search_milliseconds = 0) const;
     // The engine and knobs of a candidate; create_execution_plan() makes the same candidate for another graph from

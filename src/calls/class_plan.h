@@ -92,7 +92,12 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         graph_.set_shape_policy(cudnn_frontend::ShapePolicy_t::EXACT);
         auto const& counts = cudnn_frontend::core::process::engine_counts_of_thread();
         auto const before = counts;
-        cudnn_frontend::error_t failure = graph_.build(target);
+        // By its stages: changes of the graph, which build() searches after a refusal, are of no use to a function's
+        // caller.
+        using cudnn_frontend::HeurMode_t;
+        cudnn_frontend::error_t failure = graph_.build_operation_graph(target);
+        if (failure.is_good()) failure = graph_.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK});
+        if (failure.is_good()) failure = graph_.build_plans();
         bool const is_loaded = counts.loaded > before.loaded && counts.compiled == before.compiled;
         count_plan(is_loaded ? PlanSource::Loaded : PlanSource::Built);
         return failure;

@@ -104,10 +104,12 @@ std::string bytes_text(std::int64_t bytes) {
     return digits.data();
 }
 
+constexpr char kNotBuilt[] = ", not compiled yet";
+
 std::string nearest_text(Explanation const& explanation) {
     if (!explanation.was_searched) return {};
     if (explanation.nearest.empty()) return "no small change was found after which there is a plan\n";
-    std::string all = "the nearest graphs that work, each was planned:\n";
+    std::string all = "the nearest graphs that work:\n";
     int number = 0;
     for (Nearest_graph const& nearest : explanation.nearest) {
         std::string mark = text("  ", ++number, ". ");
@@ -115,7 +117,7 @@ std::string nearest_text(Explanation const& explanation) {
             all += text(mark, change, "\n");
             mark.assign(mark.size(), ' ');
         }
-        all += text("     plan ", nearest.plan, " on ", nearest.target, "\n");
+        all += text("     plan ", nearest.plan, " on ", nearest.target, nearest.was_built ? "" : kNotBuilt, "\n");
     }
     return all;
 }
@@ -175,8 +177,9 @@ std::string html_nearest(Explanation const& explanation) {
     if (explanation.nearest.empty()) return {};
     std::vector<Cells> rows;
     for (Nearest_graph const& nearest : explanation.nearest)
-        rows.push_back({joined(nearest.changes, "; "), nearest.target, nearest.plan});
-    return "<p>The nearest graphs that work, each was planned</p>\n" + html_table({"change", "target", "plan"}, rows);
+        rows.push_back(
+            {joined(nearest.changes, "; "), nearest.target, nearest.plan + (nearest.was_built ? "" : kNotBuilt)});
+    return "<p>The nearest graphs that work</p>\n" + html_table({"change", "target", "plan"}, rows);
 }
 
 }  // namespace

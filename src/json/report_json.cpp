@@ -89,6 +89,7 @@ static Json nearest_json(std::vector<Nearest_graph> const& all) {
         object.append("changes", list_of(nearest.changes));
         object.append("target", nearest.target);
         object.append("plan", nearest.plan);
+        object.append("built", nearest.was_built);
         Problems problems;
         object.append("graph", parse(nearest.graph, problems));
     }

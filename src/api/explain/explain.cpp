@@ -113,6 +113,13 @@ class Explainer {
     }
 
    private:
+    // By its stages: build() would search the cheapest fix, too.
+    error_t build(Graph& graph) const {
+        SDPA_GRAPH_TRY(graph.build_operation_graph(target_));
+        SDPA_GRAPH_TRY(graph.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}));
+        return graph.build_plans();
+    }
+
     void plan(nodes::ValidatedGraph const& valid) {
         PlanningInput const input{valid, target_, settings_};
         result_.advice = nodes::advise(valid);
@@ -121,7 +128,7 @@ class Explainer {
         Graph::Impl& parts = *detail::Graph_access::parts(graph);
         parts.settings = settings_;
         api::WithoutCapsules const answers;
-        result_.refusal = graph.build(target_);
+        result_.refusal = build(graph);
         if (result_.refusal.is_bad()) result_.limits = limits_of(input);
         if (parts.planner) {
             result_.candidates = parts.planner->candidates(settings_.filters);

@@ -39,15 +39,23 @@ struct State {
     int priority() const { return cost + kCostOfFault * static_cast<int>(faults.rules + faults.limits); }
 };
 
+// How sure it is that a graph works: rules and limits hold; there is an engine, too; its plan was compiled.
+enum class Proof { Rules, Engine, Plan };
+
 // The plan's name, nothing where there is none. It goes past the graphs that the process keeps: these are the user's.
-std::optional<std::string> plan_of(nodes::GraphSpec const& graph, Target const& target,
-                                   plan::Settings const& settings) {
+std::optional<std::string> plan_of(nodes::GraphSpec const& graph, Target const& target, plan::Settings const& settings,
+                                   Proof proof) {
+    if (proof == Proof::Rules) return std::string();
     auto const validation = nodes::validate(graph);
     if (!validation.graph) return std::nullopt;
     auto const proposed = plan::Planner::propose({*validation.graph, target, settings}, backends());
     if (proposed.is_bad()) return std::nullopt;
     auto const planner = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
     if (planner.is_bad()) return std::nullopt;
+    if (proof == Proof::Engine) {
+        auto const first = planner.value()->first_to_pass(settings.filters);
+        return first.is_bad() ? std::nullopt : std::optional(planner.value()->candidate(first.value()).value().name);
+    }
     if (planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, settings.filters).is_bad())
         return std::nullopt;
     return planner.value()->plan()->info().name;
@@ -74,22 +82,22 @@ Faults faults_of(nodes::GraphSpec const& graph, Target const& target, plan::Sett
 
 class Searcher {
    public:
-    explicit Searcher(Search const& search)
-        : search_(search),
-          end_(std::chrono::steady_clock::now() + search.limit),
-          early_end_(std::chrono::steady_clock::now() + search.limit / 2) {}
+    Searcher(Search const& search, Proof proof, std::size_t most)
+        : search_(search), proof_(proof), most_(most), end_(begin_ + search.limit) {}
 
     std::vector<Nearest_graph> run() {
         State start{search_.graph};
         start.faults = faults_of(start.graph, search_.target, search_.settings);
         bool const is_valid = start.faults.rules == 0;
+        has_faults_ = start.faults.any();
         push(std::move(start));
         while (!frontier_.empty() && !is_over()) {
             auto const next = frontier_.extract(frontier_.begin());
             visit(next.mapped());
         }
         // Other targets do not help a graph with faults of its own, unless nothing else does.
-        if (valid_ && (is_valid || found_.empty())) try_targets(*valid_);
+        bool const helps = valid_ && (is_valid || found_.empty());
+        if (helps && proof_ == Proof::Plan) try_targets(*valid_);
         return std::move(found_);
     }
 
@@ -97,7 +105,15 @@ class Searcher {
     // Half of the time suffices where something was found.
     bool is_over() const {
         auto const now = std::chrono::steady_clock::now();
-        return found_.size() >= kMostNearest || now > (found_.empty() ? end_ : early_end_);
+        return found_.size() >= most_ || now > (found_.empty() ? end_ : begin_ + search_.limit / 2);
+    }
+
+    // Compiling takes most of the time. The first graph that works is compiled, and so are others in the first quarter
+    // of the time, and all where the graph itself has engines that do not compile.
+    Proof proof_now() const {
+        if (!has_faults_) return proof_;
+        bool const is_late = std::chrono::steady_clock::now() > begin_ + search_.limit / 4;
+        return proof_ == Proof::Plan && !found_.empty() && is_late ? Proof::Engine : proof_;
     }
 
     // Whether the state only adds changes to a graph that was found, or costs more than the first one with more
@@ -153,9 +169,12 @@ class Searcher {
     }
 
     bool accept(State const& state, std::string const& target_name, Target const& target) {
-        auto plan = plan_of(state.graph, target, search_.settings);
+        bool const is_quick = target.kind() == Target::Kind::CPU || target.kind() == Target::Kind::REFERENCE;
+        Proof const proof = is_quick ? proof_ : proof_now();
+        auto plan = plan_of(state.graph, target, search_.settings, proof);
         if (!plan) return false;
-        found_.push_back({state.changes, target_name, std::move(*plan), json::write_graph(state.graph)});
+        found_.push_back(
+            {state.changes, target_name, std::move(*plan), json::write_graph(state.graph), proof == Proof::Plan});
         return true;
     }
 
@@ -177,19 +196,32 @@ class Searcher {
     }
 
     Search const& search_;
-    std::chrono::steady_clock::time_point end_, early_end_;
+    Proof proof_;
+    std::size_t most_;  // the graphs to find
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), end_;
     std::multimap<int, State> frontier_;  // by priority
     std::set<std::string> seen_, kinds_;  // the kinds of what was found
     std::optional<State> valid_;          // the first one without broken rules
     std::vector<Nearest_graph> found_;
-    int least_cost_ = 0;  // of what was found first
+    int least_cost_ = 0;       // of what was found first
+    bool has_faults_ = false;  // of the graph that is searched from
 };
 
 }  // namespace
 
 std::vector<Nearest_graph> nearest_graphs(Search const& search) {
     if (search.graph.nodes.size() > kMostNodes) return {};
-    return Searcher(search).run();
+    return Searcher(search, Proof::Plan, kMostNearest).run();
+}
+
+std::string cheapest_fix(Search const& search) {
+    if (search.graph.nodes.size() > kMostNodes) return {};
+    auto const found = Searcher(search, Proof::Rules, 1).run();
+    std::string line;
+    for (Nearest_graph const& nearest : found) {
+        for (std::string const& change : nearest.changes) line += (line.empty() ? "" : "; ") + change;
+    }
+    return line;
 }
 
 }  // namespace cudnn_frontend::api

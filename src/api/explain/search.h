@@ -25,4 +25,8 @@ struct Search {
 // None for graphs of more than 64 nodes.
 std::vector<Nearest_graph> nearest_graphs(Search const& search);
 
+// The changes of the cheapest graph whose rules and limits all hold, as one line; empty where none is found in a few
+// milliseconds. No engine is asked for.
+std::string cheapest_fix(Search const& search);
+
 }  // namespace cudnn_frontend::api

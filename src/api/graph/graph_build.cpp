@@ -2,6 +2,7 @@
 #include "api/attributes/tensor_access.h"
 #include "api/backends.h"
 #include "api/capsule/capsule.h"
+#include "api/explain/search.h"
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/known_graphs.h"
@@ -309,8 +310,26 @@ static error_t create_and_build(Graph& graph, std::vector<HeurMode_t> const& mod
     return graph.build_plans(policy, multithreaded);
 }
 
+// The longest search for the changes that a refusal names.
+constexpr std::chrono::milliseconds kLongestFix{20};
+
+// To the error of a graph that breaks rules or limits, adds the cheapest change after which all hold, where that is
+// soon found. Where memory is lacking, the error stays as it is.
+[[gnu::cold]] static error_t with_fix(Graph const& graph, Graph::Impl const* impl, Target const& target,
+                                      error_t error) noexcept {
+    if (error.where.rule.empty()) return error;
+    static_cast<void>(guarded([&]() -> error_t {
+        nodes::GraphSpec const spec = detail::Graph_access::snapshot(graph).spec;
+        std::string const fix = api::cheapest_fix({spec, impl->settings, target, {}, kLongestFix});
+        if (!fix.empty()) error.err_msg += "\nTry: " + fix + ". Then all rules and limits hold.";
+        return {};
+    }));
+    return error;
+}
+
 error_t Graph::build(Target const& target) {
-    SDPA_GRAPH_TRY(build_operation_graph(target));
+    error_t refusal = build_operation_graph(target);
+    if (refusal.is_bad()) return with_fix(*this, impl_, target, std::move(refusal));
     return guarded([&] {
         return create_and_build(*this, {HeurMode_t::A, HeurMode_t::FALLBACK}, BuildPlanPolicy_t::HEURISTICS_CHOICE,
                                 false);
@@ -319,7 +338,8 @@ error_t Graph::build(Target const& target) {
 
 error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy,
                      bool const multithreaded) {
-    SDPA_GRAPH_TRY(build_operation_graph(handle));
+    error_t refusal = build_operation_graph(handle);
+    if (refusal.is_bad()) return with_fix(*this, impl_, Target::cuda(handle), std::move(refusal));
     return create_and_build(*this, modes, policy, multithreaded);
 }
 

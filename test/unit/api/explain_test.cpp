@@ -65,9 +65,22 @@ TEST_CASE("All broken rules and the nearest graph that works are found") {
     CHECK(other.build(Target::cpu()).get_message() == "");
     std::string const text = explanation.to_text();
     CHECK(has(text, "broken rules: 2\n"));
-    CHECK(has(text, "the nearest graphs that work, each was planned:\n  1. "));
+    CHECK(has(text, "the nearest graphs that work:\n  1. "));
     CHECK(has(explanation.to_html(), "<th style=\"text-align:left\">rule</th>"));
     CHECK(has(explanation.to_json(), "\"nearest\": ["));
+}
+
+TEST_CASE("The error of a build has the cheapest fix of all faults together, that of a stage has none") {
+    auto small = small_graph(dropout_without_generator());
+    small.k->set_dim({2, 3, 10, 8}).set_stride({240, 80, 8, 1});
+    std::string const refusal = small.graph.build(Target::cpu()).get_message();
+    std::string const fix = refusal.substr(refusal.rfind("\nTry: ") + 1);
+    CHECK(has(fix, "give K and V as many heads as Q, 4"));
+    CHECK(has(fix, "pass seed and offset"));
+    CHECK(has(fix, "; "));
+    CHECK(has(fix, ". Then all rules and limits hold."));
+    CHECK(!has(small.graph.validate().get_message(), "Then all rules"));
+    CHECK(!has(small.graph.explain(Target::cpu()).refusal.get_message(), "Then all rules"));
 }
 
 TEST_CASE("Without a search there are no other graphs") {

@@ -3,8 +3,10 @@
 #include "output.h"
 
 #include <cudnn_frontend/explanation.h>
+#include <cudnn_frontend/runtime.h>
 
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -12,7 +14,7 @@ namespace sdpa {
 namespace {
 
 struct Explain_options {
-    std::string path, target = "h100";
+    std::string path, target = "h100", library;
     bool is_json = false, is_short = false;
     int limit_ms = 1000;
 };
@@ -31,12 +33,22 @@ std::string highlighted(std::string text) {
 }
 
 int run_explain(Explain_options const& options) {
+    if (!options.library.empty()) setenv("SDPA_GRAPH_CUDNN_PATH", options.library.c_str(), 1);
     Graph_file const file = read_graph(options.path);
     fe::Target const target = parse_target(options.target);
     fe::Explanation explanation = file.graph.explain(target, options.is_short ? 0 : options.limit_ms);
     explanation.graph = file.name;
     explanation.target = options.target;
-    print(options.is_json ? explanation.to_json() + "\n" : highlighted(explanation.to_text()));
+    bool const is_gpu = target.kind() == fe::Target::Kind::CUDA || target.kind() == fe::Target::Kind::OFFLINE;
+    std::size_t const version = is_gpu ? fe::runtime::cudnn_version() : 0;
+    if (options.is_json) {
+        Json json = Json::parse(explanation.to_json());
+        json["cudnn"] = version == 0 ? Json() : Json(fe::runtime::version_text(version));
+        print_json(json);
+    } else {
+        std::string const asked = version == 0 ? "" : "asked cuDNN " + fe::runtime::version_text(version) + "\n";
+        print(highlighted(explanation.to_text()) + asked);
+    }
     return explanation.has_plan() ? kYes : kNo;
 }
 
@@ -47,6 +59,8 @@ void add_explain(CLI::App& app, Action& action) {
     CLI::App* const command = app.add_subcommand("explain", "Whether a graph has a plan, why not, and what to change");
     command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
     command->add_option("--target,--for", options->target, help_of_targets())->capture_default_str();
+    command->add_option("--cudnn", options->library,
+                        "A libcudnn.so.9 or its folder, in place of the one that is found");
     command->add_flag("--short", options->is_short, "Do not search the nearest graphs that work");
     command->add_option("--limit", options->limit_ms, "Milliseconds for this search")
         ->capture_default_str()
