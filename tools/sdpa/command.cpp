@@ -70,9 +70,13 @@ int run_command_line(int argc, char const* const* argv, std::vector<std::string>
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
     app.footer(
+        "A graph is a file that a program wrote with Graph::serialize(), or that sdpa new makes:\n"
+        "  sdpa new --heads 32 --key-heads 8 --tokens 8192 --causal > graph.json\n"
+        "  sdpa explain graph.json --for h100\n"
         "Exit codes: 0: done, or the answer is yes; 1: the answer is no; 2: usage, or the input is not readable");
     Action action;
     add_doctor(app, action);
+    add_new(app, action);
     add_show(app, action);
     add_explain(app, action);
     add_plan(app, action);

@@ -26,6 +26,7 @@ struct Failure : std::runtime_error {
 using Action = std::function<int()>;
 
 void add_doctor(CLI::App& app, Action& action);
+void add_new(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
