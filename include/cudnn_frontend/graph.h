@@ -80,6 +80,12 @@ class SDPA_GRAPH_API Graph {
     // Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices instead.
     Graph& set_workspace_limit(std::int64_t const bytes);
 
+    // Whether execute() compares the results of a plan's first run with the reference, as verify() does. A plan whose
+    // results are wrong is put aside, and the next candidate that fits its workspace runs in its place; the call fails
+    // if none is right. With a plan store later processes know the outcome. Holds for plans that are built from now
+    // on; else as runtime::verifies_first_runs() says.
+    Graph& set_first_run_verification(bool const is_on);
+
     // Filters of engines. They may be set at any time; check_support() and build_plans() apply them.
     Graph& deselect_workspace_greater_than(std::int64_t const bytes);
     Graph& deselect_shared_mem_greater_than(std::int64_t const bytes);
@@ -448,6 +454,7 @@ class SDPA_GRAPH_API Graph {
     error_t create_plan(std::int64_t engine, std::vector<Knob_choice> const& knobs);
     error_t get_engine_at_index(std::int64_t index, std::int64_t& engine, std::vector<Knob_choice>& knobs) const;
     error_t run(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
+    error_t run_first(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t workspace_bytes) const;
     error_t run_at(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index) const;
     error_t run_sorted(detail::Run_queue queue, void** pointers, int count, void* workspace, std::int64_t index) const;
     error_t run_overridden(detail::Run_queue queue, Variant_pack pack, void* workspace, std::int64_t index,

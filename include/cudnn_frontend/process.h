@@ -33,6 +33,11 @@ SDPA_GRAPH_API void set_checks_indices(bool is_on);
 SDPA_GRAPH_API std::int64_t replay_after();
 SDPA_GRAPH_API void set_replay_after(std::int64_t launches);
 
+// Whether graphs that do not say it compare the results of a plan's first run with the reference:
+// Graph::set_first_run_verification(). For plans that are built from now on. SDPA_GRAPH_VERIFY_FIRST_RUNS; else off.
+SDPA_GRAPH_API bool verifies_first_runs();
+SDPA_GRAPH_API void set_verifies_first_runs(bool is_on);
+
 // The shape policy of graphs, and of calls of the functions over tensors, that have none of their own.
 // SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; else nothing, which means EXACT for graphs and AUTO for functions.
 // Setting nothing means the environment's again.

@@ -34,6 +34,7 @@ _FORWARDED = (
     "print_candidates",
     "verify",
     "capsule",
+    "set_first_run_verification",
     "set_rewrites",
     "set_shape_policy",
     "set_workspace_limit",

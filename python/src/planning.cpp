@@ -67,6 +67,11 @@ void bind_planning(Graph_class& graph) {
             "set_workspace_limit", [](Graph& self, std::int64_t bytes) { self.inner.set_workspace_limit(bytes); },
             py::arg("bytes"),
             "Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices.")
+        .def(
+            "set_first_run_verification", [](Graph& self, bool is_on) { self.inner.set_first_run_verification(is_on); },
+            py::arg("is_on") = true,
+            "Compares the results of a plan's first run with the reference; a plan that is wrong is put aside, and the "
+            "next one runs.")
         .def("print_candidates", &candidates,
              "A line for each candidate, with what is against it, then one for each backend that has none.")
         .def("_explain", &explain_for, py::arg("target"), py::arg("search_milliseconds"))

@@ -20,11 +20,26 @@ Result<std::shared_ptr<Executable const>> Candidate::build_executable() {
     return executable;
 }
 
+std::string Candidate::reason() const {
+    return history_.refutation.empty() ? engine_->reason_against()
+                                       : "gave wrong results in its first run: " + history_.refutation;
+}
+
+std::string Candidate::reason_against() const {
+    std::lock_guard const lock(mutex_);
+    return reason();
+}
+
+void Candidate::refute(std::string const& wrong) {
+    std::lock_guard const lock(mutex_);
+    history_.refutation = wrong;
+}
+
 Result<Plan const*> Candidate::build() {
     std::lock_guard const lock(mutex_);
     if (plan_) return plan_.get();
-    if (std::string const reason = reason_against(); !reason.empty()) {
-        return error_t(error_code_t::GRAPH_NOT_SUPPORTED, info().name + " " + reason);
+    if (std::string const against = reason(); !against.empty()) {
+        return error_t(error_code_t::GRAPH_NOT_SUPPORTED, info().name + " " + against);
     }
     auto executable = build_executable();
     if (executable.is_bad()) return executable.error();

@@ -26,6 +26,7 @@ class Candidate {
         PlanOrigin origin = PlanOrigin::NOT_BUILT;
         core::process::StoreMiss store_miss;  // of what was compiled
         double measured_us = 0.0;             // 0 before it is timed
+        std::string refutation;               // the wrong results of its first run; empty if there are none
     };
 
     std::string const& backend() const { return backend_; }
@@ -33,7 +34,8 @@ class Candidate {
     EngineInfo const& info() const { return engine_->info(); }
     // The plan's facts, with the workspace that it needs, where there is one.
     EngineInfo known_info() const;
-    std::string reason_against() const { return engine_->reason_against(); }
+    // The engine's own, or that of a first run.
+    std::string reason_against() const;
 
     // Builds on the first call; a failure is tried again.
     Result<Plan const*> build();
@@ -41,9 +43,11 @@ class Candidate {
     Plan const* plan() const;
     History history() const;
     void note_time(double microseconds);
+    void refute(std::string const& wrong);
 
    private:
     Result<std::shared_ptr<Executable const>> build_executable();
+    std::string reason() const;
 
     std::string backend_;
     std::shared_ptr<Proposal const> proposal_;

@@ -247,6 +247,7 @@ static Plan_candidate described(Candidate const& candidate, Plan const* running,
     Plan const* const built = candidate.plan();
     Plan_candidate result{.backend = candidate.backend(), .name = info.name};
     result.reason = built == nullptr ? reason_to_bar(candidate, filters) : reason_to_bar(*built, filters);
+    if (!history.refutation.empty()) result.reason = candidate.reason_against();
     if (result.reason.empty() && history.failure.is_bad()) result.reason = history.failure.err_msg;
     if (!result.reason.empty()) result.state = CandidateState::NOT_USABLE;
     else if (built != nullptr) result.state = built == running ? CandidateState::RUNS : CandidateState::BUILT;
@@ -279,6 +280,20 @@ void Planner::note_time(Plan const& plan, double microseconds) {
     for (auto const& candidate : candidates_) {
         if (candidate->plan() == &plan) candidate->note_time(microseconds);
     }
+}
+
+std::string Planner::refutation_of(Plan const& plan) const {
+    for (auto const& candidate : candidates_) {
+        if (candidate->plan() == &plan) return candidate->history().refutation;
+    }
+    return {};
+}
+
+error_t Planner::replace(Plan const& refuted, std::string const& wrong, Filters const& filters) {
+    for (auto const& candidate : candidates_) {
+        if (candidate->plan() == &refuted) candidate->refute(wrong);
+    }
+    return build_first(filters);
 }
 
 std::string Planner::refusals_text() const {

@@ -83,6 +83,14 @@ class Planner {
     // Notes the time that a plan took, for candidates().
     void note_time(Plan const& plan, double microseconds);
 
+    // Whether the first run of the plan, which is the chosen one, gave right results.
+    bool is_proven(Plan const& plan) const { return proven_.load() == &plan; }
+    void prove(Plan const& plan) { proven_ = &plan; }
+    // The wrong results of its first run; empty where there are none, or it is not known.
+    std::string refutation_of(Plan const& plan) const;
+    // Puts a plan aside whose first run gave wrong results, and chooses the next candidate that passes.
+    error_t replace(Plan const& refuted, std::string const& wrong, Filters const& filters);
+
    private:
     // The proposal that has an engine, and the engine's number there.
     struct Numbered {
@@ -105,7 +113,7 @@ class Planner {
     std::shared_ptr<Answers const> answers_;
     Candidates candidates_;
     Refusals without_engines_;
-    std::atomic<Plan const*> chosen_;
+    std::atomic<Plan const*> chosen_, proven_ = nullptr;
 };
 
 // A backend that has no engine for a graph, in the list of candidates.

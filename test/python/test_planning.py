@@ -66,6 +66,16 @@ def test_a_limit_of_workspace_bars_what_needs_more():
         forward.build()
 
 
+def test_a_first_run_that_is_verified_gives_the_same_results():
+    tensors = few_queries()
+    once = Forward(*tensors, target="cpu", attn_scale=0.25)
+    once.build()
+    verified = Forward(*tensors, target="cpu", attn_scale=0.25)
+    verified.graph.set_first_run_verification()
+    verified.build()
+    assert np.array_equal(once.run(), verified.run())
+
+
 def test_the_wrapper_has_them():
     with cudnn.Graph(
         io_data_type=cudnn.data_type.FLOAT, compute_data_type=cudnn.data_type.FLOAT, target="cpu"
@@ -74,4 +84,5 @@ def test_the_wrapper_has_them():
         o.set_output(True)
         graph.set_rewrites([FEW])
         graph.set_workspace_limit(2**30)
+        graph.set_first_run_verification(False)
     assert "few_queries" in graph.print_candidates() and graph.draw_plan().startswith("<svg")

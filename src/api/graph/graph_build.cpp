@@ -9,6 +9,7 @@
 #include "api/graph/wanted_graphs.h"
 #include "core/guard.h"
 #include "core/process/logging.h"
+#include "core/process/process_settings.h"
 #include "nodes/validation/validate.h"
 #include "plan/planner.h"
 
@@ -173,6 +174,7 @@ void Graph::Impl::take(std::shared_ptr<Planner> made, std::shared_ptr<CheckedGra
     planner = std::move(made);
     planned = std::move(graph);
     planned_for = target.kind();
+    verifies_first_run = first_run_verification.value_or(core::process::verifies_first_runs.get());
 }
 
 Report Graph::check() const {
@@ -317,7 +319,7 @@ constexpr std::chrono::milliseconds kLongestFix{20};
 // soon found. Where memory is lacking, the error stays as it is.
 [[gnu::cold]] static error_t with_fix(Graph const& graph, Graph::Impl const* impl, Target const& target,
                                       error_t error) noexcept {
-    if (error.where.rule.empty()) return error;
+    if (error.where.rule.empty() || impl == nullptr) return error;
     static_cast<void>(guarded([&]() -> error_t {
         nodes::GraphSpec const spec = detail::Graph_access::snapshot(graph).spec;
         std::string const fix = api::cheapest_fix({spec, impl->settings, target, {}, kLongestFix});

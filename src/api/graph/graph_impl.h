@@ -38,6 +38,8 @@ struct Graph::Impl : nodes::GraphHead {
     Target::Kind planned_for = Target::Kind::CUDA;
     std::optional<Target> asked_for;  // the target of the last build, also of one that failed
     std::shared_ptr<plan::ShapePlans> shape_plans;
+    std::optional<bool> first_run_verification;         // else the process's setting
+    bool verifies_first_run = false;                    // of the plans of planner
     int running_modifiers = 0;                          // score modifiers that are being called, one within another
     std::vector<nodes::ModifierFault> modifier_faults;  // of the innermost of them
     // The exception of a builder call, for the stages to report, and the tensor that the call returned.

@@ -91,6 +91,8 @@ error_t Graph::run(detail::Run_queue queue, Variant_pack pack, void* workspace, 
     auto const run = [&]() -> error_t {
         auto const plan = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (plan.is_bad()) return plan.error();
+        if (impl_->verifies_first_run && !impl_->planner->is_proven(*plan.value())) [[unlikely]]
+            return run_first(queue, pack, workspace, workspace_bytes);
         return plan.value()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace, workspace_bytes});
     };
     return run_with_capsule(*this, impl_, pack, [&] { return guarded_in(impl_, run); });
@@ -113,7 +115,10 @@ error_t Graph::run_sorted(detail::Run_queue queue, void** pointers, int count, v
         SDPA_GRAPH_TRY(check_count(*plan.value(), pointers, count));
         api::SortedPack const pack(plan.value()->slots(), pointers);
         Variant_pack const view = Variant_pack::of(pack);
+        bool const is_first = impl_->verifies_first_run && index == kCurrentPlan;
         return run_with_capsule(*this, impl_, view, [&] {
+            if (is_first && !impl_->planner->is_proven(*plan.value())) [[unlikely]]
+                return run_first(queue, view, workspace, -1);
             return plan.value()->execute({queue.pointer, api::UserPack(view, impl_->id), workspace});
         });
     });

@@ -46,6 +46,10 @@ Graph& Graph::set_workspace_limit(std::int64_t const bytes) {
     });
     return *this;
 }
+Graph& Graph::set_first_run_verification(bool const is_on) {
+    Impl::completes(impl_, [&] { impl().first_run_verification = is_on; });
+    return *this;
+}
 Graph& Graph::set_shape_policy(ShapePolicy_t const policy) {
     Impl::completes(impl_, [&] { impl().settings.shape_policy = policy; });
     return *this;

@@ -39,6 +39,9 @@ void set_ignores_limits(bool is_on) { core::process::ignores_limits.set(is_on); 
 bool checks_indices() { return core::process::checks_indices.get(); }
 void set_checks_indices(bool is_on) { core::process::checks_indices.set(is_on); }
 
+bool verifies_first_runs() { return core::process::verifies_first_runs.get(); }
+void set_verifies_first_runs(bool is_on) { core::process::verifies_first_runs.set(is_on); }
+
 std::int64_t replay_after() { return core::process::replay_after.get(); }
 void set_replay_after(std::int64_t launches) { core::process::replay_after.set(launches); }
 

@@ -55,6 +55,7 @@ std::int64_t replay_after() {
     if (read("SDPA_GRAPH_REPLAY_AFTER") == "never") return -1;
     return read_number<std::uint32_t>("SDPA_GRAPH_REPLAY_AFTER").value_or(16);
 }
+bool verifies_first_runs() { return is_on("SDPA_GRAPH_VERIFY_FIRST_RUNS"); }
 std::string plan_store() { return read("SDPA_GRAPH_PLAN_STORE"); }
 bool is_plan_store_frozen() { return is_on("SDPA_GRAPH_PLAN_STORE_FROZEN"); }
 std::string wanted_of_plan_store() { return read("SDPA_GRAPH_PLAN_STORE_WANTED"); }

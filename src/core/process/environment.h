@@ -36,6 +36,9 @@ std::size_t kept_graphs();
 // it is not set or something else.
 std::int64_t replay_after();
 
+// SDPA_GRAPH_VERIFY_FIRST_RUNS: whether the first run of a plan is compared with the reference; 0 counts as not set.
+bool verifies_first_runs();
+
 // SDPA_GRAPH_PLAN_STORE: the folder of the plan store; empty where it is not set.
 std::string plan_store();
 // SDPA_GRAPH_PLAN_STORE_FROZEN: whether nothing is written there; 0 counts as not set.

@@ -12,6 +12,7 @@ constinit Setting<bool> ignores_limits(environment::ignores_limits);
 constinit Setting<bool> checks_indices(environment::checks_indices);
 constinit Setting<std::optional<ShapePolicy_t>> shape_policy(environment::shape_policy);
 constinit Setting<std::int64_t> replay_after(environment::replay_after);
+constinit Setting<bool> verifies_first_runs(environment::verifies_first_runs);
 
 namespace {
 

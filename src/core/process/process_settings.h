@@ -44,6 +44,7 @@ extern Setting<bool> ignores_limits;
 extern Setting<bool> checks_indices;
 extern Setting<std::optional<ShapePolicy_t>> shape_policy;
 extern Setting<std::int64_t> replay_after;
+extern Setting<bool> verifies_first_runs;
 
 // The folders of runtime::set_package_folders(); none until it is called.
 std::vector<std::string> package_folders();
