@@ -8,7 +8,7 @@
 #include "cudnn/offline/null_driver.h"
 #include "lowering/child_process.h"
 #include "lowering/offline_answer.h"
-#include "lowering/quirk_questions.h"
+#include "lowering/quirks/quirk_questions.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "lowering/quirk_questions.h"
+#include "lowering/quirks/quirk_questions.h"
 
 #include "gpu/cases/case_changes.h"
 #include "lowering/block_scale_graphs.h"
