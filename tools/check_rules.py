@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes, of runs and of the functions over tensors, each condition of a rewrite, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes, of runs, of groups and of the functions over tensors, each condition of a rewrite, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code.
@@ -69,6 +69,18 @@ def check_runs(tests):
     return rules, compare(table, rules, [("docs/spec.md", spec), ("any test", ids_in(RUN_ID, tests))])
 
 
+def check_groups(tests):
+    """Graphs that a group computes, and runs of its ranks."""
+    table, page = "src/group/group_rules.h", "docs/several-gpus.md"
+
+    def of_groups(texts):
+        return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith("group.")}
+
+    rules = of_groups([strings_of(ROOT / table)])
+    told = of_groups([(ROOT / page).read_text()])
+    return rules, compare(table, rules, [(page, told), ("any test", of_groups(tests))])
+
+
 def check_functions(family, folder, document, tests):
     """Checks the rules of functions over tensors."""
 
@@ -131,7 +143,7 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_rewrites, check_runs, check_flash, check_neighborhood_functions, check_attention_functions, check_python, check_advice):
+    for check in (check_rewrites, check_runs, check_groups, check_flash, check_neighborhood_functions, check_attention_functions, check_python, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others

@@ -15,13 +15,13 @@ TEXT_SUFFIXES = (".md", ".cmake", ".in", ".py", ".sh", ".txt")
 NOTE = re.compile("|".join((r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bXX" + r"X\b", r"\bHA" + r"CK\b")))
 RULES = (
     (NOTE, CODE + TEXT, (), "open work stands in issues"),
-    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/backends/cudnn/offline/device_json.cpp", "include/cudnn_frontend/json_alias.h", "test/compat/plan_explorer.cpp", "test/fuzz/graphs/graph_document.h"), "only src/json, the device descriptions, the alias for programs that want one, a program that stores graphs with it and the fuzzer of graphs see the JSON library"),
+    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/backends/cudnn/offline/device_json.cpp", "include/cudnn_frontend/json_alias.h", "test/compat/plan_explorer.cpp", "test/fuzz/graphs/graph_document.h", "test/reference/group_run.cpp"), "only src/json, the device descriptions, the alias for programs that want one, a program that stores graphs with it, the fuzzer of graphs and the tests that split graphs see the JSON library"),
     (re.compile(r"#include\s*<(bits|ext|__\w*)/"), CODE, (), "a part of one standard library, which others lack"),
     (
         re.compile(r"#include\s*[<\"](cudnn(?!_frontend)|cuda)[a-z_0-9]*\.h"),
         CODE,
-        ("src/cuda/", "src/backends/cudnn/", "include/cudnn_frontend.h", "test/", "bench/cudnn/", "samples/gpu.h"),
-        "only src/cuda and src/backends/cudnn see the headers of cuDNN and CUDA",
+        ("src/cuda/", "src/nccl/", "src/backends/cudnn/", "include/cudnn_frontend.h", "test/", "bench/cudnn/", "samples/gpu.h"),
+        "only src/cuda, src/nccl and src/backends/cudnn see the headers of cuDNN and CUDA",
     ),
     (re.compile(r"cudnn(?!_frontend)", re.IGNORECASE), ("src/backends/kernels",), (), "the library's own kernels need no cuDNN"),
     (

@@ -12,6 +12,12 @@
 
 struct CUgraph_st;  // what cudaGraph_t and CUgraph point to
 
+namespace sdpa_graph {
+class Group;  // <sdpa_graph/group.h>
+class Layout;
+struct Group_options;
+}  // namespace sdpa_graph
+
 namespace cudnn_frontend {
 
 struct Explanation;      // explanation.h
@@ -77,6 +83,12 @@ class SDPA_GRAPH_API Graph {
     // The rewrites that may replace the graph: a policy, or a list of those to try before the graph as it is.
     Graph& set_rewrites(RewritePolicy_t const policy);
     Graph& set_rewrites(std::vector<Rewrite_t> const& rewrites);
+    // The graph is a rank's part of one attention that a group computes: its tensors hold the tokens that the layout
+    // gives to the rank, and masks count positions of the whole sequences. dSink is that of all ranks.
+    // docs/several-gpus.md.
+    Graph& set_group(sdpa_graph::Group const& group, sdpa_graph::Layout const& layout);
+    Graph& set_group(sdpa_graph::Group const& group, sdpa_graph::Layout const& layout,
+                     sdpa_graph::Group_options const& options);
     // Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices instead.
     Graph& set_workspace_limit(std::int64_t const bytes);
 

@@ -10,9 +10,10 @@
 namespace cudnn_frontend::plan {
 namespace {
 
-// Nothing where a backend wants every graph proposed to it anew.
+// Nothing where a backend wants every graph proposed to it anew, and with a group, whose members are no two alike.
 std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings const& settings,
                                                   Backends const& backends) {
+    if (settings.group) return {};
     PlanCircumstances all{settings.rewrites, settings.slices_for_workspace, wants_class(target, settings), {}};
     for (Backend const* const backend : backends) {
         if (!backend->serves(target)) continue;

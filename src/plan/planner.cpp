@@ -3,6 +3,7 @@
 #include "core/guard.h"
 #include "core/threads.h"
 #include "plan/candidate.h"
+#include "plan/programs/group_programs.h"
 #include "plan/shape_class.h"
 
 #include <algorithm>
@@ -85,6 +86,10 @@ static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput con
 }
 
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
+    if (input.settings.group) {
+        auto proposed = propose_in_group(input, backends);
+        return proposed.is_good() ? Result(planner_of_proposal(std::move(proposed).value())) : proposed.error();
+    }
     Answers answers;
     if (wants_class(input.target, input.settings)) {
         if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));

@@ -26,7 +26,9 @@ std::optional<double> cost_of(Program const& program, Costs const& costs) {
     double all = 0.0;
     for (Step const& step : program.steps) {
         auto const* const joint = std::get_if<Joint>(&step);
-        auto const cost = joint != nullptr ? costs.of(*joint) : costs.of(*std::get<Attend>(step).graph);
+        auto const* const attend = std::get_if<Attend>(&step);
+        if (joint == nullptr && attend == nullptr) continue;  // behind attentions
+        auto const cost = joint != nullptr ? costs.of(*joint) : costs.of(*attend->graph);
         if (!cost) return {};
         all += *cost;
     }

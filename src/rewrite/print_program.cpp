@@ -17,7 +17,7 @@ View view_of(nodes::TensorSpec const& tensor, Attend const& attend) {
 }
 
 // Numbers that the graph holds are settings rather than operands.
-std::vector<StepOperand> operands_of(Attend const& attend) {
+std::vector<StepOperand> operands_of_attend(Attend const& attend) {
     std::vector<StepOperand> operands;
     nodes::GraphSpec const& graph = attend.graph->spec();
     nodes::Node const& node = graph.nodes.front();
@@ -52,10 +52,15 @@ std::string heading_of(Joint const& joint) {
     return sum != nullptr && sum->terms.dim.front() == 1 ? "copy" : name;
 }
 
+std::string heading_of(Exchange const& exchange) { return "start the exchange of " + exchange.pieces->content; }
+std::string heading_of(Await const& await) { return "finish the exchange of " + await.pieces->content; }
+
 }  // namespace
 
 std::vector<StepOperand> operands_of(Step const& step) {
-    if (auto const* attend = std::get_if<Attend>(&step)) return operands_of(*attend);
+    if (auto const* attend = std::get_if<Attend>(&step)) return operands_of_attend(*attend);
+    if (auto const* exchange = std::get_if<Exchange>(&step)) return operands_of(*exchange);
+    if (auto const* await = std::get_if<Await>(&step)) return operands_of(*await);
     return operands_of(std::get<Joint>(step));
 }
 

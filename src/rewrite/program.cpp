@@ -1,5 +1,7 @@
 #include "rewrite/program.h"
 
+#include "core/data_type.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -66,6 +68,25 @@ char const* name_of(Joint const& joint) {
 bool has_joints(Program const& program) {
     return std::ranges::any_of(program.steps, [](Step const& step) { return std::holds_alternative<Joint>(step); });
 }
+
+bool has_exchanges(Program const& program) {
+    return std::ranges::any_of(program.steps, [](Step const& step) { return std::holds_alternative<Exchange>(step); });
+}
+
+std::int64_t bytes_of(Pieces::Piece const& piece) {
+    return core::volume(piece.view.dim).value_or(0) * core::size_of(piece.view.type);
+}
+
+static StepOperands all_of(std::vector<Pieces::Piece> const& pieces, bool is_written) {
+    StepOperands all;
+    for (Pieces::Piece const& piece : pieces) {
+        all.push_back({(is_written ? "from rank " : "to rank ") + std::to_string(piece.rank), is_written, piece.view});
+    }
+    return all;
+}
+
+std::vector<StepOperand> operands_of(Exchange const& exchange) { return all_of(exchange.pieces->sends, false); }
+std::vector<StepOperand> operands_of(Await const& await) { return all_of(await.pieces->receives, true); }
 
 Attend const& first_attend(Program const& program) {
     auto const is_attend = [](Step const& step) { return std::holds_alternative<Attend>(step); };

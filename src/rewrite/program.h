@@ -128,18 +128,44 @@ using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding>;
 // A joint's own name, in the order of the variant.
 char const* name_of(Joint const& joint);
 
-using Step = std::variant<Attend, Joint>;
+// Memory that goes to other ranks of a group, and memory that comes from them. Two ranks have as many pieces for each
+// other, in the same order and of the same sizes. A rank may send to itself.
+struct Pieces {
+    struct Piece {
+        int rank;   // to which it goes, or from which it comes
+        View view;  // without gaps
+    };
+
+    std::string content;  // for messages and pictures: keys and values of heads 0 to 3
+    std::vector<Piece> sends, receives;
+};
+
+// The start of an exchange, in which all ranks take part. What is sent stays as it is until its Await.
+struct Exchange {
+    std::shared_ptr<Pieces const> pieces;
+};
+
+// Its end: what was received is there. Exchanges end in the order in which they started.
+struct Await {
+    std::shared_ptr<Pieces const> pieces;
+};
+
+using Step = std::variant<Attend, Joint, Exchange, Await>;
 
 struct Program {
     std::string name;                   // of the rewrite and its parameters: few_queries(8)
     std::vector<std::int64_t> scratch;  // the bytes of each piece, a multiple of 256
     std::vector<Step> steps;            // each may read what those that it waits for wrote
+    std::string agreement = {};         // the same text for all ranks of a group whose programs fit each other
 };
 
 bool has_joints(Program const& program);
+bool has_exchanges(Program const& program);
 
 // The first of a program's attentions, of which it has at least one.
 Attend const& first_attend(Program const& program);
+
+std::int64_t bytes_of(Pieces::Piece const& piece);
 
 // An operand of a step.
 struct StepOperand {
@@ -151,6 +177,9 @@ struct StepOperand {
 // The operands of a joint and their places, in the order of its struct.
 std::vector<StepOperand> operands_of(Joint const& joint);
 std::vector<Place> places_of(Joint const& joint);
+// What an exchange reads at its start, and writes until its end.
+std::vector<StepOperand> operands_of(Exchange const& exchange);
+std::vector<StepOperand> operands_of(Await const& await);
 
 // The joints of slots as work on rows, bound to a pointer for each of places_of(), in order.
 rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers);

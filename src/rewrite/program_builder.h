@@ -58,6 +58,9 @@ class ProgramBuilder {
     void merge(Merge step) { program_.steps.push_back(Joint(std::move(step))); }
     void sum(Sum step) { program_.steps.push_back(Joint(std::move(step))); }
     void join(Joint step) { program_.steps.push_back(std::move(step)); }
+    void start(std::shared_ptr<Pieces const> pieces) { program_.steps.emplace_back(Exchange{std::move(pieces)}); }
+    void finish(std::shared_ptr<Pieces const> pieces) { program_.steps.emplace_back(Await{std::move(pieces)}); }
+    void agree_on(std::string text) { program_.agreement = std::move(text); }
     void split_lengths(SplitLengths step) { program_.steps.push_back(Joint(std::move(step))); }
     void copy(View const& from, View const& to) { sum({repeat_once(from), to}); }
     void add(View const& term, View const& to) { sum({repeat_once(term), to, true}); }

@@ -254,6 +254,7 @@ oracle::Precision precision_of(AttentionCase const& c, Rig const& rig) {
     if (rig.joins_parts) {
         precision.factor_unit = precision.gradient_unit = roundoff_of(c.result_type).unit;
         precision.stats_unit = oracle::Precision::kSingle;
+        precision.parts_floor = rig.parts * roundoff_of(c.type_of_gradients()).floor;
     }
     // The CPU may multiply pairs of BFLOAT16 numbers, where no result has more digits.
     bool const has_pairs = rig.target.kind() == Target::Kind::CPU && c.type == DataType_t::BFLOAT16 &&

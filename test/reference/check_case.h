@@ -17,6 +17,7 @@ struct Rig {
     std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
     bool rounds_factors = false;      // rounds probabilities and dS to the inputs' type, as tensor cores need them
     bool joins_parts = false;         // rounds partial results to their type, and Stats of parts to FLOAT
+    int parts = 0;                    // of how many partial gradients a gradient is the sum at most
     bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros; so are those of batch entries
                                       // that have no queries or no keys
     bool dumps_masked_elements = true;  // of the dropout mask

@@ -159,6 +159,9 @@ static void store_gradients(Problem const& p, Backward const& exact, Precision c
     add_storage_error(allowed.d_q, exact.d_q, precision.io);
     add_storage_error(allowed.d_k, exact.d_k, precision.io);
     add_storage_error(allowed.d_v, exact.d_v, precision.io);
+    for (Array* const gradient : {&allowed.d_q, &allowed.d_k, &allowed.d_v}) {
+        for (double& error : gradient->values) error += precision.parts_floor;
+    }
     if (p.bias) add_storage_error(allowed.d_bias, exact.d_bias, precision.bias);
     if (p.sink) add_storage_error(allowed.d_sink, exact.d_sink, DataType_t::FLOAT);
 }

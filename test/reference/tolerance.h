@@ -35,7 +35,8 @@ struct Precision {
     // The unit of the maximum and the sum of a row if they are outputs: probabilities are computed from the stored
     // values.
     double row_unit = 0.0;
-    double stats_unit = 0.0;  // of the factor between Stats of another base and natural ones
+    double stats_unit = 0.0;   // of the factor between Stats of another base and natural ones
+    double parts_floor = 0.0;  // of sums of partial gradients: half the spacing of the smallest numbers, for each
 
     static constexpr double kSingle = 0x1p-24;
     static constexpr double kDouble = 0x1p-53;

@@ -1,6 +1,8 @@
 // A graph's settings for its plans.
 #include "api/graph/graph_impl.h"
 
+#include <sdpa_graph/group.h>
+
 #include <utility>
 
 namespace cudnn_frontend::graph {
@@ -60,6 +62,20 @@ Graph& Graph::set_rewrites(RewritePolicy_t const policy) {
 }
 Graph& Graph::set_rewrites(std::vector<Rewrite_t> const& rewrites) {
     Impl::completes(impl_, [&] { impl().settings.rewrites.listed = rewrites; });
+    return *this;
+}
+
+Graph& Graph::set_group(sdpa_graph::Group const& group, sdpa_graph::Layout const& layout) {
+    return set_group(group, layout, {});
+}
+Graph& Graph::set_group(sdpa_graph::Group const& group, sdpa_graph::Layout const& layout,
+                        sdpa_graph::Group_options const& options) {
+    Impl::completes(impl_, [&] {
+        bool const has_keys = options.keys.ranks() > 0;
+        impl().settings.group = std::make_shared<group::Task const>(
+            group::Task{sdpa_graph::detail::Group_access::transport(group), layout, has_keys ? options.keys : layout,
+                        options.way, options.stages});
+    });
     return *this;
 }
 

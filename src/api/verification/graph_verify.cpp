@@ -262,6 +262,8 @@ error_t Graph::compare(Variant_pack pack, Verification_options const* options, V
     return api::guarded_in(impl_, [&]() -> error_t {
         bool const is_built = impl_ != nullptr && impl_->planner && impl_->planner->plan() != nullptr;
         if (!is_built) return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "verify", "build_plans");
+        SDPA_GRAPH_TRY(
+            api::check_whole(impl_, "verify()", "join the tensors by Layout::unshard(), and verify a graph of them"));
         plan::PackLayout const& layout = impl_->planner->layout();
         plan::PointerList pointers(layout.slots.size());
         SDPA_GRAPH_TRY(plan::resolve(api::UserPack(pack, impl_->id), layout, pointers.all()));

@@ -42,6 +42,7 @@ std::vector<std::string> read_all(std::initializer_list<char const*> names) {
 
 std::string chosen_cudnn() { return read("SDPA_GRAPH_CUDNN_PATH"); }
 std::string chosen_nvrtc() { return read("SDPA_GRAPH_NVRTC_PATH"); }
+std::string chosen_nccl() { return read("SDPA_GRAPH_NCCL_PATH"); }
 bool ignores_limits() { return is_on("SDPA_GRAPH_IGNORE_LIMITS"); }
 bool checks_indices() { return is_on("SDPA_GRAPH_CHECK_INDICES"); }
 std::optional<ShapePolicy_t> shape_policy() {

@@ -18,6 +18,9 @@ std::string chosen_cudnn();
 // SDPA_GRAPH_NVRTC_PATH: the same for libnvrtc, by which this library compiles kernels of its own.
 std::string chosen_nvrtc();
 
+// SDPA_GRAPH_NCCL_PATH: the same for libnccl, by which GPUs of a group exchange data.
+std::string chosen_nccl();
+
 // SDPA_GRAPH_IGNORE_LIMITS: skips the table of limits, so that cuDNN gets every graph.
 bool ignores_limits();
 

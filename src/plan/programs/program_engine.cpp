@@ -1,6 +1,7 @@
 #include "plan/programs/program_engine.h"
 
 #include "plan/known_plans.h"
+#include "plan/programs/exchange_executable.h"
 
 #include <algorithm>
 #include <numeric>
@@ -47,6 +48,8 @@ std::vector<BehaviorNote_t> notes_of_joints(Backends const& backends, Target con
 // The name of a step in messages.
 std::string name_of(rewrite::Step const& step) {
     if (auto const* joint = std::get_if<Joint>(&step)) return rewrite::name_of(*joint);
+    if (auto const* start = std::get_if<rewrite::Exchange>(&step)) return "exchange of " + start->pieces->content;
+    if (auto const* end = std::get_if<rewrite::Await>(&step)) return "end of the exchange of " + end->pieces->content;
     return "attention";
 }
 
@@ -90,8 +93,7 @@ class ProgramEngine::Assembly {
     }
 
     error_t add(rewrite::Step const& step) {
-        auto const* attend = std::get_if<Attend>(&step);
-        error_t failure = attend != nullptr ? add_attend(*attend) : add_joint(std::get<Joint>(step));
+        error_t failure = std::visit([this](auto const& kind) { return add_kind(kind); }, step);
         if (failure.is_good()) return {};
         rewrite::Program const& program = *engine_.program_;
         failure.err_msg = step_text(program.name, steps_.size(), program.steps.size(), name_of(step)) +
@@ -102,12 +104,13 @@ class ProgramEngine::Assembly {
     std::shared_ptr<Executable const> take() {
         for (ProgramStep& step : steps_) step.workspace_at = own_workspaces_at_ + workspaces_.start_of(step.lane);
         return std::make_shared<ProgramExecutable>(engine_.program_->name, std::move(attends_), std::move(steps_),
-                                                   own_workspaces_at_ + workspaces_.total());
+                                                   own_workspaces_at_ + workspaces_.total(),
+                                                   GroupRun{engine_.transport_, engine_.program_->agreement});
     }
 
    private:
     // Steps that attend alike share a plan, which the first of them builds.
-    error_t add_attend(Attend const& attend) {
+    error_t add_kind(Attend const& attend) {
         auto const graph = std::ranges::find(graphs_, attend.graph);
         auto const index = static_cast<std::size_t>(graph - graphs_.begin());
         Planner& planner = *engine_.planners_[index];
@@ -130,7 +133,7 @@ class ProgramEngine::Assembly {
         return add({.name = name_of(attend), .executable = std::move(executable), .lane = attend.lane}, places);
     }
 
-    error_t add_joint(Joint const& joint) {
+    error_t add_kind(Joint const& joint) {
         std::optional<std::string_view> code;
         if (engine_.stored_) code = engine_.stored_->codes[engine_.stored_->joints[joints_]];
         ++joints_;
@@ -138,6 +141,18 @@ class ProgramEngine::Assembly {
         if (joined.is_bad()) return joined.error();
         return add({.name = name_of(joint), .executable = std::move(joined).value(), .is_joint = true},
                    rewrite::places_of(joint));
+    }
+
+    error_t add_kind(rewrite::Exchange const& start) {
+        return add_exchange(*start.pieces, make_exchange_start(engine_.transport_, start.pieces), name_of(start));
+    }
+    error_t add_kind(rewrite::Await const& end) {
+        return add_exchange(*end.pieces, make_exchange_end(engine_.transport_, end.pieces), name_of(end));
+    }
+    error_t add_exchange(rewrite::Pieces const& pieces, std::shared_ptr<Executable const> executable,
+                         std::string name) {
+        return add({.name = std::move(name), .executable = std::move(executable), .is_exchange = true},
+                   places_of(pieces));
     }
 
     // The places are those of the executable's pointers, in their order.
@@ -177,6 +192,7 @@ ProgramEngine::ProgramEngine(rewrite::Program program, PlanningInput const& whol
       graph_(whole.graph.spec()),
       target_(whole.target),
       settings_(settings_of_parts(whole.settings)),
+      transport_(whole.settings.group == nullptr ? nullptr : whole.settings.group->transport),
       layout_(layout),
       backends_(backends),
       planners_(std::move(planners)),
@@ -188,6 +204,7 @@ ProgramEngine::ProgramEngine(ProgramEngine const& other, Planners planners)
       graph_(other.graph_),
       target_(other.target_),
       settings_(other.settings_),
+      transport_(other.transport_),
       layout_(other.layout_),
       backends_(other.backends_),
       planners_(std::move(planners)),

@@ -48,6 +48,7 @@ class ProgramEngine final : public Engine {
     nodes::GraphSpec const graph_;
     Target target_;
     Settings settings_;
+    std::shared_ptr<group::Transport> transport_;  // null without a group
     PackLayout layout_;
     Backends const& backends_;
     Planners planners_;  // one for each of graphs_of()

@@ -1,5 +1,7 @@
 #include "plan/programs/program_executable.h"
 
+#include "core/guard.h"
+#include "group/group_rules.h"
 #include "plan/storage/blob.h"
 
 #include <algorithm>
@@ -10,7 +12,9 @@ std::string step_text(std::string const& program, std::size_t index, std::size_t
     return "step " + std::to_string(index + 1) + " of " + std::to_string(count) + " of " + program + ", " + step;
 }
 
+// Ranks exchange data in step, which a replay would not.
 std::unique_ptr<Replays> ProgramExecutable::make_replays() const {
+    if (group_.transport != nullptr) return nullptr;
     auto const can_replay = [](PlannedAttend const& attend) { return attend.executable->replays() != nullptr; };
     return std::ranges::all_of(attends_, can_replay) ? leader().replays() : nullptr;
 }
@@ -31,7 +35,7 @@ error_t ProgramExecutable::run_step(ProgramStep const& step, Launch const& launc
 template <class Run>
 error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what, Run const& run) const {
     Launch with_stream = launch;
-    if (has_joints_) SDPA_GRAPH_TRY(leader().stream(launch.queue).move_to(with_stream.stream));
+    if (has_own_work_) SDPA_GRAPH_TRY(leader().stream(launch.queue).move_to(with_stream.stream));
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         error_t failure = run_step(steps_[i], with_stream, run);
         if (failure.is_good()) continue;
@@ -42,7 +46,28 @@ error_t ProgramExecutable::for_each_step(Launch const& launch, char const* what,
     return {};
 }
 
+// Others learn of a step that fails.
+error_t ProgramExecutable::launch_in_group(Launch const& launch) const {
+    group::Transport& transport = *group_.transport;
+    Stream stream = launch.stream;
+    SDPA_GRAPH_TRY(leader().stream(launch.queue).move_to(stream));
+    SDPA_GRAPH_TRY(transport.begin(group_.agreement, stream));
+    error_t outcome = core::guarded([&] {
+        return for_each_step(launch, "the results are",
+                             [](ProgramStep const& step, Launch const& own) { return step.executable->launch(own); });
+    });
+    transport.end(outcome);
+    return outcome;
+}
+
+error_t ProgramExecutable::check_recording() const {
+    if (group_.transport == nullptr) return {};
+    return group::rules::violation(group::rules::kWhole, "a CUDA graph of " + program_, "runs on a stream",
+                                   "call execute(); a program may capture it on its stream on all ranks");
+}
+
 error_t ProgramExecutable::launch(Launch const& launch) const {
+    if (group_.transport != nullptr) return launch_in_group(launch);
     auto const record = [this](Launch const& own, Recording recording) { return capture(own, recording); };
     if (replays_ != nullptr && launch.may_replay && replays_->launch(launch, record)) return {};
     return for_each_step(launch, "the results are",
@@ -50,6 +75,7 @@ error_t ProgramExecutable::launch(Launch const& launch) const {
 }
 
 error_t ProgramExecutable::capture(Launch const& launch, Recording recording) const {
+    SDPA_GRAPH_TRY(check_recording());
     auto const steps = leader().steps_of(recording);
     if (steps.is_bad()) return steps.error();
     return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
@@ -58,6 +84,7 @@ error_t ProgramExecutable::capture(Launch const& launch, Recording recording) co
 }
 
 error_t ProgramExecutable::update(Launch const& launch, Recording recording) const {
+    SDPA_GRAPH_TRY(check_recording());
     auto const steps = leader().steps_of(recording);
     if (steps.is_bad()) return steps.error();
     return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
@@ -88,6 +115,11 @@ static void write(StoredProgram const& stored, BlobWriter& all) {
 }
 
 Result<std::string> ProgramExecutable::serialize() const {
+    if (group_.transport != nullptr) {
+        return group::rules::violation(group::rules::kWhole, "a stored plan of " + program_,
+                                       "plans of graphs without a group",
+                                       "build the graph in each process, with set_plan_store() for what is compiled");
+    }
     StoredProgram stored{program_, {}, {}, {}};
     for (PlannedAttend const& attend : attends_) {
         auto bytes = attend.executable->serialize();

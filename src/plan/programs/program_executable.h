@@ -1,6 +1,7 @@
 // A program whose steps are built: it runs them one after the other, and records them in lanes.
 #pragma once
 
+#include "group/transport.h"
 #include "plan/seam/backend.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ struct ProgramStep {
     std::int64_t workspace_at = 0;       // where its own workspace starts in the program's
     bool is_joint = false;
     rewrite::Lane lane = rewrite::Lane::Main;
+    bool is_exchange = false;
 };
 
 // An attention of the program: several steps may run it.
@@ -29,15 +31,22 @@ struct PlannedAttend {
     std::shared_ptr<Executable const> executable;
 };
 
+// The group whose ranks run a program together, and what they have to agree on. No transport: a program of one process.
+struct GroupRun {
+    std::shared_ptr<group::Transport> transport = {};
+    std::string agreement = {};
+};
+
 class ProgramExecutable final : public Executable {
    public:
     // There is at least one attend, which decides on queues, streams and recordings.
     ProgramExecutable(std::string program, std::vector<PlannedAttend> attends, std::vector<ProgramStep> steps,
-                      std::int64_t workspace_size)
+                      std::int64_t workspace_size, GroupRun group = {})
         : program_(std::move(program)),
           attends_(std::move(attends)),
           steps_(std::move(steps)),
-          has_joints_(std::ranges::any_of(steps_, &ProgramStep::is_joint)),
+          group_(std::move(group)),
+          has_own_work_(std::ranges::any_of(steps_, [](auto& step) { return step.is_joint || step.is_exchange; })),
           workspace_size_(workspace_size),
           replays_(make_replays()) {}
 
@@ -57,6 +66,8 @@ class ProgramExecutable final : public Executable {
    private:
     Executable const& leader() const { return *attends_.front().executable; }
     std::unique_ptr<Replays> make_replays() const;
+    error_t launch_in_group(Launch const& launch) const;
+    error_t check_recording() const;
     // Calls `run` for each step with its own launch, up to the first error, which says what is incomplete.
     template <class Run>
     error_t for_each_step(Launch const& launch, char const* what, Run const& run) const;
@@ -66,7 +77,8 @@ class ProgramExecutable final : public Executable {
     std::string program_;
     std::vector<PlannedAttend> attends_;
     std::vector<ProgramStep> steps_;
-    bool has_joints_;  // which want the stream
+    GroupRun group_;
+    bool has_own_work_;  // joints and exchanges, which want the stream
     std::int64_t workspace_size_;
     std::unique_ptr<Replays> replays_;
 };

@@ -1,6 +1,7 @@
 // The user's settings for plans: filters of engines, and the device.
 #pragma once
 
+#include "group/task.h"
 #include "rewrite/offers.h"
 
 #include <cudnn_frontend/planning.h>
@@ -33,14 +34,16 @@ struct Settings {
     std::shared_ptr<KernelCache> kernel_cache;
     std::optional<ShapePolicy_t> shape_policy;  // else the process's
     rewrite::Wishes rewrites;
-    bool slices_for_workspace = false;  // rather than exceed the filter's limit
+    bool slices_for_workspace = false;         // rather than exceed the filter's limit
+    std::shared_ptr<group::Task const> group;  // null: the graph is a whole attention
 };
 
-// The attentions of a program are neither rewritten nor put into a class again.
+// The attentions of a program are neither rewritten, nor put into a class, nor computed by a group again.
 inline Settings settings_of_parts(Settings settings) {
     settings.rewrites = rewrite::no_rewrites();
     settings.shape_policy = ShapePolicy_t::EXACT;
     settings.filters = {};
+    settings.group = nullptr;
     return settings;
 }
 

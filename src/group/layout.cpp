@@ -1,0 +1,163 @@
+#include "core/data_type.h"
+#include "core/dims.h"
+#include "core/guard.h"
+#include "core/result.h"
+#include "core/text.h"
+#include "group/group_rules.h"
+#include "group/layout_checks.h"
+
+#include <sdpa_graph/group.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace sdpa_graph {
+namespace {
+
+namespace fe = cudnn_frontend;
+namespace core = fe::core;
+namespace rules = fe::group::rules;
+using fe::error_t;
+
+// The chunk of so many equal ones. Of a length that they do not divide, the first chunks have one token more.
+Token_range chunk(std::int64_t length, int chunks, int index) {
+    std::int64_t const count = length / chunks, more = length % chunks;
+    return {count * index + std::min<std::int64_t>(index, more), count + (index < more ? 1 : 0)};
+}
+
+error_t bad_shard(std::string found, std::string needed, std::string fix) {
+    return rules::violation(rules::kShards, std::move(found), std::move(needed), std::move(fix));
+}
+
+// Some rows of two tensors: copies index by index. Ranks of tensors are small.
+struct Rows {
+    Tensor_view const& from;
+    Tensor_view const& to;
+    std::size_t dim;
+    std::int64_t from_row, to_row, count;
+};
+
+void copy(Rows const& rows) {
+    auto const bytes = static_cast<std::size_t>(core::size_of(rows.from.type));
+    core::Dims extents = rows.from.dim;
+    extents[rows.dim] = rows.count;
+    core::Dims index(extents.size(), 0);
+    auto const address = [&](Tensor_view const& view, std::int64_t first_row) {
+        std::int64_t offset = first_row * view.stride[rows.dim];
+        for (std::size_t i = 0; i < index.size(); ++i) offset += index[i] * view.stride[i];
+        return static_cast<std::byte*>(view.data) + offset * static_cast<std::int64_t>(bytes);
+    };
+    for (bool has_more = core::volume(extents).value_or(0) > 0; has_more;) {
+        std::memcpy(address(rows.to, rows.to_row), address(rows.from, rows.from_row), bytes);
+        std::size_t i = index.size();
+        while (i > 0 && ++index[i - 1] == extents[i - 1]) index[--i] = 0;
+        has_more = i > 0;
+    }
+}
+
+error_t check(Layout const& layout, Tensor_view const& whole, std::size_t dim, int rank, Tensor_view const& part) {
+    if (rank < 0 || rank >= layout.ranks()) {
+        return bad_shard(core::text("rank ", rank), core::text("a rank from 0 to ", layout.ranks() - 1),
+                         "the rank of the group");
+    }
+    if (std::string const fault = fe::group::fault_of(layout); !fault.empty()) {
+        return bad_shard(fault, "a layout that gives each token to one rank", "correct its ranges");
+    }
+    bool const has_rank = whole.dim.size() == whole.stride.size() && part.dim.size() == part.stride.size() &&
+                          whole.dim.size() == part.dim.size() && dim < whole.dim.size();
+    core::Dims expected = whole.dim;
+    if (has_rank) expected[dim] = layout.count_of(rank);
+    if (!has_rank || whole.dim[dim] != layout.length() || part.dim != expected) {
+        return bad_shard(core::text("a whole of ", whole.dim, " and a shard of ", part.dim, " along dim ",
+                                    static_cast<std::int64_t>(dim)),
+                         core::text("the same dims, but ", layout.length(), " and ", layout.count_of(rank), " there"),
+                         "pass the dim of the tokens, and one stride for each dim");
+    }
+    if (whole.type != part.type || whole.data == nullptr || part.data == nullptr) {
+        return bad_shard("two types, or a tensor without memory", "tensors of one type in the host's memory",
+                         "convert one of them first");
+    }
+    return {};
+}
+
+}  // namespace
+
+Layout Layout::contiguous(std::int64_t length, int ranks) {
+    std::vector<std::vector<Token_range>> ranges;
+    for (int rank = 0; rank < ranks; ++rank) ranges.push_back({chunk(length, ranks, rank)});
+    return of(std::move(ranges));
+}
+
+Layout Layout::head_tail(std::int64_t length, int ranks) {
+    std::vector<std::vector<Token_range>> ranges;
+    for (int rank = 0; rank < ranks; ++rank) {
+        ranges.push_back({chunk(length, 2 * ranks, rank), chunk(length, 2 * ranks, 2 * ranks - 1 - rank)});
+    }
+    return of(std::move(ranges));
+}
+
+Layout Layout::of(std::vector<std::vector<Token_range>> ranges) {
+    Layout layout;
+    for (auto const& given : ranges) {
+        std::vector<Token_range>& own = layout.ranges_.emplace_back();
+        for (Token_range const& range : given) {
+            bool const follows = !own.empty() && own.back().first + own.back().count == range.first;
+            if (range.count == 0) continue;
+            if (follows && range.count > 0) own.back().count += range.count;
+            else own.push_back(range);
+        }
+    }
+    return layout;
+}
+
+std::int64_t Layout::length() const noexcept {
+    std::int64_t sum = 0;
+    for (int rank = 0; rank < ranks(); ++rank) sum += count_of(rank);
+    return sum;
+}
+
+std::vector<Token_range> const& Layout::ranges_of(int rank) const noexcept {
+    static std::vector<Token_range> const& none = *new std::vector<Token_range>();
+    return rank < 0 || rank >= ranks() ? none : ranges_[static_cast<std::size_t>(rank)];
+}
+
+std::int64_t Layout::count_of(int rank) const noexcept {
+    std::int64_t sum = 0;
+    for (Token_range const& range : ranges_of(rank)) sum += range.count;
+    return sum;
+}
+
+std::vector<std::int64_t> Layout::positions_of(int rank) const {
+    std::vector<std::int64_t> all;
+    for (Token_range const& range : ranges_of(rank)) {
+        for (std::int64_t i = 0; i < range.count; ++i) all.push_back(range.first + i);
+    }
+    return all;
+}
+
+error_t Layout::shard(Tensor_view const& whole, std::size_t dim, int rank, Tensor_view const& part) const noexcept {
+    return core::guarded([&]() -> error_t {
+        SDPA_GRAPH_TRY(check(*this, whole, dim, rank, part));
+        std::int64_t row = 0;
+        for (Token_range const& range : ranges_of(rank)) {
+            copy({whole, part, dim, range.first, row, range.count});
+            row += range.count;
+        }
+        return {};
+    });
+}
+
+error_t Layout::unshard(Tensor_view const& part, std::size_t dim, int rank, Tensor_view const& whole) const noexcept {
+    return core::guarded([&]() -> error_t {
+        SDPA_GRAPH_TRY(check(*this, whole, dim, rank, part));
+        std::int64_t row = 0;
+        for (Token_range const& range : ranges_of(rank)) {
+            copy({part, whole, dim, row, range.first, range.count});
+            row += range.count;
+        }
+        return {};
+    });
+}
+
+}  // namespace sdpa_graph

@@ -1,0 +1,331 @@
+#include "core/text.h"
+#include "rewrite/group/group_writer.h"
+#include "rewrite/group/token_rows.h"
+#include "rewrite/group/ways.h"
+#include "rewrite/view_moves.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace cudnn_frontend::rewrite {
+namespace {
+
+using attention::Port;
+
+constexpr std::size_t kRows = 2;
+constexpr std::array kKeyPorts = {Port::K, Port::V};
+
+// A tensor of keys: the rank's own port, the gathered tokens, and in backward the gradient's.
+struct KeyTensor {
+    int port;
+    View gathered;
+    std::vector<View> partial = {};   // gradients, for each chunk of the rank's queries
+    std::vector<View> received = {};  // {chunks, batch, heads, tokens, columns} for each range of the rank's keys
+};
+
+// The memory and the exchanges of one stage of heads.
+struct Stage {
+    HeadPart heads;
+    std::vector<KeyTensor> tensors = {};
+    std::shared_ptr<Pieces const> keys = {}, gradients = {};
+};
+
+class GatherWriter : GroupWriter {
+   public:
+    GatherWriter(Attention const& attention, group::Task const& task, int stages)
+        : GroupWriter(attention, task, core::text("gather(", stages, ")")), chunks_(query_chunks(attention, task)) {
+        for (QueryChunk const& chunk : chunks_) {
+            if (chunk.rank == rank()) own_.push_back(chunk);
+        }
+        rows_ = TokenRows(tokens_to_hold());
+        for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
+    }
+
+    // The next stage's keys travel behind this one's attentions, and this one's gradients behind the next one's.
+    Result<Program> write() {
+        make_sink_parts();
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            if (i == 0) start_keys(i);
+            if (i + 1 < stages_.size()) start_keys(i + 1);
+            finish(stages_[i].keys);
+            SDPA_GRAPH_TRY(attend(stages_[i]));
+            if (!a_.is_backward()) continue;
+            if (i > 0) sum_gradients(stages_[i - 1]);
+            start_gradients(stages_[i]);
+        }
+        if (a_.is_backward()) sum_gradients(stages_.back());
+        sum_sinks();
+        return program_.take();
+    }
+
+   private:
+    // The rank's own tokens are sent from where others' are received.
+    std::vector<Span> tokens_to_hold() const {
+        std::vector<Span> spans = keys_for(rank(), chunks_);
+        for (Chunk const& chunk : chunks_of(task_.keys, rank())) spans.push_back(chunk.tokens);
+        return merged(std::move(spans));
+    }
+
+    // --- Keys and values
+
+    // Two stages are under way at a time, so that a stage has the memory of the one before the last.
+    void make_memory(std::size_t index) {
+        Stage& stage = stages_[index];
+        if (index >= 2) {
+            stage.tensors = stages_[index - 2].tensors;
+            return;
+        }
+        for (int const port : kKeyPorts) {
+            View const own = part(port, stage.heads);
+            KeyTensor tensor{port, tokens_buffer_like(own, rows_.count())};
+            if (a_.is_backward()) make_memory_of_gradients(stage, tensor);
+            stage.tensors.push_back(std::move(tensor));
+        }
+    }
+
+    void start_keys(std::size_t index) {
+        make_memory(index);
+        Stage& stage = stages_[index];
+        auto pieces = std::make_shared<Pieces>();
+        pieces->content = "keys and values of " + heads_text(stage.heads);
+        for (KeyTensor const& tensor : stage.tensors) {
+            copy_own(stage, tensor);
+            for (int peer = 0; peer < task_.size(); ++peer) {
+                if (peer == rank()) continue;
+                add_shared(pieces->sends, peer, tensor, rank(), peer);
+                add_shared(pieces->receives, peer, tensor, peer, rank());
+            }
+        }
+        stage.keys = std::move(pieces);
+        start(stage.keys);
+    }
+
+    void copy_own(Stage const& stage, KeyTensor const& tensor) {
+        for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
+            program_.copy(part(tensor.port, stage.heads, chunk.row, chunk.tokens.count()),
+                          part_of(tensor.gathered, kRows, rows_.row_of(chunk.tokens.first), chunk.tokens.count()));
+        }
+    }
+
+    // The tokens of one rank that another rank needs.
+    void add_shared(std::vector<Pieces::Piece>& pieces, int peer, KeyTensor const& tensor, int owner, int reader) {
+        std::vector<Span> const needed = keys_for(reader, chunks_);
+        for (Chunk const& chunk : chunks_of(task_.keys, owner)) {
+            for (Span const& span : needed) {
+                Span const tokens = common(chunk.tokens, span);
+                if (tokens.count() <= 0) continue;
+                add_pieces(pieces, peer, tensor.gathered, rows_.row_of(tokens.first), tokens.count());
+            }
+        }
+    }
+
+    // --- Attention
+
+    error_t attend(Stage const& stage) {
+        for (std::size_t i = 0; i < own_.size(); ++i) SDPA_GRAPH_TRY(attend(stage, i));
+        return {};
+    }
+
+    error_t attend(Stage const& stage, std::size_t index) {
+        QueryChunk const& chunk = own_[index];
+        if (!a_.is_backward()) {
+            return attend(stage, index, {chunk.tokens, chunk.keys, band_.within(chunk.tokens, chunk.keys)});
+        }
+        auto const parts = band_.skipping_parts(chunk.tokens, chunk.keys);
+        for (BandPart const& part : parts) SDPA_GRAPH_TRY(attend(stage, index, part));
+        if (parts.size() > 1)
+            program_.add(border_dq(index, parts[1]), rows_of(stage, Port::DQ, chunk, parts[1].queries));
+        return {};
+    }
+
+    error_t attend(Stage const& stage, std::size_t index, BandPart const& part) {
+        QueryChunk const& chunk = own_[index];
+        bool const is_main = part.keys.end == chunk.keys.end;
+        AttentionDraft draft = draft_of(stage.heads, row_of(chunk, part.queries), part.queries.count());
+        for (KeyTensor const& tensor : stage.tensors) {
+            draft.connect(tensor.port,
+                          part_of(tensor.gathered, kRows, rows_.row_of(part.keys.first), part.keys.count()));
+            if (!a_.is_backward()) continue;
+            draft.connect(gradient_of(tensor.port),
+                          part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count()));
+        }
+        // Other parts would add the rows' share of the sink again.
+        if (has(Port::DSinkToken) && is_main) draft.connect(Port::DSinkToken, sink_part(chunk, stage.heads));
+        if (!is_main) draft.place(Port::DQ, border_dq(index, part));
+        draft.fields().diagonal_alignment = part.band.alignment;
+        draft.fields().left_bound = part.band.left;
+        draft.fields().right_bound = part.band.right;
+        return program_.attend(std::move(draft));
+    }
+
+    static std::int64_t row_of(QueryChunk const& chunk, Span const& queries) {
+        return chunk.row + queries.first - chunk.tokens.first;
+    }
+    View rows_of(Stage const& stage, int port, QueryChunk const& chunk, Span const& queries) const {
+        return part(port, stage.heads, row_of(chunk, queries), queries.count());
+    }
+
+    // The gradient of the queries from the keys that are left of the diagonal. All stages use one piece of scratch.
+    View border_dq(std::size_t index, BandPart const& part) {
+        if (border_dq_.empty()) border_dq_.resize(own_.size());
+        std::optional<View>& known = border_dq_[index];
+        if (!known) known = program_.scratch_like(rows_of(stages_.front(), Port::DQ, own_[index], part.queries));
+        return *known;
+    }
+
+    // --- Gradients of keys and values
+
+    static int gradient_of(int port) { return port == Port::K ? Port::DK : Port::DV; }
+
+    // The chunks whose queries attend to some of the tokens are consecutive.
+    std::span<QueryChunk const> chunks_that_see(Span tokens) const {
+        auto const sees = [&](QueryChunk const& chunk) { return common(chunk.keys, tokens).count() > 0; };
+        auto const first = std::ranges::find_if(chunks_, sees);
+        return {first, std::find_if_not(first, chunks_.end(), sees)};
+    }
+
+    void make_memory_of_gradients(Stage const& stage, KeyTensor& tensor) {
+        View const own = part(gradient_of(tensor.port), stage.heads);
+        for (QueryChunk const& chunk : own_) tensor.partial.push_back(tokens_buffer_like(own, chunk.keys.count()));
+        for (Chunk const& range : chunks_of(task_.keys, rank())) {
+            auto const count = static_cast<std::int64_t>(chunks_that_see(range.tokens).size());
+            View const parts =
+                program_.scratch(own.type, {count, a_.batches, range.tokens.count(), own.dim[1], own.dim[3]});
+            tensor.received.push_back(permute(parts, {0, 1, 3, 2, 4}));
+        }
+    }
+
+    // One chunk's gradients of a range of keys.
+    static View received_from(View const& parts, std::int64_t index) {
+        View one = part_of(parts, 0, index, 1);
+        one.dim.erase(one.dim.begin());
+        one.stride.erase(one.stride.begin());
+        return one;
+    }
+
+    void start_gradients(Stage& stage) {
+        auto pieces = std::make_shared<Pieces>();
+        pieces->content = "gradients of keys and values of " + heads_text(stage.heads);
+        for (KeyTensor const& tensor : stage.tensors) {
+            for (int owner = 0; owner < task_.size(); ++owner) {
+                for (Chunk const& range : chunks_of(task_.keys, owner)) add_partial(pieces->sends, tensor, range);
+            }
+            auto const ranges = chunks_of(task_.keys, rank());
+            for (std::size_t i = 0; i < ranges.size(); ++i) add_received(pieces->receives, tensor, ranges[i], i);
+        }
+        stage.gradients = std::move(pieces);
+        if (is_alone()) copy_to_self(stage);
+        start(stage.gradients);
+    }
+
+    // What the rank's chunks add to a range of keys. The rank's own keys are sent to itself.
+    void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, Chunk const& range) {
+        for (std::size_t i = 0; i < own_.size(); ++i) {
+            Span const keys = own_[i].keys, tokens = common(keys, range.tokens);
+            if (tokens.count() <= 0) continue;
+            add_pieces(pieces, range.rank, tensor.partial[i], tokens.first - keys.first, tokens.count());
+        }
+    }
+
+    void add_received(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, Chunk const& range,
+                      std::size_t index) {
+        std::int64_t slot = 0;
+        for (QueryChunk const& chunk : chunks_that_see(range.tokens)) {
+            Span const tokens = common(chunk.keys, range.tokens);
+            add_pieces(pieces, chunk.rank, received_from(tensor.received[index], slot++),
+                       tokens.first - range.tokens.first, tokens.count());
+        }
+    }
+
+    // Without other ranks there is no exchange.
+    void copy_to_self(Stage const& stage) {
+        for (std::size_t i = 0; i < stage.gradients->sends.size(); ++i) {
+            program_.copy(stage.gradients->sends[i].view, stage.gradients->receives[i].view);
+        }
+    }
+
+    void sum_gradients(Stage const& stage) {
+        finish(stage.gradients);
+        auto const ranges = chunks_of(task_.keys, rank());
+        for (KeyTensor const& tensor : stage.tensors) {
+            for (std::size_t i = 0; i < ranges.size(); ++i) sum_range(stage, tensor, ranges[i], tensor.received[i]);
+        }
+    }
+
+    // Adds up what all chunks made, in the order of the sequence, over tokens that the same chunks see.
+    void sum_range(Stage const& stage, KeyTensor const& tensor, Chunk const& range, View const& parts) {
+        auto const all = chunks_that_see(range.tokens);
+        for (Span const& tokens : cut_at_ends(range.tokens, all)) {
+            auto const seeing = chunks_that_see(tokens);
+            View const terms =
+                part_of(part_of(parts, 0, seeing.data() - all.data(), static_cast<std::int64_t>(seeing.size())),
+                        kRows + 1, tokens.first - range.tokens.first, tokens.count());
+            std::int64_t const row = range.row + tokens.first - range.tokens.first;
+            program_.sum({terms, part(gradient_of(tensor.port), stage.heads, row, tokens.count())});
+        }
+    }
+
+    // The tokens in pieces between which the chunks that see them change.
+    static std::vector<Span> cut_at_ends(Span tokens, std::span<QueryChunk const> chunks) {
+        std::vector<std::int64_t> ends{tokens.first, tokens.end};
+        for (QueryChunk const& chunk : chunks) {
+            for (std::int64_t const end : {chunk.keys.first, chunk.keys.end}) {
+                if (end > tokens.first && end < tokens.end) ends.push_back(end);
+            }
+        }
+        std::ranges::sort(ends);
+        auto const repeated = std::ranges::unique(ends);
+        ends.erase(repeated.begin(), repeated.end());
+        std::vector<Span> spans;
+        for (std::size_t i = 0; i + 1 < ends.size(); ++i) spans.push_back({ends[i], ends[i + 1]});
+        return spans;
+    }
+
+    // --- The gradient of a sink, which all ranks get
+
+    void make_sink_parts() {
+        if (!has(Port::DSinkToken)) return;
+        View const sink = a_.view(Port::DSinkToken);
+        sink_parts_ = program_.scratch(sink.type, {static_cast<std::int64_t>(chunks_.size()), 1, sink.dim[1], 1, 1});
+    }
+
+    View sink_part(QueryChunk const& chunk, HeadPart heads) const {
+        auto const at = std::ranges::find(chunks_, chunk.tokens, &QueryChunk::tokens);
+        View const all = received_from(sink_parts_, at - chunks_.begin());
+        std::int64_t const count = all.dim[1] / heads.count;
+        return part_of(all, 1, heads.index * count, count);
+    }
+
+    void sum_sinks() {
+        if (!has(Port::DSinkToken)) return;
+        auto pieces = std::make_shared<Pieces>();
+        pieces->content = "gradients of the sink token";
+        for (int peer = 0; peer < task_.size(); ++peer) {
+            if (peer == rank()) continue;
+            for (QueryChunk const& chunk : chunks_) {
+                Pieces::Piece const piece{peer, sink_part(chunk, {0, 1})};
+                if (chunk.rank == rank()) pieces->sends.push_back(piece);
+                if (chunk.rank == peer) pieces->receives.push_back(piece);
+            }
+        }
+        start(pieces);
+        finish(pieces);
+        program_.sum({sink_parts_, a_.view(Port::DSinkToken)});
+    }
+
+    std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
+    std::vector<QueryChunk> own_;
+    std::vector<std::optional<View>> border_dq_;  // for each of the rank's chunks
+    TokenRows rows_;
+    std::vector<Stage> stages_;
+    View sink_parts_;  // {chunks, 1, heads, 1, 1}
+};
+
+}  // namespace
+
+Result<Program> gather(Attention const& attention, group::Task const& task, int stages) {
+    return GatherWriter(attention, task, stages).write();
+}
+
+}  // namespace cudnn_frontend::rewrite

@@ -1,0 +1,167 @@
+// The rules of graphs that a group computes.
+#include "core/text.h"
+#include "group/group_rules.h"
+#include "group/layout_checks.h"
+#include "rewrite/group/ways.h"
+#include "rewrite/group/whole_band.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cudnn_frontend::rewrite {
+namespace {
+
+namespace rules = group::rules;
+using attention::Port;
+using core::text;
+
+struct Scope {
+    Attention const& attention;
+    group::Task const& task;
+    core::Findings& findings;
+
+    void report(core::Rule const& rule, std::string tensor, std::string found, std::string needed,
+                std::string fix) const {
+        findings.add(rule.violation(attention.node().name, std::move(tensor), std::move(found), std::move(needed),
+                                    std::move(fix)));
+    }
+};
+
+void check_member(Scope const& scope) {
+    group::Task const& task = scope.task;
+    if (task.transport == nullptr) {
+        return scope.report(rules::kMember, "", "a Group() without a rank", "a rank of a group",
+                            "make it by Group::of_threads(), of_nccl() or described()");
+    }
+    for (group::Layout const* const layout : {&task.queries, &task.keys}) {
+        if (layout->ranks() == task.size()) continue;
+        return scope.report(rules::kMember, "", text("a layout for ", layout->ranks(), " ranks"),
+                            text("one for the ", task.size(), " ranks of the group"), "pass the group's size");
+    }
+}
+
+// Whether the layouts can be asked about the rank.
+bool has_sound_layouts(Scope const& scope) {
+    std::string fault = group::fault_of(scope.task.queries);
+    if (fault.empty()) fault = group::fault_of(scope.task.keys);
+    if (!fault.empty()) {
+        scope.report(rules::kLayout, "", fault, "each token of one rank, and some tokens for each rank",
+                     "use fewer ranks, or correct the ranges");
+    }
+    return fault.empty();
+}
+
+void check_rows(Scope const& scope) {
+    auto const check = [&](char const* names, std::int64_t rows, group::Layout const& layout) {
+        std::int64_t const tokens = layout.count_of(scope.task.rank());
+        if (rows == tokens) return;
+        scope.report(rules::kRows, names, text(rows, " rows"),
+                     text("the ", tokens, " tokens that the layout gives to rank ", scope.task.rank()),
+                     "describe the rank's part of the tensor, or correct the layout");
+    };
+    check("Q", scope.attention.queries, scope.task.queries);
+    check("K", scope.attention.keys, scope.task.keys);
+}
+
+// A bias that ends in a dim of 1 may be that of a rank's only key.
+bool is_shared_by_keys(Scope const& scope) {
+    group::Layout const& keys = scope.task.keys;
+    for (int rank = 0; rank < keys.ranks(); ++rank) {
+        if (keys.ranks() > 1 && keys.count_of(rank) == 1) return false;
+    }
+    return scope.attention.tensor(Port::Bias)->dim[3] == 1;
+}
+
+void check_operands(Scope const& scope) {
+    constexpr std::array kPorts = {Port::Q,   Port::K,         Port::V,    Port::O,         Port::Stats,
+                                   Port::Max, Port::SumExp,    Port::DO,   Port::DQ,        Port::DK,
+                                   Port::DV,  Port::AttnScale, Port::Bias, Port::SinkToken, Port::DSinkToken};
+    Attention const& a = scope.attention;
+    for (int port = 0; port < static_cast<int>(a.node().ports.size()); ++port) {
+        if (!a.has(port)) continue;
+        bool const is_known = std::ranges::find(kPorts, port) != kPorts.end();
+        bool const is_shared = port != Port::Bias || is_shared_by_keys(scope);
+        if (is_known && is_shared) continue;
+        scope.report(rules::kOperands, attention::operand(port).name,
+                     is_known ? text("a bias of ", a.tensor(port)->dim) : std::string("it is connected"),
+                     is_known ? "a last dim of 1, and two keys or more on each rank, as others own most of the keys"
+                              : "only what each rank has for its rows",
+                     "leave it out, or compute the attention on one rank");
+    }
+}
+
+void check_dense(Scope const& scope) {
+    if (has_dense_tensors(scope.attention)) return;
+    scope.report(rules::kDense, "", "a tensor that is packed by lengths, reordered or vectorized",
+                 "tensors with the same rows for each batch entry", "lay the tensors out without ragged offsets");
+}
+
+void check_band(Scope const& scope) {
+    group::Task const& task = scope.task;
+    WholeBand const band(scope.attention.fields(), task.queries.length(), task.keys.length());
+    if (band.shows_each_query_a_key()) return;
+    scope.report(
+        rules::kVisible, "",
+        text("a band in which some of ", task.queries.length(), " queries see none of ", task.keys.length(), " keys"),
+        "a key for each query", "leave those queries out, or change the bounds");
+}
+
+void check_results(Scope const& scope) {
+    Attention const& a = scope.attention;
+    if (a.is_backward() ? has_gradients(a) : a.has(Port::O)) return;
+    scope.report(rules::kResults, "", "a result without memory",
+                 a.is_backward() ? "memory for dQ, dK and dV" : "memory for O", "set_output(true) on it");
+}
+
+void check_alibi(Scope const& scope) {
+    if (!scope.attention.fields().alibi_mask) return;
+    scope.report(rules::kAlibi, "", "the ALiBi mask",
+                 "no mask whose numbers depend on positions and on the number of heads",
+                 "compute the attention on one rank");
+}
+
+void check_way(Scope const& scope) {
+    Attention const& a = scope.attention;
+    group::Task const& task = scope.task;
+    auto const divides = [&](std::int64_t count) {
+        return count > 0 && a.key_heads % count == 0 && a.value_heads % count == 0;
+    };
+    std::string const heads = text(a.key_heads, " heads of K and ", a.value_heads, " of V");
+    bool const is_forced = task.way == group::Group_way::ALL_TO_ALL;
+    if (is_forced && task.size() > 0 && !divides(task.size())) {
+        scope.report(rules::kHeads, "", heads, text("multiples of the ", task.size(), " ranks"), "use GATHER or AUTO");
+    }
+    if (is_forced && a.has(Port::Bias) && a.tensor(Port::Bias)->dim[2] != 1) {
+        scope.report(rules::kHeads, "bias", text("dims of ", a.tensor(Port::Bias)->dim), "a third dim of 1",
+                     "use GATHER or AUTO");
+    }
+    if (task.stages != 0 && !divides(task.stages)) {
+        scope.report(rules::kStages, "", text(task.stages, " stages for ", heads),
+                     "a divisor of both, or 0 to have it chosen", "use another number of stages");
+    }
+}
+
+}  // namespace
+
+error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
+    auto const attention = Attention::of(graph);
+    if (!attention) {
+        return group::rules::violation(rules::kAttention, text("a graph of ", graph.spec().nodes.size(), " nodes"),
+                                       "one node, of attention or its backward",
+                                       "compute what is around it in other graphs");
+    }
+    core::Findings findings;
+    Scope const scope{*attention, task, findings};
+    check_member(scope);
+    bool const is_sound = has_sound_layouts(scope) && findings.empty();
+    if (is_sound) check_rows(scope);
+    check_operands(scope);
+    check_dense(scope);
+    if (is_sound) check_band(scope);
+    check_results(scope);
+    check_alibi(scope);
+    check_way(scope);
+    return findings.to_error("the group cannot compute the graph:");
+}
+
+}  // namespace cudnn_frontend::rewrite

@@ -1,0 +1,107 @@
+#include "rewrite/group/group_writer.h"
+
+#include "core/text.h"
+#include "rewrite/view_moves.h"
+
+namespace cudnn_frontend::rewrite {
+namespace {
+
+using attention::Port;
+using attention::Size;
+
+constexpr std::size_t kBatch = 0, kHeads = 1, kRows = 2;
+
+attention::Shape const& shape_of(int port) { return attention::operand(port).shape; }
+
+// What ranks that belong together say alike. Lengths are those of the whole sequences.
+std::string agreement_of(Attention const& a, group::Task const& task, std::string const& name) {
+    auto const layout_text = [](group::Layout const& layout) {
+        std::string text;
+        for (Chunk const& chunk : chunks_of(layout)) {
+            text += core::text(text.empty() ? "" : " ", chunk.rank, ":", chunk.tokens.first, "+", chunk.tokens.count());
+        }
+        return text;
+    };
+    auto const bound = [](std::optional<std::int64_t> value) { return value ? core::text(*value) : std::string("-"); };
+    nodes::AttentionFields const& fields = a.fields();
+    return core::text(name, a.is_backward() ? " backward" : " forward", " of ", a.batches, " x ", a.query_heads, "/",
+                      a.key_heads, "/", a.value_heads, " heads of ", a.head_dim, "/", a.value_dim, " ",
+                      a.tensor(Port::Q)->data_type, ", band ", bound(fields.left_bound), "/", bound(fields.right_bound),
+                      fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? " bottom right" : "",
+                      ", queries ", layout_text(task.queries), ", keys ", layout_text(task.keys));
+}
+
+}  // namespace
+
+bool is_of_queries(int port) { return shape_of(port).sizes[kRows] == Size::Sq; }
+bool is_of_keys(int port) { return shape_of(port).sizes[kRows] == Size::Skv; }
+
+GroupWriter::GroupWriter(Attention const& attention, group::Task const& task, std::string name)
+    : a_(attention), task_(task), band_(attention.fields(), task.queries.length(), task.keys.length()), program_(name) {
+    program_.agree_on(agreement_of(attention, task, name));
+}
+
+View GroupWriter::part(int port, HeadPart heads) const {
+    View whole = a_.view(port);
+    if (shape_of(port).sizes[kHeads] == Size::One || whole.dim[kHeads] == 1) return whole;
+    std::int64_t const count = whole.dim[kHeads] / heads.count;
+    return part_of(whole, kHeads, heads.index * count, count);
+}
+
+View GroupWriter::part(int port, HeadPart heads, std::int64_t first_row, std::int64_t rows) const {
+    View const all_rows = part(port, heads);
+    bool const has_rows = (is_of_queries(port) || is_of_keys(port)) && all_rows.dim[kRows] > 1;
+    return has_rows ? part_of(all_rows, kRows, first_row, rows) : all_rows;
+}
+
+View GroupWriter::tokens_buffer(DataType_t type, std::int64_t heads, std::int64_t tokens, std::int64_t columns) {
+    return permute(program_.scratch(type, {a_.batches, tokens, heads, columns}), {0, 2, 1, 3});
+}
+
+View GroupWriter::tokens_buffer_like(View const& part, std::int64_t tokens) {
+    return tokens_buffer(part.type, part.dim[kHeads], tokens, part.dim[3]);
+}
+
+void GroupWriter::add_pieces(std::vector<Pieces::Piece>& pieces, int rank, View const& buffer, std::int64_t first,
+                             std::int64_t count) {
+    for (std::int64_t batch = 0; batch < buffer.dim[kBatch]; ++batch) {
+        View const entry = part_of(part_of(buffer, kBatch, batch, 1), kRows, first, count);
+        pieces.push_back({rank, permute(entry, {0, 2, 1, 3})});
+    }
+}
+
+AttentionDraft GroupWriter::options() const {
+    AttentionDraft draft(a_);
+    draft.fields().said = {};
+    if (!a_.is_backward()) {
+        auto& fields = draft.fields_of<nodes::SdpaForwardFields>();
+        fields.generate_stats = has(Port::Stats);
+        fields.max_seq_len_kv.reset();
+    }
+    return draft;
+}
+
+AttentionDraft GroupWriter::draft_of(HeadPart heads, std::int64_t first_row, std::int64_t rows) const {
+    AttentionDraft draft = options();
+    for (int port = 0; port < attention::PortCount; ++port) {
+        bool const is_shared = port == Port::SinkToken || port == Port::Bias;
+        if ((is_of_queries(port) || is_shared) && has(port)) draft.connect(port, part(port, heads, first_row, rows));
+    }
+    return draft;
+}
+
+void GroupWriter::start(std::shared_ptr<Pieces const> const& pieces) {
+    if (!is_alone()) program_.start(pieces);
+}
+
+void GroupWriter::finish(std::shared_ptr<Pieces const> const& pieces) {
+    if (!is_alone()) program_.finish(pieces);
+}
+
+std::string GroupWriter::heads_text(HeadPart heads) const {
+    if (heads.count == 1) return "all heads";
+    std::int64_t const count = a_.query_heads / heads.count;
+    return core::text("query heads ", heads.index * count, " to ", heads.index * count + count - 1);
+}
+
+}  // namespace cudnn_frontend::rewrite

@@ -1,0 +1,61 @@
+// What the programs of all ways have in common: parts of the rank's tensors, buffers of tokens, and exchanges.
+#pragma once
+
+#include "group/task.h"
+#include "rewrite/attention_node.h"
+#include "rewrite/group/chunks.h"
+#include "rewrite/program_builder.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::rewrite {
+
+// Heads of all tensors: one of so many equal parts.
+struct HeadPart {
+    std::int64_t index, count;
+};
+
+class GroupWriter {
+   protected:
+    GroupWriter(Attention const& attention, group::Task const& task, std::string name);
+
+    bool has(int port) const { return port < static_cast<int>(a_.node().ports.size()) && a_.has(port); }
+    bool is_alone() const { return task_.size() == 1; }
+    int rank() const { return task_.rank(); }
+
+    // The heads of a part, and some rows of the rank's tensor where its rows are tokens. A dim of size 1 that is
+    // repeated stays.
+    View part(int port, HeadPart heads) const;
+    View part(int port, HeadPart heads, std::int64_t first_row, std::int64_t rows) const;
+
+    // {batch, heads, tokens, columns}, of which some tokens of a batch entry lie without gaps.
+    View tokens_buffer(DataType_t type, std::int64_t heads, std::int64_t tokens, std::int64_t columns);
+    View tokens_buffer_like(View const& part, std::int64_t tokens);
+    // Adds these tokens of a buffer, a piece for each batch entry.
+    static void add_pieces(std::vector<Pieces::Piece>& pieces, int rank, View const& buffer, std::int64_t first,
+                           std::int64_t count);
+
+    // The options of the attention alone.
+    AttentionDraft options() const;
+    // An attention with the heads and rows of a chunk, of all ports whose rows are queries, the sink and the bias.
+    AttentionDraft draft_of(HeadPart heads, std::int64_t first_row, std::int64_t rows) const;
+
+    // A group of one rank exchanges nothing. All ranks start and finish as many exchanges.
+    void start(std::shared_ptr<Pieces const> const& pieces);
+    void finish(std::shared_ptr<Pieces const> const& pieces);
+
+    std::string heads_text(HeadPart heads) const;
+
+    Attention const& a_;
+    group::Task const& task_;
+    WholeBand band_;
+    ProgramBuilder program_;
+};
+
+// Whether the rows of an operand are queries, or keys.
+bool is_of_queries(int port);
+bool is_of_keys(int port);
+
+}  // namespace cudnn_frontend::rewrite

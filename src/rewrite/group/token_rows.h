@@ -1,0 +1,26 @@
+// Tokens of a sequence that a buffer holds one after the other.
+#pragma once
+
+#include "rewrite/group/whole_band.h"
+
+#include <vector>
+
+namespace cudnn_frontend::rewrite {
+
+// The spans in order; those that overlap or touch are one.
+std::vector<Span> merged(std::vector<Span> spans);
+
+class TokenRows {
+   public:
+    TokenRows() = default;
+    explicit TokenRows(std::vector<Span> merged_spans) : spans_(std::move(merged_spans)) {}
+
+    std::int64_t count() const;
+    // The token is in one of the spans. Tokens that follow it there are in the rows that follow.
+    std::int64_t row_of(std::int64_t token) const;
+
+   private:
+    std::vector<Span> spans_;
+};
+
+}  // namespace cudnn_frontend::rewrite

@@ -1,0 +1,37 @@
+// How long a group is expected to take: a model, docs/several-gpus.md. It is the same on all ranks, which have to
+// choose alike.
+#pragma once
+
+#include "group/task.h"
+#include "rewrite/attention_node.h"
+
+namespace cudnn_frontend::rewrite {
+
+// By default those of H100s with NVLink, as measured between two of them through NCCL.
+struct GroupRates {
+    double bytes_per_us = 250e3;  // that a rank receives
+    double us_of_exchange = 20.0;
+    double forward_flops_per_us = 645e6, backward_flops_per_us = 519e6;
+};
+
+// Bytes that a rank receives.
+struct Received {
+    double keys = 0.0;       // before attention
+    double gradients = 0.0;  // after it
+};
+Received received_by_gather(Attention const& attention, group::Task const& task, int rank);
+Received received_by_all_to_all(Attention const& attention, group::Task const& task, int rank);
+
+// In microseconds.
+struct GroupTime {
+    double attention = 0.0;  // of all ranks, divided by their number
+    double all = 0.0;        // of the rank that takes longest
+
+    double efficiency() const { return attention / all; }
+};
+// The exchanges of a stage run next to the attentions of another one.
+GroupTime time_of_gather(Attention const& attention, group::Task const& task, int stages, GroupRates const& rates = {});
+// Nothing runs next to the exchanges.
+GroupTime time_of_all_to_all(Attention const& attention, group::Task const& task, GroupRates const& rates = {});
+
+}  // namespace cudnn_frontend::rewrite

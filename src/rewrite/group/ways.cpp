@@ -1,0 +1,44 @@
+// The choice of a way and its stages.
+#include "rewrite/group/ways.h"
+
+#include "rewrite/group/way_costs.h"
+
+#include <numeric>
+
+namespace cudnn_frontend::rewrite {
+namespace {
+
+using attention::Port;
+
+constexpr std::int64_t kMostStages = 4;  // more have too few rows and heads to fill a GPU
+// Shorter sequences are over before more exchanges pay.
+constexpr std::int64_t kKeysOfStages = 8192;
+
+int usual_stages(Attention const& a, group::Task const& task) {
+    if (task.stages != 0) return task.stages;
+    if (task.size() == 1 || task.keys.length() < kKeysOfStages) return 1;
+    std::int64_t const heads = std::gcd(a.key_heads, a.value_heads);
+    std::int64_t stages = kMostStages;
+    while (heads % stages != 0) --stages;
+    return static_cast<int>(stages);
+}
+
+bool can_be_by_heads(Attention const& a, group::Task const& task) {
+    bool const has_row_bias = a.has(Port::Bias) && a.tensor(Port::Bias)->dim[2] != 1;
+    return a.key_heads % task.size() == 0 && a.value_heads % task.size() == 0 && !has_row_bias;
+}
+
+}  // namespace
+
+Result<Program> program_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
+    SDPA_GRAPH_TRY(check_in_group(graph, task));
+    auto const attention = Attention::of(graph);
+    if (task.way == group::Group_way::ALL_TO_ALL) return all_to_all(*attention, task);
+    int const stages = usual_stages(*attention, task);
+    bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 1;
+    bool const is_by_heads = is_free && can_be_by_heads(*attention, task) &&
+                             time_of_all_to_all(*attention, task).all < time_of_gather(*attention, task, stages).all;
+    return is_by_heads ? all_to_all(*attention, task) : gather(*attention, task, stages);
+}
+
+}  // namespace cudnn_frontend::rewrite

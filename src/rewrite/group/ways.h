@@ -1,0 +1,23 @@
+// The ways in which a group computes an attention, each a function from the graph of a rank's part to the rank's
+// program.
+#pragma once
+
+#include "group/task.h"
+#include "rewrite/attention_node.h"
+
+namespace cudnn_frontend::rewrite {
+
+// All rules that the graph and the group break, as one error. The target and the settings have rules of their own.
+error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& task);
+
+// Each rank gets the keys and values that its queries see, in stages of heads, and attends to them chunk by chunk. In
+// backward the partial gradients of keys go to the ranks that own them, where they are summed in the sequence's order.
+Result<Program> gather(Attention const& attention, group::Task const& task, int stages);
+
+// Each rank gets all tokens of its share of the heads, attends to them as one attention, and gives the results back.
+Result<Program> all_to_all(Attention const& attention, group::Task const& task);
+
+// The program of the way that the task says, or of the one that is expected to wait least.
+Result<Program> program_in_group(nodes::ValidatedGraph const& graph, group::Task const& task);
+
+}  // namespace cudnn_frontend::rewrite

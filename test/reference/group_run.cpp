@@ -1,0 +1,165 @@
+#include "reference/group_run.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <thread>
+
+namespace sdpa_test {
+namespace {
+
+using Json = nlohmann::json;
+using sdpa_graph::Group;
+using sdpa_graph::Layout;
+
+// The things that the third and the fourth dim of a tensor count.
+struct Axes {
+    bool has_queries = false, has_keys = false, has_keys_last = false;
+};
+
+Axes axes_of(std::string const& port, HostTensor const& tensor) {
+    for (char const* name : {"Q", "O", "Stats", "Max", "Sum_exp", "dO", "dQ"}) {
+        if (port == name) return {.has_queries = true};
+    }
+    for (char const* name : {"K", "V", "dK", "dV"}) {
+        if (port == name) return {.has_keys = true};
+    }
+    for (char const* name : {"bias", "dBias", "dropout_mask", "rng_dump"}) {
+        if (port == name) return {.has_queries = tensor.dim[2] != 1, .has_keys_last = tensor.dim[3] != 1};
+    }
+    return {};
+}
+
+// A tensor of the whole graph, a rank's shard of it, and the places of the shard's rows and columns.
+struct Shard {
+    HostTensor whole, part;
+    std::vector<std::int64_t> rows, columns;
+    std::int64_t uid = 0;
+    bool is_result = false;
+
+    void copy(bool into_part) const {
+        for_each_index(part.dim, [&](Index4 const& at) {
+            Index4 from = at;
+            if (!rows.empty()) from[2] = rows[static_cast<std::size_t>(at[2])];
+            if (!columns.empty()) from[3] = columns[static_cast<std::size_t>(at[3])];
+            auto const size = static_cast<std::size_t>(element_size(part.type));
+            if (into_part) std::memcpy(part.element(at), whole.element(from), size);
+            else std::memcpy(whole.element(from), part.element(at), size);
+        });
+    }
+};
+
+Index4 rows_first(Index4 const& dim) { return {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1}; }
+
+class RankRun {
+   public:
+    RankRun(Session const& whole, GroupSetup const& setup, Group const& group) : setup_(setup), group_(group) {
+        std::string text;
+        error_ = whole.graph().serialize(text);
+        if (error_.is_bad()) return;
+        Json graph = Json::parse(text);
+        for (auto& [direction, is_result] : {std::pair("inputs", false), std::pair("outputs", true)}) {
+            for (auto& [port, tensor] : graph["nodes"][0][direction].items()) {
+                add(whole, graph["tensors"][tensor.get<std::string>()], port, is_result);
+            }
+        }
+        error_ = graph_.deserialize(graph.dump());
+    }
+
+    error_t build() {
+        if (error_.is_bad()) return error_;
+        graph_.set_group(group_, setup_.queries, {setup_.way, setup_.stages, setup_.keys});
+        return graph_.build(setup_.target);
+    }
+
+    error_t run() {
+        if (error_t error = build(); error.is_bad()) {
+            group_.give_up(error.get_message());
+            return error;
+        }
+        std::map<std::int64_t, void*> pack;
+        for (Shard const& shard : shards_) pack[shard.uid] = shard.part.data();
+        HostMemory const workspace(graph_.get_workspace_size());
+        error_t error = graph_.execute(pack, workspace.data(), workspace.size());
+        if (error.is_good() && !workspace.guards_intact()) {
+            return {cudnn_frontend::error_code_t::GRAPH_EXECUTION_FAILED, "wrote outside the workspace"};
+        }
+        return error;
+    }
+
+    void write_results() const {
+        for (Shard const& shard : shards_) {
+            if (shard.is_result) shard.copy(false);
+        }
+    }
+
+   private:
+    void add(Session const& whole, Json& tensor, std::string const& port, bool is_result) {
+        if (!tensor.contains("uid")) return;
+        Shard shard{.uid = tensor["uid"], .is_result = is_result};
+        for (Session::Entry const& entry : whole.entries()) {
+            if (entry.tensor->get_uid() == shard.uid) shard.whole = entry.memory;
+        }
+        if (!shard.whole) return;
+        Axes const axes = axes_of(port, shard.whole);
+        Index4 dim = shard.whole.dim;
+        if (axes.has_queries) dim[2] = static_cast<std::int64_t>((shard.rows = positions(setup_.queries)).size());
+        if (axes.has_keys) dim[2] = static_cast<std::int64_t>((shard.rows = positions(setup_.keys)).size());
+        if (axes.has_keys_last) dim[3] = static_cast<std::int64_t>((shard.columns = positions(setup_.keys)).size());
+        shard.part = make_tensor(shard.whole.type, dim, setup_.has_rows_first ? rows_first(dim) : packed_strides(dim));
+        if (!is_result) shard.copy(true);
+        tensor["dim"] = dim;
+        tensor["stride"] = shard.part.stride;
+        shards_.push_back(std::move(shard));
+    }
+
+    std::vector<std::int64_t> positions(Layout const& layout) const { return layout.positions_of(group_.rank()); }
+
+    GroupSetup const& setup_;
+    Group group_;
+    Graph graph_;
+    error_t error_;
+    std::vector<Shard> shards_;
+};
+
+std::vector<Group> members_of(GroupSetup const& setup, error_t& error) {
+    std::vector<Group> members;
+    error = Group::of_threads(setup.ranks, {setup.deadline_milliseconds}, members);
+    return members;
+}
+
+}  // namespace
+
+void on_all_ranks(int ranks, std::function<void(int rank)> const& body) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back([&body, rank] { body(rank); });
+    for (std::thread& thread : threads) thread.join();
+}
+
+error_t run_in_group(Session const& whole, GroupSetup const& setup) {
+    error_t failure;
+    std::vector<Group> const members = members_of(setup, failure);
+    if (failure.is_bad()) return failure;
+    std::vector<std::unique_ptr<RankRun>> runs;
+    for (Group const& member : members) runs.push_back(std::make_unique<RankRun>(whole, setup, member));
+    std::vector<error_t> errors(members.size());
+    on_all_ranks(setup.ranks, [&](int rank) {
+        auto const index = static_cast<std::size_t>(rank);
+        errors[index] = runs[index]->run();
+    });
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (errors[i].is_bad()) return errors[i];
+        runs[i]->write_results();
+    }
+    return {};
+}
+
+std::vector<std::string> refusals_in_group(Session const& whole, GroupSetup const& setup) {
+    error_t failure;
+    std::vector<Group> const members = members_of(setup, failure);
+    std::vector<std::string> refusals;
+    for (Group const& member : members) refusals.push_back(RankRun(whole, setup, member).build().get_message());
+    return refusals;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,33 @@
+// Runs the attention of a case by a group of threads, each with its shards of the tensors.
+#pragma once
+
+#include "reference/session.h"
+
+#include <sdpa_graph/group.h>
+
+#include <functional>
+#include <vector>
+
+namespace sdpa_test {
+
+struct GroupSetup {
+    int ranks = 2;
+    sdpa_graph::Layout queries = {}, keys = {};
+    sdpa_graph::Group_way way = sdpa_graph::Group_way::AUTO;
+    int stages = 0;
+    bool has_rows_first = false;  // shards in the order batch, rows, heads
+    Target target = Target::cpu(1);
+    std::int64_t deadline_milliseconds = 60000;
+};
+
+// Splits the session's tensors, runs, and joins the results in the session's memory. The graph needs explicit uids. An
+// error is that of the first rank that has one.
+error_t run_in_group(Session const& whole, GroupSetup const& setup);
+
+// The errors with which the ranks refuse to build the graph; empty for a rank that builds it.
+std::vector<std::string> refusals_in_group(Session const& whole, GroupSetup const& setup);
+
+// Calls body(rank) for each rank, each in a thread of its own, and waits for all.
+void on_all_ranks(int ranks, std::function<void(int rank)> const& body);
+
+}  // namespace sdpa_test

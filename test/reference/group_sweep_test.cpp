@@ -1,0 +1,145 @@
+// Random attention computed by groups of threads against the oracle, or refused by name.
+#include "reference/check_case.h"
+#include "reference/group_run.h"
+#include "reference/random_case.h"
+#include "support/catch.h"
+#include "support/random.h"
+
+namespace {
+
+using cudnn_frontend::DiagonalAlignment_t;
+using sdpa_graph::Group_way;
+using sdpa_test::AttentionCase;
+using sdpa_test::GroupSetup;
+using sdpa_test::Random;
+using sdpa_test::Rig;
+using sdpa_test::Session;
+using sdpa_test::Target;
+using Split = sdpa_graph::Layout;
+
+constexpr std::uint64_t kCases = 2000, kSeed = 977;
+
+// Every token has a random owner, in ranges of a few tokens; each rank has one at least.
+Split random_split(std::int64_t length, int ranks, Random& random) {
+    std::vector<std::vector<sdpa_graph::Token_range>> ranges(static_cast<std::size_t>(ranks));
+    std::int64_t first = 0;
+    for (int index = 0; first < length; ++index) {
+        std::int64_t const left = std::max<std::int64_t>(ranks - 1 - index, 0);
+        std::int64_t const count = random.between(1, std::max<std::int64_t>((length - first - left) / 2, 1));
+        int const owner = index < ranks ? index : static_cast<int>(random.between(0, ranks - 1));
+        ranges[static_cast<std::size_t>(owner)].push_back({first, count});
+        first += count;
+    }
+    return Split::of(std::move(ranges));
+}
+
+Split some_split(std::int64_t length, int ranks, Random& random) {
+    if (random.chance(0.3)) return random_split(length, ranks, random);
+    return random.flip() ? Split::contiguous(length, ranks) : Split::head_tail(length, ranks);
+}
+
+GroupSetup setup_for(AttentionCase const& c, std::uint64_t index, Random& random) {
+    GroupSetup setup;
+    setup.ranks = static_cast<int>(std::min<std::int64_t>({random.between(1, 8), c.s_q, c.s_kv}));
+    setup.queries = some_split(c.s_q, setup.ranks, random);
+    setup.keys = c.s_q == c.s_kv && random.chance(0.8) ? setup.queries : some_split(c.s_kv, setup.ranks, random);
+    setup.has_rows_first = random.flip();
+    bool const can_be_by_heads = c.h_k % setup.ranks == 0 && c.h_v % setup.ranks == 0 && !c.bias;
+    setup.way = can_be_by_heads && random.flip() ? Group_way::ALL_TO_ALL : Group_way::GATHER;
+    std::int64_t const stages = random.between(1, 4);
+    if (setup.way == Group_way::GATHER && c.h_k % stages == 0 && c.h_v % stages == 0) {
+        setup.stages = static_cast<int>(stages);
+    }
+    if (index % 8 == 0) setup.target = Target::reference();
+    return setup;
+}
+
+// A random case without what the graph of a rank's part cannot say at all.
+AttentionCase case_of(std::uint64_t index, Random& random) {
+    AttentionCase c = sdpa_test::random_wide_case(index, {.chance = 0.1, .most_rows = 200});
+    c.explicit_uids = true;
+    c.modifier = oracle::Modify::Nothing;
+    c.integer_predicates = false;
+    c.paging = {};
+    c.block_mask = false;
+    c.offsets_in_rows = c.bounds_rows = false;
+    c.numbers_apart = c.dynamic_shapes = false;
+    c.left_out = {};
+    // Most options that groups refuse are left out of most cases.
+    if (random.chance(0.8)) {
+        c.len_q.reset(), c.len_kv.reset(), c.sums_of_lengths = false, c.omits_padding_mask = false;
+        c.nan_in_padding = c.stale_padding = false;
+        c.alibi = false;
+        c.dropout = sdpa_test::Dropout::None, c.rng_dump = false, c.mask.reset();
+        c.d_bias = false, c.d_bias_dim.reset();
+        if (c.bias) (*c.bias)[3] = 1;
+        if (c.bias && random.flip()) c.bias.reset();
+        c.bias_infinities = sdpa_test::Infinities::None;
+        bool const is_odd = c.right && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && c.s_kv < c.s_q;
+        if (is_odd) c.s_kv = c.s_q;
+    }
+    for (auto* const layout : {&c.input_layout, &c.output_layout}) {
+        if (sdpa_test::is_ragged(*layout) || !c.len_q) *layout = sdpa_test::Layout::Bhsd;
+    }
+    c.keys_layout.reset(), c.stats_layout.reset(), c.scores_layout.reset();
+    return c;
+}
+
+// The whole graph, as check_case() makes it.
+Session session_of(AttentionCase const& c, bool is_backward) {
+    sdpa_test::Inputs const in = sdpa_test::make_inputs(c);
+    if (!is_backward) return Session(c, in, sdpa_test::make_forward_outputs(c));
+    AttentionCase undropped = c;
+    undropped.dropout = sdpa_test::Dropout::None;
+    oracle::Forward const forward = oracle::forward(sdpa_test::to_problem(undropped, in, {}));
+    return Session(c, in, sdpa_test::make_backward_inputs(c, forward), sdpa_test::make_backward_outputs(c));
+}
+
+bool has_query_without_keys(AttentionCase const& c) {
+    std::int64_t const shift = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? c.s_kv - c.s_q : 0;
+    return (c.right && shift + *c.right < 0) || (c.left && c.s_q + shift - *c.left >= c.s_kv);
+}
+
+bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
+    bool has_single_key = false;
+    for (int rank = 0; rank < setup.ranks; ++rank) has_single_key = has_single_key || setup.keys.count_of(rank) == 1;
+    bool const has_bad_bias = c.bias && ((*c.bias)[3] != 1 || (has_single_key && setup.ranks > 1));
+    return has_bad_bias || c.d_bias || c.len_q || c.alibi || c.dropout != sdpa_test::Dropout::None ||
+           has_query_without_keys(c);
+}
+
+void check_refused(AttentionCase const& c, GroupSetup const& setup) {
+    Session session = session_of(c, c.d_bias);
+    for (std::string const& refusal : sdpa_test::refusals_in_group(session, setup)) {
+        CHECK_THAT(refusal, Catch::Contains("[group.c"));
+    }
+}
+
+void check_run(AttentionCase const& c, GroupSetup const& setup) {
+    Rig rig(setup.target);
+    rig.joins_parts = true;
+    for (int rank = 0; rank < setup.ranks; ++rank) {
+        rig.parts += static_cast<int>(setup.queries.ranges_of(rank).size());
+    }
+    rig.execute = [&](Session const& session) { return sdpa_test::run_in_group(session, setup); };
+    CHECK(sdpa_test::check_case(c, rig).faults() == "");
+}
+
+}  // namespace
+
+TEST_CASE("groups compute random attention right, or refuse it by name") {
+    int runs = 0, refusals = 0;
+    for (std::uint64_t index = 0; index < kCases; ++index) {
+        Random random(kSeed + 104729 * index);
+        AttentionCase const c = case_of(index, random);
+        GroupSetup const setup = setup_for(c, index, random);
+        INFO("case " << index << ": " << sdpa_test::describe(c));
+        INFO("ranks: " << setup.ranks << ", way " << static_cast<int>(setup.way) << ", stages " << setup.stages);
+        bool const is_refused = is_to_be_refused(c, setup);
+        if (is_refused) check_refused(c, setup);
+        else check_run(c, setup);
+        ++(is_refused ? refusals : runs);
+    }
+    CHECK(runs > 1200);
+    CHECK(refusals > 200);
+}

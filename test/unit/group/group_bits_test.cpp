@@ -1,0 +1,81 @@
+// Results of groups bit by bit: those of one process, and those of every other run.
+#include "support/catch.h"
+#include "support/group_graph.h"
+
+using namespace test;
+
+namespace {
+
+using Numbers = std::map<std::int64_t, std::vector<float>>;
+
+// The memory of all ranks after a run.
+std::vector<Numbers> run_group(WholeAttention const& whole, Layout const& layout, Group_options const& options = {}) {
+    std::vector<Group> const members = threads_group(layout.ranks());
+    std::vector<Numbers> results(members.size());
+    std::vector<std::string> errors(members.size());
+    on_all_ranks(layout.ranks(), [&](int rank) {
+        auto const index = static_cast<std::size_t>(rank);
+        RankPart part(whole, layout, rank);
+        errors[index] = part.build(members[index], layout, options).get_message();
+        if (errors[index].empty()) errors[index] = part.run().get_message();
+        results[index] = part.memory;
+    });
+    for (std::string const& error : errors) REQUIRE(error == "");
+    return results;
+}
+
+// The rank's rows of a result of one process.
+std::vector<float> rows_of(std::vector<float> const& whole, Layout const& layout, int rank, std::int64_t heads,
+                           std::int64_t columns) {
+    std::vector<float> rows;
+    for (std::int64_t head = 0; head < heads; ++head) {
+        for (std::int64_t const position : layout.positions_of(rank)) {
+            auto const first = whole.begin() + (head * layout.length() + position) * columns;
+            rows.insert(rows.end(), first, first + columns);
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("groups: forward has the bits of one process, however the tokens and the heads are split") {
+    WholeAttention const whole{.heads = 6, .key_heads = 6, .tokens = 211, .columns = 16};
+    Numbers const alone = run_group(whole, Layout::contiguous(211, 1)).front();
+    for (int const ranks : {2, 3, 6}) {
+        for (auto const way : {sdpa_graph::Group_way::GATHER, sdpa_graph::Group_way::ALL_TO_ALL}) {
+            Layout const layout = Layout::head_tail(211, ranks);
+            auto const results = run_group(whole, layout, {way, way == sdpa_graph::Group_way::GATHER ? 3 : 0, {}});
+            for (int rank = 0; rank < ranks; ++rank) {
+                auto const& own = results[static_cast<std::size_t>(rank)];
+                INFO("rank " << rank << " of " << ranks << ", way " << static_cast<int>(way));
+                CHECK(own.at(RankPart::O) == rows_of(alone.at(RankPart::O), layout, rank, 6, 16));
+                CHECK(own.at(RankPart::Stats) == rows_of(alone.at(RankPart::Stats), layout, rank, 6, 1));
+            }
+        }
+    }
+}
+
+TEST_CASE("groups: all runs of backward give the same bits") {
+    WholeAttention const whole{.heads = 4, .key_heads = 2, .tokens = 97, .columns = 16, .is_backward = true};
+    Layout const layout = Layout::head_tail(97, 4);
+    auto const first = run_group(whole, layout, {sdpa_graph::Group_way::GATHER, 2, {}});
+    for (int run = 1; run < 20; ++run) {
+        CHECK(run_group(whole, layout, {sdpa_graph::Group_way::GATHER, 2, {}}) == first);
+    }
+}
+
+TEST_CASE("groups: a graph runs again and again, and another graph after it") {
+    Layout const layout = Layout::contiguous(24, 3);
+    std::vector<Group> const members = threads_group(3);
+    std::vector<std::string> errors(3);
+    on_all_ranks(3, [&](int rank) {
+        auto const index = static_cast<std::size_t>(rank);
+        RankPart forward({}, layout, rank), backward({.is_backward = true}, layout, rank);
+        std::string error =
+            forward.build(members[index], layout).get_message() + backward.build(members[index], layout).get_message();
+        for (int run = 0; run < 5; ++run) error += forward.run().get_message() + backward.run().get_message();
+        errors[index] = error;
+    });
+    CHECK(errors == std::vector<std::string>(3));
+}

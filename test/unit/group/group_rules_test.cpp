@@ -1,0 +1,218 @@
+// The rules of graphs that a group computes: each broken alone, and several at once.
+#include "support/catch.h"
+#include "support/group_graph.h"
+
+#include <cudnn_frontend/verification.h>
+
+using namespace test;
+using cudnn_frontend::graph::SDPA_attributes;
+using cudnn_frontend::graph::Tensor_attributes;
+
+namespace {
+
+Layout const kLayout = Layout::contiguous(24, 2);
+
+Group described(int ranks = 2) {
+    Group member;
+    REQUIRE(Group::described(0, ranks, member).is_good());
+    return member;
+}
+
+std::string refusal(RankPart& part, Layout const& layout = kLayout, Group_options const& options = {},
+                    Group const& group = described()) {
+    return part.build(group, layout, options).get_message();
+}
+
+std::string refusal_of(RankPart::Options const& options) {
+    RankPart part({}, kLayout, 0, options);
+    return refusal(part);
+}
+
+}  // namespace
+
+TEST_CASE("group.c01: nodes beside attention") {
+    CHECK_THAT(
+        refusal_of([](SDPA_attributes& options) {
+            options.set_score_mod([](auto const& graph, auto const& score) {
+                using cudnn_frontend::PointwiseMode_t;
+                return graph->pointwise(
+                    score, cudnn_frontend::graph::Pointwise_attributes().set_mode(PointwiseMode_t::TANH_FWD));
+            });
+        }),
+        Catch::Contains("[group.c01]: found a graph of 2 nodes; expected one node, of attention or its backward. "
+                        "Try: compute what is around it in other graphs"));
+}
+
+TEST_CASE("group.c02: a group without a rank, and layouts for other groups") {
+    RankPart part({}, kLayout, 0);
+    CHECK_THAT(refusal(part, kLayout, {}, Group()), Catch::Contains("[group.c02] node 'attention': found a Group()"));
+    CHECK_THAT(
+        refusal(part, kLayout, {}, described(3)),
+        Catch::Contains("[group.c02] node 'attention': found a layout for 2 ranks; expected one for the 3 ranks"));
+}
+
+TEST_CASE("group.c03: layouts with holes, tokens of two ranks and ranks without tokens") {
+    RankPart part({}, kLayout, 0);
+    auto const fault = [&](Layout const& layout) { return refusal(part, layout); };
+    CHECK_THAT(fault(Layout::of({{{0, 12}}, {{13, 11}}})),
+               Catch::Contains("[group.c03]") && Catch::Contains("tokens 12 to 12 are of no rank"));
+    CHECK_THAT(fault(Layout::of({{{0, 12}}, {{11, 11}}})), Catch::Contains("token 11 is before 0 or of two ranges"));
+    CHECK_THAT(fault(Layout::of({{{0, 12}}, {}})), Catch::Contains("found rank 1 has no token"));
+    CHECK_THAT(fault(Layout::of({{{0, 12}}, {{12, -2}}})), Catch::Contains("found a range of -2 tokens from 12"));
+}
+
+TEST_CASE("group.c04: tensors of other lengths than the rank's tokens") {
+    RankPart part({}, Layout::contiguous(26, 2), 0);
+    std::string const message = refusal(part);
+    CHECK_THAT(message,
+               Catch::Contains("[group.c04] node 'attention', tensors 'Q', 'K': found 13 rows; expected the 12 "
+                               "tokens that the layout gives to rank 0"));
+}
+
+TEST_CASE("group.c05: operands that ranks do not have for their rows") {
+    RankPart const part({}, kLayout, 0);
+    auto const tensor = [](std::int64_t rows, std::int64_t columns, cudnn_frontend::DataType_t type) {
+        auto made = std::make_shared<Tensor_attributes>();
+        made->set_dim({1, 1, rows, columns})
+            .set_stride({rows * columns, rows * columns, columns, 1})
+            .set_data_type(type);
+        return made;
+    };
+    auto const with_bias = [&](std::int64_t columns) {
+        RankPart graph({}, kLayout, 0, [&](SDPA_attributes& options) {
+            options.set_bias(tensor(12, columns, cudnn_frontend::DataType_t::FLOAT));
+        });
+        return refusal(graph);
+    };
+    CHECK_THAT(with_bias(12),
+               Catch::Contains("[group.c05] node 'attention', tensor 'bias': found a bias of [1, 1, 12, 12]; "
+                               "expected a last dim of 1, and two keys or more on each rank"));
+    CHECK(with_bias(1).empty());
+    CHECK_THAT(
+        refusal_of([&](SDPA_attributes& options) {
+            options.set_padding_mask(true);
+            options.set_seq_len_q(tensor(1, 1, cudnn_frontend::DataType_t::INT32));
+            options.set_seq_len_kv(tensor(1, 1, cudnn_frontend::DataType_t::INT32));
+        }),
+        Catch::Contains("[group.c05] node 'attention', tensors 'seq_len_q', 'seq_len_kv': found it is connected"));
+}
+
+TEST_CASE("group.c06: packed tensors") {
+    auto packed = std::make_shared<Tensor_attributes>();
+    packed->set_dim({2, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_data_type(cudnn_frontend::DataType_t::INT32);
+    Graph graph;
+    graph.set_io_data_type(cudnn_frontend::DataType_t::FLOAT)
+        .set_intermediate_data_type(cudnn_frontend::DataType_t::FLOAT);
+    graph.set_compute_data_type(cudnn_frontend::DataType_t::FLOAT);
+    auto const rows = [&] {
+        auto made = graph.tensor(Tensor_attributes().set_dim({1, 2, 12, 8}).set_stride({192, 8, 16, 1}));
+        return made->set_ragged_offset(packed), made;
+    };
+    auto const lengths = [&] {
+        return graph.tensor(Tensor_attributes()
+                                .set_dim({1, 1, 1, 1})
+                                .set_stride({1, 1, 1, 1})
+                                .set_data_type(cudnn_frontend::DataType_t::INT32));
+    };
+    SDPA_attributes options;
+    options.set_name("attention").set_padding_mask(true).set_seq_len_q(lengths()).set_seq_len_kv(lengths());
+    graph.sdpa(rows(), rows(), rows(), options)[0]->set_output(true);
+    CHECK_THAT(graph.set_group(described(), kLayout).build(Target::cpu()).get_message(),
+               Catch::Contains("[group.c06] node 'attention': found a tensor that is packed by lengths"));
+}
+
+TEST_CASE("group.c07: queries that see no key of the whole attention") {
+    Group_options options;
+    options.keys = Layout::contiguous(20, 2);
+    RankPart part({.is_causal = false}, kLayout, 0,
+                  [](SDPA_attributes& attention) { attention.set_causal_mask_bottom_right(true); });
+    std::string const message = refusal(part, kLayout, options);
+    CHECK_THAT(message,
+               Catch::Contains("[group.c07] node 'attention': found a band in which some of 24 queries see none "
+                               "of 20 keys; expected a key for each query"));
+}
+
+TEST_CASE("group.c08: results without memory") {
+    Graph forward;
+    forward.set_io_data_type(cudnn_frontend::DataType_t::FLOAT)
+        .set_intermediate_data_type(cudnn_frontend::DataType_t::FLOAT);
+    forward.set_compute_data_type(cudnn_frontend::DataType_t::FLOAT);
+    auto const rows = [&] {
+        return forward.tensor(Tensor_attributes().set_dim({1, 2, 12, 8}).set_stride({192, 96, 8, 1}));
+    };
+    SDPA_attributes options;
+    options.set_name("attention").set_generate_stats(true);
+    forward.sdpa(rows(), rows(), rows(), options)[1]->set_output(true);
+    CHECK_THAT(
+        forward.set_group(described(), kLayout).build(Target::cpu()).get_message(),
+        Catch::Contains("[group.c08] node 'attention': found a result without memory; expected memory for O. Try: "
+                        "set_output(true) on it"));
+}
+
+TEST_CASE("group.c09: the ALiBi mask") {
+    CHECK_THAT(refusal_of([](SDPA_attributes& options) { options.set_alibi_mask(true); }),
+               Catch::Contains("[group.c09] node 'attention': found the ALiBi mask"));
+}
+
+TEST_CASE("group.c10, group.c11: heads that a forced way or stages do not divide") {
+    RankPart part({}, Layout::contiguous(24, 3), 0);
+    auto const forced = [&](Group_options const& options) {
+        return refusal(part, Layout::contiguous(24, 3), options, described(3));
+    };
+    CHECK_THAT(forced({sdpa_graph::Group_way::ALL_TO_ALL, 0, {}}),
+               Catch::Contains(
+                   "[group.c10] node 'attention': found 2 heads of K and 2 of V; expected multiples of the 3 ranks. "
+                   "Try: use GATHER or AUTO"));
+    CHECK_THAT(
+        forced({sdpa_graph::Group_way::GATHER, 4, {}}),
+        Catch::Contains("[group.c11] node 'attention': found 4 stages for 2 heads of K and 2 of V; expected a divisor "
+                        "of both, or 0 to have it chosen"));
+    CHECK(forced({sdpa_graph::Group_way::GATHER, 2, {}}).empty());
+}
+
+TEST_CASE("group.c12: targets where the group does not exchange data") {
+    RankPart part({}, kLayout, 0);
+    part.graph.set_group(threads_group(2)[0], kLayout);
+    CHECK_THAT(part.graph.build(Target::offline("h200")).get_message(),
+               Catch::Contains("[group.c12]: found the target offline and a group of threads of this process"));
+}
+
+TEST_CASE("group.c13: settings that make another program") {
+    RankPart part({}, kLayout, 0);
+    part.graph.set_rewrites({cudnn_frontend::Rewrite_t::FEW_QUERIES});
+    CHECK_THAT(refusal(part), Catch::Contains("[group.c13]: found set_rewrites() with a list; expected none of them"));
+    RankPart overridden({}, kLayout, 0);
+    overridden.graph.set_override_shape_enabled(true);
+    CHECK_THAT(refusal(overridden), Catch::Contains("[group.c13]: found set_override_shape_enabled(true)"));
+    RankPart limited({}, kLayout, 0);
+    limited.graph.set_workspace_limit(1000);
+    CHECK_THAT(refusal(limited), Catch::Contains("[group.c13]: found set_workspace_limit()"));
+    RankPart of_class({}, kLayout, 0);
+    of_class.graph.set_shape_policy(cudnn_frontend::ShapePolicy_t::CLASSES);
+    CHECK_THAT(refusal(of_class), Catch::Contains("[group.c13]: found set_shape_policy(CLASSES)"));
+}
+
+TEST_CASE("group.c21: calls that need the whole attention") {
+    RankPart part({}, Layout::contiguous(24, 1), 0);
+    REQUIRE(part.build(threads_group(1)[0], Layout::contiguous(24, 1)).get_message() == "");
+    std::map<std::int64_t, void*> pack;
+    for (auto& [uid, numbers] : part.memory) pack[uid] = numbers.data();
+    cudnn_frontend::Verification verification;
+    CHECK_THAT(part.graph.verify(pack, verification).get_message(),
+               Catch::Contains("[group.c21]: found verify() of a graph with set_group()"));
+    std::vector<std::uint8_t> bytes;
+    CHECK_THAT(part.graph.serialize(bytes).get_message(),
+               Catch::Contains("[group.c21]: found a stored plan of gather(1)"));
+    CHECK_THAT(part.graph.deserialize(cudnnHandle_t(nullptr), bytes).get_message(),
+               Catch::Contains("[group.c21]: found deserialize() of a graph with set_group()"));
+    std::vector<double> workspace(static_cast<std::size_t>(part.graph.get_workspace_size()) / sizeof(double) + 1);
+    auto* const recording = reinterpret_cast<CUgraph_st*>(workspace.data());
+    CHECK_THAT(part.graph.populate_cuda_graph(cudnnHandle_t(nullptr), pack, workspace.data(), recording).get_message(),
+               Catch::Contains("[group.c21]: found a CUDA graph of gather(1)"));
+}
+
+TEST_CASE("groups: all rules that a graph breaks are reported at once") {
+    RankPart part({}, Layout::contiguous(26, 2), 0, [](SDPA_attributes& options) { options.set_alibi_mask(true); });
+    std::string const message = refusal(part, kLayout, {sdpa_graph::Group_way::GATHER, 3, {}});
+    for (char const* id : {"[group.c04]", "[group.c09]", "[group.c11]"}) CHECK_THAT(message, Catch::Contains(id));
+}

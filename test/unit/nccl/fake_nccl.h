@@ -1,0 +1,9 @@
+// How tests choose results of the stand-in for NCCL.
+#pragma once
+
+extern "C" {
+// Every call of that name returns the result from now on. Also "asynchronous", the state that work on the GPU is in,
+// and "version", the number of the release.
+void fake_nccl_set(char const* call, int result);
+void fake_nccl_reset();
+}

@@ -1,0 +1,95 @@
+// The table of expected times in docs/several-gpus.md, which is made of the model.
+#include "core/text.h"
+#include "group/threads.h"
+#include "rewrite/group/way_costs.h"
+#include "support/catch.h"
+#include "unit/rewrite/attention_graphs.h"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+using namespace test;
+
+namespace {
+
+namespace group = cudnn_frontend::group;
+using group::Layout;
+
+struct Row {
+    int ranks;
+    double gigabytes_per_s;
+    std::int64_t tokens, heads, key_heads;
+};
+
+constexpr Row kRows[] = {
+    {2, 250, 65536, 16, 16}, {4, 250, 32768, 64, 8},   {4, 250, 131072, 64, 8},   {4, 250, 131072, 64, 64},
+    {8, 250, 32768, 64, 8},  {8, 250, 131072, 64, 8},  {8, 250, 131072, 64, 64},  {8, 250, 1048576, 64, 8},
+    {64, 50, 131072, 64, 8}, {64, 50, 1048576, 64, 8}, {64, 50, 1048576, 64, 64},
+};
+
+std::string percent(double share) {
+    long const permille = std::lround(1000.0 * share);
+    return core::text(permille / 10, ".", permille % 10);
+}
+
+class Prediction {
+   public:
+    Prediction(Row const& row, bool is_backward)
+        : row_(row),
+          layout_(Layout::head_tail(row.tokens, row.ranks)),
+          task_{group::make_described(0, row.ranks), layout_, layout_},
+          part_(graph(is_backward)),
+          rates_{.bytes_per_us = row.gigabytes_per_s * 1e3} {}
+
+    std::string received() const {
+        double most = 0.0;
+        for (int rank = 0; rank < row_.ranks; ++rank) {
+            auto const all = rewrite::received_by_gather(*part_, task_, rank);
+            most = std::max(most, all.keys + all.gradients);
+        }
+        return std::to_string(std::lround(most / 1e6));
+    }
+    std::string gather(int stages) const {
+        return percent(rewrite::time_of_gather(*part_, task_, stages, rates_).efficiency());
+    }
+    std::string all_to_all() const {
+        if (row_.key_heads % row_.ranks != 0) return "-";
+        return percent(rewrite::time_of_all_to_all(*part_, task_, rates_).efficiency());
+    }
+
+   private:
+    TestGraph graph(bool is_backward) const {
+        Problem const sizes{.heads = row_.heads,
+                            .key_heads = row_.key_heads,
+                            .queries = layout_.count_of(0),
+                            .keys = layout_.count_of(0),
+                            .columns = 128};
+        TestGraph made = is_backward ? backward_graph(sizes) : forward_graph(sizes);
+        made.attention_options().right_bound = 0;
+        return made;
+    }
+
+    Row row_;
+    Layout layout_;
+    group::Task task_;
+    Rewritable part_;
+    rewrite::GroupRates rates_;
+};
+
+std::string line_of(Row const& row) {
+    Prediction const forward(row, false), backward(row, true);
+    return core::text("| ", row.ranks, " | ", static_cast<std::int64_t>(row.gigabytes_per_s), " | ", row.tokens, " | ",
+                      row.heads, "/", row.key_heads, " | ", forward.received(), " / ", backward.received(), " | ",
+                      forward.gather(1), " / ", backward.gather(1), " | ", forward.gather(4), " / ", backward.gather(4),
+                      " | ", forward.all_to_all(), " / ", backward.all_to_all(), " |");
+}
+
+}  // namespace
+
+TEST_CASE("groups: the table of expected times is the model's") {
+    std::ifstream file(SDPA_SOURCE_DIR "/docs/several-gpus.md");
+    std::stringstream text;
+    text << file.rdbuf();
+    for (Row const& row : kRows) CHECK_THAT(text.str(), Catch::Contains(line_of(row)));
+}

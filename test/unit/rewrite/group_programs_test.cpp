@@ -1,0 +1,251 @@
+// The programs of the ranks of a group: step by step, and whether all ranks' programs fit each other.
+#include "group/threads.h"
+#include "rewrite/group/way_costs.h"
+#include "rewrite/group/ways.h"
+#include "support/catch.h"
+#include "support/random.h"
+#include "unit/rewrite/attention_graphs.h"
+
+#include <map>
+
+using namespace test;
+using namespace attention;
+
+namespace {
+
+namespace group = cudnn_frontend::group;
+using group::Layout;
+using rewrite::Pieces;
+using rewrite::Program;
+
+group::Task task_of(int rank, Layout const& queries, Layout const& keys) {
+    return {group::make_described(rank, queries.ranks()), queries, keys};
+}
+
+// The rank's part of a graph with these lengths in all.
+TestGraph part_of(Problem sizes, group::Task const& task, bool is_backward) {
+    sizes.queries = task.queries.count_of(task.rank());
+    sizes.keys = task.keys.count_of(task.rank());
+    return is_backward ? backward_graph(sizes) : forward_graph(sizes);
+}
+
+using Way = std::function<Result<Program>(rewrite::Attention const&, group::Task const&)>;
+
+Way gather_in(int stages) {
+    return [stages](rewrite::Attention const& attention, group::Task const& task) {
+        return rewrite::gather(attention, task, stages);
+    };
+}
+
+// The sizes of what goes from one rank to another, exchange by exchange.
+using Sizes = std::vector<std::vector<std::int64_t>>;
+using Traffic = std::map<std::pair<int, int>, Sizes>;
+
+void add(Traffic& traffic, std::pair<int, int> const& way, std::size_t exchange, std::int64_t bytes) {
+    Sizes& sizes = traffic[way];
+    sizes.resize(std::max(sizes.size(), exchange + 1));
+    sizes[exchange].push_back(bytes);
+}
+
+struct GroupPrograms {
+    std::vector<Program> programs;  // of each rank
+    Traffic sent, received;
+    std::vector<double> bytes;  // that each rank receives from others
+};
+
+std::vector<Pieces const*> exchanges_of(Program const& program) {
+    std::vector<Pieces const*> all;
+    for (rewrite::Step const& step : program.steps) {
+        if (auto const* start = std::get_if<rewrite::Exchange>(&step)) all.push_back(start->pieces.get());
+    }
+    return all;
+}
+
+void add_traffic(GroupPrograms& all, int rank) {
+    auto const exchanges = exchanges_of(all.programs.back());
+    all.bytes.push_back(0.0);
+    for (std::size_t i = 0; i < exchanges.size(); ++i) {
+        for (auto const& piece : exchanges[i]->sends) add(all.sent, {rank, piece.rank}, i, rewrite::bytes_of(piece));
+        for (auto const& piece : exchanges[i]->receives) {
+            add(all.received, {piece.rank, rank}, i, rewrite::bytes_of(piece));
+            if (piece.rank != rank) all.bytes.back() += static_cast<double>(rewrite::bytes_of(piece));
+        }
+    }
+}
+
+// Exchanges finish in the order in which they start, each once.
+void check_order(Program const& program) {
+    std::vector<Pieces const*> started, finished;
+    for (rewrite::Step const& step : program.steps) {
+        if (auto const* start = std::get_if<rewrite::Exchange>(&step)) started.push_back(start->pieces.get());
+        if (auto const* end = std::get_if<rewrite::Await>(&step)) finished.push_back(end->pieces.get());
+        REQUIRE(finished.size() <= started.size());
+    }
+    CHECK(finished == started);
+}
+
+GroupPrograms programs_of(Problem const& sizes, Layout const& queries, Layout const& keys, bool is_backward,
+                          Way const& way) {
+    GroupPrograms all;
+    for (int rank = 0; rank < queries.ranks(); ++rank) {
+        group::Task const task = task_of(rank, queries, keys);
+        Rewritable const part(part_of(sizes, task, is_backward));
+        auto program = way(*part, task);
+        REQUIRE(program.error().get_message() == "");
+        all.programs.push_back(std::move(program).value());
+        check_order(all.programs.back());
+        add_traffic(all, rank);
+    }
+    return all;
+}
+
+void check_fit(GroupPrograms const& all) {
+    CHECK(all.sent == all.received);
+    for (Program const& program : all.programs) {
+        CHECK(program.agreement == all.programs.front().agreement);
+        CHECK(exchanges_of(program).size() == exchanges_of(all.programs.front()).size());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("gather: a rank gets what its queries see, and attends to it chunk by chunk") {
+    group::Task const task = task_of(0, Layout::head_tail(8, 2), Layout::head_tail(8, 2));
+    TestGraph graph = part_of({}, task, false);
+    graph.fields<SdpaForwardFields>().right_bound = 0;
+    Rewritable const part(graph);
+    CHECK(part.text(rewrite::gather(*part, task, 1)) == R"(program gather(1)
+scratch 0: 512 bytes
+scratch 1: 512 bytes
+1. copy
+   reads terms: K [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
+   writes result: scratch 0 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
+2. copy
+   reads terms: K + 64 [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
+   writes result: scratch 0 + 384 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
+3. copy
+   reads terms: V [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
+   writes result: scratch 1 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
+4. copy
+   reads terms: V + 64 [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
+   writes result: scratch 1 + 384 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
+5. start the exchange of keys and values of all heads
+   reads to rank 1: scratch 0 [1, 2, 2, 16] HALF strides [256, 32, 16, 1]
+   reads to rank 1: scratch 1 [1, 2, 2, 16] HALF strides [256, 32, 16, 1]
+6. finish the exchange of keys and values of all heads
+   writes from rank 1: scratch 0 + 128 [1, 4, 2, 16] HALF strides [256, 32, 16, 1]
+   writes from rank 1: scratch 1 + 128 [1, 4, 2, 16] HALF strides [256, 32, 16, 1]
+7. SDPA_FORWARD right_bound=0
+   reads Q: Q [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
+   reads K: scratch 0 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
+   reads V: scratch 1 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
+   writes O: O [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
+8. SDPA_FORWARD diagonal_alignment=BOTTOM_RIGHT right_bound=0
+   reads Q: Q + 64 [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
+   reads K: scratch 0 [1, 2, 8, 16] HALF strides [256, 16, 32, 1]
+   reads V: scratch 1 [1, 2, 8, 16] HALF strides [256, 16, 32, 1]
+   writes O: O + 64 [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
+)");
+}
+
+TEST_CASE("all_to_all: a rank gets its heads of all tokens, and gives results back") {
+    group::Task const task = task_of(1, Layout::contiguous(5, 2), Layout::contiguous(5, 2));
+    Rewritable const part(part_of({}, task, false));
+    CHECK(part.text(rewrite::all_to_all(*part, task)) == R"(program all_to_all
+scratch 0: 512 bytes
+scratch 1: 256 bytes
+scratch 2: 256 bytes
+scratch 3: 256 bytes
+scratch 4: 256 bytes
+scratch 5: 256 bytes
+scratch 6: 512 bytes
+scratch 7: 256 bytes
+1. copy
+   reads terms: Q [1, 1, 2, 2, 16] HALF strides [0, 128, 32, 16, 1]
+   writes result: scratch 1 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+2. copy
+   reads terms: Q + 128 [1, 1, 2, 2, 16] HALF strides [0, 128, 32, 16, 1]
+   writes result: scratch 0 + 192 [1, 2, 2, 16] HALF strides [160, 16, 32, 1]
+3. copy
+   reads terms: K [1, 1, 1, 2, 16] HALF strides [0, 64, 32, 16, 1]
+   writes result: scratch 3 [1, 1, 2, 16] HALF strides [32, 16, 16, 1]
+4. copy
+   reads terms: K + 64 [1, 1, 1, 2, 16] HALF strides [0, 64, 32, 16, 1]
+   writes result: scratch 2 + 96 [1, 1, 2, 16] HALF strides [80, 16, 16, 1]
+5. copy
+   reads terms: V [1, 1, 1, 2, 16] HALF strides [0, 64, 32, 16, 1]
+   writes result: scratch 5 [1, 1, 2, 16] HALF strides [32, 16, 16, 1]
+6. copy
+   reads terms: V + 64 [1, 1, 1, 2, 16] HALF strides [0, 64, 32, 16, 1]
+   writes result: scratch 4 + 96 [1, 1, 2, 16] HALF strides [80, 16, 16, 1]
+7. start the exchange of inputs by heads
+   reads to rank 0: scratch 1 [1, 2, 2, 16] HALF
+   reads to rank 0: scratch 3 [1, 2, 1, 16] HALF
+   reads to rank 0: scratch 5 [1, 2, 1, 16] HALF
+8. finish the exchange of inputs by heads
+   writes from rank 0: scratch 0 [1, 3, 2, 16] HALF strides [160, 32, 16, 1]
+   writes from rank 0: scratch 2 [1, 3, 1, 16] HALF strides [80, 16, 16, 1]
+   writes from rank 0: scratch 4 [1, 3, 1, 16] HALF strides [80, 16, 16, 1]
+9. SDPA_FORWARD
+   reads Q: scratch 0 [1, 2, 5, 16] HALF strides [160, 16, 32, 1]
+   reads K: scratch 2 [1, 1, 5, 16] HALF strides [80, 16, 16, 1]
+   reads V: scratch 4 [1, 1, 5, 16] HALF strides [80, 16, 16, 1]
+   writes O: scratch 6 [1, 2, 5, 16] HALF strides [160, 16, 32, 1]
+10. start the exchange of results by tokens
+   reads to rank 0: scratch 6 [1, 3, 2, 16] HALF strides [160, 32, 16, 1]
+11. finish the exchange of results by tokens
+   writes from rank 0: scratch 7 [1, 2, 2, 16] HALF
+12. copy
+   reads terms: scratch 7 [1, 1, 2, 2, 16] HALF strides [0, 64, 16, 32, 1]
+   writes result: O [1, 2, 2, 16] HALF strides [128, 32, 16, 1]
+13. copy
+   reads terms: scratch 6 + 192 [1, 1, 2, 2, 16] HALF strides [0, 160, 16, 32, 1]
+   writes result: O + 128 [1, 2, 2, 16] HALF strides [128, 32, 16, 1]
+)");
+}
+
+TEST_CASE("groups: what each rank sends is what the others receive, in every exchange") {
+    sdpa_test::Random random(11);
+    for (int index = 0; index < 300; ++index) {
+        int const ranks = static_cast<int>(random.between(1, 5));
+        std::int64_t const length = random.between(2 * ranks, 40);
+        Problem const sizes{.batches = random.between(1, 2), .heads = 8, .key_heads = 4};
+        Layout const queries = random.flip() ? Layout::head_tail(length, ranks) : Layout::contiguous(length, ranks);
+        Layout const keys = random.flip() ? queries : Layout::contiguous(length + 3, ranks);
+        bool const is_backward = random.flip();
+        INFO("case " << index << ": " << length << " tokens, " << ranks << " ranks, backward " << is_backward);
+        check_fit(programs_of(sizes, queries, keys, is_backward, gather_in(static_cast<int>(random.pick({1, 2, 4})))));
+        if (4 % ranks == 0) check_fit(programs_of(sizes, queries, keys, is_backward, rewrite::all_to_all));
+    }
+}
+
+TEST_CASE("groups: the model counts the bytes that ranks receive") {
+    Problem const sizes{.heads = 8, .key_heads = 4};
+    Layout const layout = Layout::head_tail(37, 4);
+    for (bool const is_backward : {false, true}) {
+        auto const gathered = programs_of(sizes, layout, layout, is_backward, gather_in(2));
+        auto const by_heads = programs_of(sizes, layout, layout, is_backward, rewrite::all_to_all);
+        for (int rank = 0; rank < 4; ++rank) {
+            group::Task const task = task_of(rank, layout, layout);
+            Rewritable const part(part_of(sizes, task, is_backward));
+            auto const gather = rewrite::received_by_gather(*part, task, rank);
+            auto const heads = rewrite::received_by_all_to_all(*part, task, rank);
+            CHECK(gather.keys + gather.gradients == gathered.bytes[static_cast<std::size_t>(rank)]);
+            CHECK(heads.keys + heads.gradients == by_heads.bytes[static_cast<std::size_t>(rank)]);
+        }
+    }
+}
+
+TEST_CASE("groups: all ranks choose the same way, the one that waits less") {
+    auto const name_for = [](Problem sizes, std::int64_t length, int rank) {
+        group::Task const task = task_of(rank, Layout::head_tail(length, 4), Layout::head_tail(length, 4));
+        Rewritable const part(part_of(sizes, task, false));
+        auto const program = rewrite::program_in_group(part.graph(), task);
+        return program.is_good() ? program.value().name : program.error().get_message();
+    };
+    for (int rank = 0; rank < 4; ++rank) {
+        CHECK(name_for({.heads = 64, .key_heads = 8, .columns = 128}, 32768, rank) == "gather(4)");
+        CHECK(name_for({.heads = 16, .key_heads = 16, .columns = 128}, 4096, rank) == "all_to_all");
+        CHECK(name_for({.heads = 6, .key_heads = 3, .columns = 128}, 32768, rank) == "gather(3)");
+    }
+}
