@@ -126,7 +126,7 @@ int main() {
         return 77;
     }
     bench::Gpu const gpu;
-    fe::runtime::set_kept_graphs(0);
+    fe::runtime::set_kept_bytes(0);
     constexpr auto kClasses = fe::ShapePolicy_t::CLASSES;
     Row const small = row_of("b1 h8 s128 d64", 1, 8, 8, 128, 128, 64, false);
     Row const medium = row_of("b4 h16 s1024 d64 causal", 4, 16, 16, 1024, 1024, 64, true);

@@ -370,7 +370,7 @@ bool execute(cudnnContext* handle, Memory const& memory) {
 
 static void keep_graphs([[maybe_unused]] bool are_kept) {
 #if __has_include(<cudnn_frontend/process.h>)
-    fe::runtime::set_kept_graphs(are_kept ? 64 : 0);
+    fe::runtime::set_kept_bytes(are_kept ? std::size_t{256} << 20 : 0);
 #endif
 }
 

@@ -35,7 +35,7 @@ struct Plan_candidate {
 
 struct SDPA_GRAPH_API Plan_candidates {
     std::vector<Plan_candidate> candidates;  // best first, then the backends that refused
-    std::vector<std::string> remarks;        // on programs: their expected times, the reason why one is missing
+    std::vector<std::string> remarks;        // expected times of programs, why one is missing, why it was built anew
 
     std::string to_text() const;  // that of Graph::print_candidates()
 };

@@ -8,14 +8,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace cudnn_frontend {
 namespace runtime {
 
-// How many of the graphs that were built last are kept, with their plans, for graphs that are built again; 0 for none.
-// Those beyond the number go at once. SDPA_GRAPH_KEPT_GRAPHS; else 64.
-SDPA_GRAPH_API std::size_t kept_graphs();
-SDPA_GRAPH_API void set_kept_graphs(std::size_t most);
+// How many bytes the process keeps of graphs and plans that were built, for graphs that are built again and for calls
+// of the functions over tensors; 0: nothing. The bytes are estimated. What was used last the longest ago goes first,
+// unless the program still holds it. SDPA_GRAPH_KEPT_BYTES; else 268,435,456.
+SDPA_GRAPH_API std::size_t kept_bytes();
+SDPA_GRAPH_API void set_kept_bytes(std::size_t most);
+
+// The objects that the process keeps, of one kind, and how they were used since it began.
+struct Kept_statistics {
+    char const* kind = "";  // such as "validated graphs"
+    std::int64_t objects = 0, bytes = 0;
+    std::int64_t hits = 0;       // how often one was found
+    std::int64_t misses = 0;     // how often one was needed that was not there
+    std::int64_t builds = 0;     // how many were made; threads that miss the same one at once wait for one of them
+    std::int64_t evictions = 0;  // how many went for lack of room
+};
+// The statistics of each kind that the process has used.
+SDPA_GRAPH_API std::vector<Kept_statistics> kept_statistics();
 
 // Whether graphs that are built from now on go to cuDNN in spite of the table of limits, to find out whether a release
 // still has a fault; never for results that count. SDPA_GRAPH_IGNORE_LIMITS; else off.

@@ -31,7 +31,7 @@ SDPA_GRAPH_API error_t set_stream(cudnnHandle_t handle, CUstream_st* stream);
 SDPA_GRAPH_API error_t get_stream(cudnnHandle_t handle, CUstream_st** stream);
 
 // A process keeps the graphs that it built last, and their plans: building such a graph again takes some microseconds.
-// This releases all those that no graph holds; set_kept_graphs() of process.h says how many are kept.
+// This releases all those that no graph holds; set_kept_bytes() of process.h says how many bytes are kept.
 SDPA_GRAPH_API void forget_graphs();
 
 }  // namespace runtime

@@ -2,16 +2,14 @@
 #pragma once
 
 #include "calls/lease.h"
-#include "core/last_used.h"
+#include "core/process/kept_objects.h"
 #include "core/process/plan_store.h"
 #include "core/result.h"
 #include "core/short_list.h"
 
 #include <cudnn_frontend/graph.h>
-#include <cudnn_frontend/process.h>
 #include <sdpa_graph/place.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,18 +52,20 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
     // The plan of the class: a known one, or a new one.
     static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
                                                                     cudnn_frontend::Target const& target) {
-        if (auto known = find_and_count(shapes)) return known;
-        std::lock_guard const alone(building(shapes));
-        if (auto known = find_and_count(shapes)) return known;  // another thread has built it
-        std::shared_ptr<Plan> plan(new Plan(shapes));
-        SDPA_GRAPH_TRY(plan->make(target));
-        known_plans().keep(hash_of(shapes), plan, cudnn_frontend::runtime::kept_graphs());
-        return std::shared_ptr<Plan const>(std::move(plan));
+        auto const make = [&]() -> cudnn_frontend::Result<std::shared_ptr<Plan const>> {
+            std::shared_ptr<Plan> plan(new Plan(shapes));
+            SDPA_GRAPH_TRY(plan->make(target));
+            return std::shared_ptr<Plan const>(std::move(plan));
+        };
+        auto found = Known::of_process().find_or_make(hash_of(shapes), shapes, make);
+        if (found.is_bad()) return found.error();
+        if (found.value().is_known) count_plan(PlanSource::Known);
+        return std::move(found.value().object);
     }
 
     // The plan of the class if it is there.
     static std::shared_ptr<Plan const> find_known(Shapes const& shapes) {
-        return known_plans().find(hash_of(shapes), [&](Plan const& plan) { return plan.shapes_ == shapes; });
+        return Known::of_process().find(hash_of(shapes), [&](Shapes const& known) { return known == shapes; });
     }
 
     // The first run loads kernels, which may fail while a CUDA graph is recorded.
@@ -80,11 +80,21 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
     }
 
    private:
-    static std::shared_ptr<Plan const> find_and_count(Shapes const& shapes) {
-        auto known = find_known(shapes);
-        if (known != nullptr) count_plan(PlanSource::Known);
-        return known;
-    }
+    struct Kind {
+        using Key = Shapes;
+        using Object = Plan const;
+        static constexpr char const* kName = "plans of functions";
+        static Key const& key_of(Object const& plan) { return plan.shapes_; }
+        static bool is_same(Key const& a, Key const& b) { return a == b; }
+        // The description of the graph, its candidates and their plans. What they share with other graphs is counted
+        // where it is kept.
+        static std::size_t bytes_of(Object const& plan) {
+            constexpr std::size_t kOfDescription = 8 << 10, kOfCandidate = 1 << 10;
+            auto const candidates = static_cast<std::size_t>(plan.graph_.get_execution_plan_count());
+            return sizeof(Plan) + kOfDescription + candidates * kOfCandidate;
+        }
+    };
+    using Known = cudnn_frontend::core::process::KeptObjects<Kind>;
 
     // The graph of a class is a class already. What it compiles may be in the plan store.
     cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
@@ -110,18 +120,6 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         static auto* const recorded = new std::set<std::shared_ptr<Plan const>>();
         std::lock_guard const lock(adding);
         recorded->insert(this->shared_from_this());
-    }
-
-    // Held while a plan is built, so that no other thread builds it too. Plans of other shapes rarely share it.
-    static std::mutex& building(Shapes const& shapes) {
-        static std::array<std::mutex, 64> all;
-        return all[hash_of(shapes) % all.size()];
-    }
-
-    // Never destroyed: static objects of a program may call when this library's are gone.
-    static cudnn_frontend::core::LastUsed<Plan const>& known_plans() {
-        static auto* const plans = new cudnn_frontend::core::LastUsed<Plan const>();
-        return *plans;
     }
 
     Shapes shapes_;

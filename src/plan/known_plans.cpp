@@ -1,6 +1,6 @@
 #include "plan/known_plans.h"
 
-#include "core/process/process_settings.h"
+#include "nodes/validation/spec_difference.h"
 #include "plan/shape_class.h"
 
 #include <functional>
@@ -9,6 +9,9 @@
 
 namespace cudnn_frontend::plan {
 namespace {
+
+using KnownPlanners = core::process::KeptObjects<PlannerKind>;
+using Modes = std::vector<HeurMode_t>;
 
 // Nothing where a backend wants every graph proposed to it anew, and with a group, whose members are no two alike.
 std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings const& settings,
@@ -24,57 +27,89 @@ std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings
     return all;
 }
 
+std::size_t hash_of(nodes::ValidatedGraph const* graph) { return std::hash<nodes::ValidatedGraph const*>()(graph); }
+
+Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends, Modes const& modes) {
+    auto proposed = Planner::propose(input, backends);
+    if (proposed.is_bad() || modes.empty()) return proposed;
+    return proposed.value()->with_candidates(modes);
+}
+
+std::string difference_of(PlanCircumstances const& wanted, PlanCircumstances const& known) {
+    if (!(known.wishes == wanted.wishes)) return "the rewrites that are wanted";
+    if (known.slices_for_workspace != wanted.slices_for_workspace) return "slices for less workspace";
+    if (known.wants_class != wanted.wants_class) return "the shape policy";
+    return "the target, its device, or the settings of its backends";
+}
+
+using FoundPlanner = core::process::FoundObject<Planner>;
+
+Result<FoundPlanner> find_or_propose(GraphPointer const& graph, Target const& target, Settings const& settings,
+                                     Backends const& backends, Modes const& modes) {
+    PlanningInput const input{*graph, target, settings};
+    auto circumstances = circumstances_of(target, settings, backends);
+    if (!circumstances) {
+        auto proposed = propose(input, backends, modes);
+        if (proposed.is_bad()) return proposed.error();
+        return FoundPlanner{std::move(proposed).value(), false};
+    }
+    std::size_t const hash = hash_of(graph.get());
+    auto const fits = [&](PlannerKey const& known) {
+        return known.graph == graph && known.modes == modes && known.circumstances == *circumstances;
+    };
+    if (auto const known = KnownPlanners::of_process().find(hash, fits)) return FoundPlanner{known->planner, true};
+    PlannerKey const key{graph, std::move(*circumstances), modes};
+    auto const make = [&]() -> Result<std::shared_ptr<KeptPlanner const>> {
+        auto proposed = propose(input, backends, modes);
+        if (proposed.is_bad()) return proposed.error();
+        return std::make_shared<KeptPlanner const>(KeptPlanner{key, std::move(proposed).value()});
+    };
+    auto const found = KnownPlanners::of_process().find_or_make(hash, key, make);
+    if (found.is_bad()) return found.error();
+    return FoundPlanner{found.value().object->planner, found.value().is_known};
+}
+
 }  // namespace
 
-KnownPlans& KnownPlans::of_process() {
-    static KnownPlans& plans = *new KnownPlans();
-    return plans;
+Result<core::process::FoundObject<Planner>> propose_known(GraphPointer const& graph, Target const& target,
+                                                          Settings const& settings, Backends const& backends) {
+    return find_or_propose(graph, target, settings, backends, {});
 }
 
-Result<KnownPlans::FoundKnown> KnownPlans::find_or_propose(GraphPointer const& graph, Target const& target,
-                                                           Settings const& settings, Backends const& backends) {
-    std::size_t const most = core::process::kept_graphs.get();
-    auto circumstances = most == 0 ? std::nullopt : circumstances_of(target, settings, backends);
-    std::size_t const key = std::hash<nodes::ValidatedGraph const*>()(graph.get());
-    auto known = !circumstances ? nullptr : known_.find(key, [&](KnownProposals const& kept) {
-        return kept.graph == graph && kept.circumstances == *circumstances;
+Result<std::shared_ptr<Planner>> plan_part(GraphPointer const& graph, Target const& target, Settings const& settings,
+                                           Backends const& backends, Modes const& modes) {
+    auto found = find_or_propose(graph, target, settings, backends, modes);
+    if (found.is_bad()) return found.error();
+    return std::move(found.value().object);
+}
+
+void forget_plans(nodes::ValidatedGraph const& graph) {
+    KnownPlanners::of_process().forget(hash_of(&graph),
+                                       [&](KeptPlanner const& kept) { return kept.key.graph.get() == &graph; });
+}
+
+// Users know nothing of the attentions of programs, which have modes.
+std::string difference_from_nearest(GraphPointer const& graph, Target const& target, Settings const& settings,
+                                    Backends const& backends) {
+    auto const wanted = circumstances_of(target, settings, backends);
+    if (!wanted) return "a backend plans it anew each time";
+    std::string circumstance;
+    GraphPointer nearest;
+    std::size_t least = 0;
+    KnownPlanners::of_process().for_each([&](KeptPlanner const& kept) {
+        auto const& [known, circumstances, modes] = kept.key;
+        if (!modes.empty()) return;
+        if (known == graph) {
+            if (!(circumstances == *wanted)) circumstance = difference_of(*wanted, circumstances);
+            return;
+        }
+        std::size_t const differing = nodes::differing_parts(graph->spec(), known->spec());
+        if (nearest != nullptr && differing >= least) return;
+        least = differing;
+        nearest = known;
     });
-    if (known) return FoundKnown{std::move(known), true};
-    auto proposed = Planner::propose({*graph, target, settings}, backends);
-    if (proposed.is_bad()) return proposed.error();
-    bool const is_kept = circumstances.has_value();
-    auto made = std::make_shared<KnownProposals const>(
-        KnownProposals{graph, is_kept ? std::move(*circumstances) : PlanCircumstances{}, std::move(proposed).value()});
-    if (is_kept) known_.keep(key, made, most);
-    return FoundKnown{std::move(made), false};
+    if (!circumstance.empty() || nearest == nullptr) return circumstance;
+    return nodes::difference_text(graph->spec(), nearest->spec());
 }
-
-Result<FoundObject<Planner>> KnownPlans::propose(GraphPointer const& graph, Target const& target,
-                                                 Settings const& settings, Backends const& backends) {
-    auto const found = find_or_propose(graph, target, settings, backends);
-    if (found.is_bad()) return found.error();
-    return FoundObject<Planner>{found.value().object->planner, found.value().is_known};
-}
-
-Result<std::shared_ptr<Planner>> KnownPlans::plan_part(GraphPointer const& graph, Target const& target,
-                                                       Settings const& settings, Backends const& backends,
-                                                       std::vector<HeurMode_t> const& modes) {
-    std::lock_guard const alone(planning_part_);
-    auto const found = find_or_propose(graph, target, settings, backends);
-    if (found.is_bad()) return found.error();
-    KnownProposals const& known = *found.value().object;
-    for (auto const& [asked, planner] : *known.candidates) {
-        if (asked == modes) return planner;
-    }
-    auto planner = known.planner->with_candidates(modes);
-    if (planner.is_good()) known.candidates->emplace_back(modes, planner.value());
-    return planner;
-}
-
-void KnownPlans::forget(nodes::ValidatedGraph const& graph) {
-    known_.forget([&](KnownProposals const& kept) { return kept.graph.get() == &graph; });
-}
-
-void KnownPlans::keep_at_most(std::size_t most) { known_.keep_at_most(most); }
 
 }  // namespace cudnn_frontend::plan

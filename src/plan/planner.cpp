@@ -177,6 +177,15 @@ std::shared_ptr<Planner> Planner::copy() const {
     return std::make_shared<Planner>(answers_, candidates_, without_engines_, chosen_.load());
 }
 
+std::size_t Planner::bytes() const {
+    constexpr std::size_t kOfCandidate = 1024;  // with its plan
+    std::size_t bytes = sizeof(Planner) + sizeof(Answers) + candidates_.size() * kOfCandidate;
+    for (Proposed const& proposed : answers_->proposals) bytes += sizeof(Proposed) + proposed.proposal->bytes();
+    for (Refusal const& refusal : answers_->refusals) bytes += sizeof(Refusal) + refusal.error.err_msg.size();
+    for (std::string const& remark : answers_->remarks) bytes += sizeof(std::string) + remark.size();
+    return bytes;
+}
+
 std::shared_ptr<Planner> Planner::by_workspace() const {
     Candidates candidates = candidates_;
     std::ranges::stable_sort(candidates, {}, [](auto const& candidate) { return candidate->info().workspace_bytes; });

@@ -54,6 +54,11 @@ class Planner {
     // Shares the plans, but has its own choice of one.
     std::shared_ptr<Planner> copy() const;
 
+    // An estimate of the memory that goes with it, except what others hold in the process's cache too.
+    std::size_t bytes() const;
+    // Whether another planner was made of it, or it of another one.
+    bool is_shared() const { return answers_.use_count() > 1; }
+
     // The layout against which packs of the graph are checked.
     PackLayout const& layout() const { return answers_->proposals.front().proposal->layout(); }
 

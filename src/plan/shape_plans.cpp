@@ -1,5 +1,7 @@
 #include "plan/shape_plans.h"
 
+#include "plan/known_plans.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::plan {
@@ -53,13 +55,9 @@ error_t under(ShapeOverride const& shapes, error_t error) {
     return error;
 }
 
-Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, std::int64_t workspace_bytes,
-                                      Backends const& backends) {
-    auto proposed = Planner::propose(input, backends);
-    if (proposed.is_bad()) return proposed;
-    auto planner = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+Result<std::shared_ptr<Planner>> plan(Planner const& proposed, Filters const& filters, std::int64_t workspace_bytes) {
+    auto planner = proposed.with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
     if (planner.is_bad()) return planner;
-    Filters const& filters = input.settings.filters;
     Filters fitting = filters;
     fitting.largest_workspace = std::min(workspace_bytes, filters.largest_workspace.value_or(workspace_bytes));
     if (planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, fitting).is_good()) return planner;
@@ -69,8 +67,7 @@ Result<std::shared_ptr<Planner>> plan(PlanningInput const& input, std::int64_t w
 
 }  // namespace
 
-ShapePlans::ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings,
-                       Backends const& backends)
+ShapePlans::ShapePlans(nodes::CheckedGraphPointer graph, Target target, Settings settings, Backends const& backends)
     : graph_(std::move(graph)), target_(std::move(target)), settings_(std::move(settings)), backends_(backends) {}
 
 Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes) {
@@ -98,9 +95,11 @@ Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& sh
                                                          std::int64_t workspace_bytes) const {
     nodes::GraphSpec spec = description();
     SDPA_GRAPH_TRY(apply(shapes, spec));
-    auto const validation = nodes::validate(std::move(spec));
-    if (!validation.graph) return under(shapes, validation.report.to_error());
-    auto planner = plan({*validation.graph, target_, settings_}, workspace_bytes, backends_);
+    auto const checked = nodes::check(spec);
+    if (checked.is_bad()) return under(shapes, checked.error());
+    auto const proposed = propose_known(nodes::graph_of(checked.value().object), target_, settings_, backends_);
+    if (proposed.is_bad()) return under(shapes, proposed.error());
+    auto planner = plan(*proposed.value().object, settings_.filters, workspace_bytes);
     if (planner.is_bad()) return under(shapes, planner.error());
     return std::shared_ptr<Planner const>(std::move(planner).value());
 }

@@ -1,6 +1,7 @@
 // The plans of one graph for other shapes than its own, each made at a shape's first run.
 #pragma once
 
+#include "nodes/validation/checked_graphs.h"
 #include "plan/planner.h"
 
 #include <map>
@@ -15,16 +16,10 @@ struct ShapeOverride {
     std::vector<core::Dims> const& strides;
 };
 
-// A graph as it was described, and the result of its validation.
-struct CheckedGraph {
-    nodes::GraphSpec described;
-    nodes::ValidatedGraph graph;
-};
-
 class ShapePlans {
    public:
     // Inferred values of the graph are inferred again from other shapes.
-    ShapePlans(std::shared_ptr<CheckedGraph const> graph, Target target, Settings settings, Backends const& backends);
+    ShapePlans(nodes::CheckedGraphPointer graph, Target target, Settings settings, Backends const& backends);
 
     // The plan keeps to the caller's workspace, where there is one. May be called from many threads at once.
     Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes);
@@ -34,7 +29,7 @@ class ShapePlans {
     // The description with the graph's uids.
     nodes::GraphSpec description() const;
 
-    std::shared_ptr<CheckedGraph const> graph_;
+    nodes::CheckedGraphPointer graph_;
     Target target_;
     Settings settings_;
     Backends const& backends_;

@@ -105,19 +105,18 @@ View ProgramBuilder::scratch(DataType_t type, core::Dims dim) {
 
 error_t ProgramBuilder::attend(AttentionDraft draft, Lane lane) {
     draft.spec_.nodes.push_back(std::move(draft.node_));
-    auto const known = std::ranges::find(known_, draft.spec_, &DescribedPart::described);
-    if (known != known_.end()) {
-        program_.steps.push_back(Attend{known->graph, std::move(draft.bindings_), lane});
-        return {};
+    auto const is_described = [&](nodes::CheckedGraphPointer const& known) { return known->described == draft.spec_; };
+    auto known = std::ranges::find_if(known_, is_described);
+    if (known == known_.end()) {
+        auto checked = nodes::check(draft.spec_);
+        if (checked.is_bad()) {
+            error_t error = checked.error();
+            error.err_msg = "a part of " + program_.name + " is not valid: " + error.err_msg;
+            return error;
+        }
+        known = known_.insert(known_.end(), std::move(checked.value().object));
     }
-    auto graph = validated_part(draft.spec_);
-    if (graph.is_bad()) {
-        error_t error = graph.error();
-        error.err_msg = "a part of " + program_.name + " is not valid: " + error.err_msg;
-        return error;
-    }
-    known_.push_back({std::move(draft.spec_), graph.value()});
-    program_.steps.push_back(Attend{std::move(graph).value(), std::move(draft.bindings_), lane});
+    program_.steps.push_back(Attend{nodes::graph_of(*known), std::move(draft.bindings_), lane});
     return {};
 }
 

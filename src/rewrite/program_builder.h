@@ -1,6 +1,7 @@
-// Writes programs, step by step. The process keeps the attentions that it validated last.
+// Writes programs, step by step. Their attentions are validated once: programs of one class of shapes have equal ones.
 #pragma once
 
+#include "nodes/validation/checked_graphs.h"
 #include "rewrite/attention_node.h"
 
 namespace cudnn_frontend::rewrite {
@@ -40,12 +41,6 @@ class AttentionDraft {
     std::vector<Attend::TensorBinding> bindings_;
 };
 
-// Validates an attention of a program, or finds the earlier result: programs of one class of shapes have equal ones. As
-// many are kept as the process's settings allow.
-Result<std::shared_ptr<nodes::ValidatedGraph const>> validated_part(nodes::GraphSpec const& described);
-
-void keep_parts_at_most(std::size_t most);
-
 class ProgramBuilder {
    public:
     explicit ProgramBuilder(std::string name) { program_.name = std::move(name); }
@@ -70,14 +65,8 @@ class ProgramBuilder {
    private:
     static View repeat_once(View const& view);
 
-    // An attention's graph as it was described, and what validation made of it.
-    struct DescribedPart {
-        nodes::GraphSpec described;
-        std::shared_ptr<nodes::ValidatedGraph const> graph;
-    };
-
     Program program_;
-    std::vector<DescribedPart> known_;
+    std::vector<nodes::CheckedGraphPointer> known_;
 };
 
 }  // namespace cudnn_frontend::rewrite

@@ -8,13 +8,14 @@
 
 #include <cudnn_frontend/process.h>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
 
 using namespace sdpa_test;
 using namespace cudnn_frontend;
-using cudnn::GraphCache;
 using cudnn::GraphKey;
 
 namespace {
@@ -64,16 +65,24 @@ GraphKey key_of(Asked const& asked) {
 }
 
 std::shared_ptr<cudnn::SharedGraph> lowered(Asked const& asked) {
-    auto graph = GraphCache::of_process().find_or_lower(key_of(asked));
+    auto graph = cudnn::find_or_lower(key_of(asked));
     REQUIRE(graph.error().get_message() == "");
     return graph.value();
 }
 
-// For one test: how many graphs are kept.
+// For one test: how many bytes are kept.
 struct Kept {
-    explicit Kept(std::size_t count) { runtime::set_kept_graphs(count); }
-    ~Kept() { runtime::set_kept_graphs(64); }
+    explicit Kept(std::size_t bytes) { runtime::set_kept_bytes(bytes); }
+    ~Kept() { runtime::set_kept_bytes(std::size_t{256} << 20); }
 };
+
+// The lowered graphs that the process keeps.
+runtime::Kept_statistics kept_now() {
+    for (auto const& kind : runtime::kept_statistics()) {
+        if (std::string(kind.kind) == "lowered graphs") return kind;
+    }
+    return {};
+}
 
 double milliseconds_of_build(graph::Graph& graph) {
     auto const start = std::chrono::steady_clock::now();
@@ -101,23 +110,48 @@ TEST_CASE("whatever decides how a graph is planned makes it another one", "[offl
     CHECK(lowered({}) == graph);
 }
 
-TEST_CASE("as many graphs are kept as was said, those that were used last", "[offline]") {
+TEST_CASE("graphs that nothing holds go when there is no room, those that were used last stay", "[offline]") {
     if (!has_cudnn()) return;
-    Kept const two(2);
-    auto const a = lowered({}), b = lowered({.described = {.rows = 96}});
+    runtime::forget_graphs();
+    Asked const b{.described = {.rows = 96}}, c{.described = {.rows = 160}};
+    std::weak_ptr<cudnn::SharedGraph> const of_b = lowered(b);
+    auto const a = lowered({});
+    std::int64_t const bytes_of_two = kept_now().bytes;
+    Kept const two(static_cast<std::size_t>(bytes_of_two * 5 / 4));
+    std::weak_ptr<cudnn::SharedGraph> const of_c = lowered(c);
+    CHECK(of_b.expired());
     CHECK(lowered({}) == a);
-    auto const c = lowered({.described = {.rows = 160}});  // b falls out
-    CHECK(lowered({}) == a);
-    CHECK(lowered({.described = {.rows = 160}}) == c);
-    CHECK(lowered({.described = {.rows = 96}}) != b);
+    CHECK(lowered(c) == of_c.lock());
     Kept const none(0);
     CHECK(lowered({}) != lowered({}));
+}
+
+TEST_CASE("the bytes of a lowered graph are about those that cuDNN allocates for it", "[offline]") {
+    if (!has_cudnn()) return;
+    auto const heap = [] {
+        auto const all = mallinfo2();
+        return static_cast<double>(all.uordblks + all.hblkhd);
+    };
+    auto const build = [](std::int64_t rows) {
+        graph::Graph graph;
+        describe(graph, {.rows = rows});
+        milliseconds_of_build(graph);
+    };
+    build(32);
+    double const before = heap();
+    std::int64_t const bytes_before = kept_now().bytes;
+    constexpr int kGraphs = 5;
+    for (int i = 1; i <= kGraphs; ++i) build(1000 + 16 * i);
+    double const grown = heap() - before, counted = static_cast<double>(kept_now().bytes - bytes_before);
+    CAPTURE(grown / kGraphs, counted / kGraphs);
+    CHECK(counted > grown / 2);
+    CHECK(counted < grown * 2);
 }
 
 TEST_CASE("graphs that are forgotten are lowered anew, and what holds them still has them", "[offline]") {
     if (!has_cudnn()) return;
     auto const graph = lowered({});
-    GraphCache::of_process().forget(*graph);
+    graph->forget();
     auto const again = lowered({});
     CHECK(again != graph);
     runtime::forget_graphs();

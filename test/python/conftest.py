@@ -1,5 +1,10 @@
 """What all tests of the Python packages share."""
 
+import os
+
+# So that tests of memory fill it with few graphs. The library reads it when it builds the first one.
+os.environ.setdefault("SDPA_GRAPH_KEPT_BYTES", str(16 << 20))
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "torch: needs torch, and is skipped where that cannot be imported")

@@ -15,8 +15,9 @@ struct Tensor_access {
     // Replaces the spec by the tensor as the user described it, without the values that an earlier validation inferred.
     // The id of the ragged offset and the owner are not known here. Throws if memory ran out in a setter.
     static void describe(graph::Tensor_attributes const& tensor, nodes::TensorSpec& spec);
-    // The dims of that description.
+    // The dims and the name of that description.
     static core::Dims const& described_dim(graph::Tensor_attributes const& tensor);
+    static std::string const& described_name(graph::Tensor_attributes const& tensor);
     // Fills values that are empty or were inferred before.
     static void fill_inferred(graph::Tensor_attributes& tensor, nodes::TensorSpec const& spec);
     // A tensor with every explicit value of the spec.

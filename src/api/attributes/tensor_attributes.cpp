@@ -183,6 +183,8 @@ core::Dims const& Tensor_access::described_dim(graph::Tensor_attributes const& t
     return tensor.inferred_dim_ ? no_dims() : tensor.dim_;
 }
 
+std::string const& Tensor_access::described_name(graph::Tensor_attributes const& tensor) { return tensor.name_; }
+
 void Tensor_access::describe(graph::Tensor_attributes const& tensor, nodes::TensorSpec& spec) {
     if (tensor.is_incomplete_) throw std::bad_alloc();
     auto const if_so = [](bool is_so, auto const& value) { return is_so ? std::optional(value) : std::nullopt; };

@@ -44,16 +44,12 @@ void Description::describe(std::size_t id, nodes::TensorSpec& spec) const {
     spec.is_foreign = owner != 0 && owner != graph_.id;
 }
 
-// The dims of the tensors already distinguish most graphs of a program.
-std::size_t Description::quick_key() const {
-    std::uint64_t key = graph_.nodes.size();
+std::size_t Description::hash() const {
+    nodes::DescriptionHash hash(graph_);
     for (graph::Tensor_attributes const* const tensor : tensors_) {
-        for (std::int64_t const size : Tensor_access::described_dim(*tensor)) {
-            key = (key ^ static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15u;
-            key ^= key >> 32;
-        }
+        hash.add(Tensor_access::described_name(*tensor), Tensor_access::described_dim(*tensor));
     }
-    return static_cast<std::size_t>(key);
+    return hash.get();
 }
 
 bool Description::is_node(nodes::Draft const& draft, nodes::Node const& node) const {

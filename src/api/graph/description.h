@@ -18,8 +18,8 @@ class Description {
     // ports and the offsets of ragged ones.
     std::vector<graph::Tensor_attributes*> const& tensors() const { return tensors_; }
 
-    // Equal descriptions have equal keys. Not the canonical key: this one is for finding a graph again, and quick.
-    std::size_t quick_key() const;
+    // For finding a graph again, and quick: not the canonical key.
+    std::size_t hash() const;
     // Exact, names included.
     bool is(nodes::GraphSpec const& spec) const;
     nodes::GraphSpec copy() const;

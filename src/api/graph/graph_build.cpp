@@ -3,15 +3,16 @@
 #include "api/backends.h"
 #include "api/capsule/capsule.h"
 #include "api/explain/search.h"
+#include "api/graph/description.h"
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
-#include "api/graph/known_graphs.h"
 #include "api/graph/wanted_graphs.h"
 #include "core/guard.h"
 #include "core/process/logging.h"
 #include "core/process/process_settings.h"
 #include "nodes/validation/validate.h"
-#include "plan/planner.h"
+#include "plan/known_plans.h"
+#include "plan/shape_plans.h"
 
 #include <cudnn_frontend/logging.h>
 
@@ -24,13 +25,10 @@ namespace {
 
 using api::Description;
 using api::guarded_in;
-using api::KnownGraphs;
 using api::missing_stage;
 using core::guarded;
 using core::guarded_or;
-using plan::CheckedGraph;
-using plan::FoundObject;
-using plan::KnownPlans;
+using nodes::CheckedGraphs;
 using plan::Plan;
 using plan::Planner;
 
@@ -69,14 +67,18 @@ class StageLog {
 };
 
 // A graph that did not change since it was last checked is not even looked up.
-Result<FoundObject<CheckedGraph const>> check(Graph::Impl const& graph, Description const& described) {
+Result<CheckedGraphs::Found> check(Graph::Impl const& graph, Description const& described) {
     bool const is_unchanged = graph.checked && described.is(graph.checked->described);
-    if (is_unchanged) return FoundObject<CheckedGraph const>{graph.checked, true};
-    return KnownGraphs::of_process().check(described);
+    if (is_unchanged) return CheckedGraphs::Found{graph.checked, true};
+    auto const fits = [&](nodes::GraphSpec const& known) { return described.is(known); };
+    if (auto known = CheckedGraphs::of_process().find(described.hash(), fits)) {
+        return CheckedGraphs::Found{std::move(known), true};
+    }
+    return nodes::check(described.copy());
 }
 
 // On success also fills inferred values into the user's tensors.
-Result<FoundObject<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
+Result<CheckedGraphs::Found> check_and_fill(Graph::Impl& graph) {
     std::lock_guard const lock(*graph.tensors_mutex);
     Description const described(graph);
     auto checked = check(graph, described);
@@ -89,8 +91,13 @@ Result<FoundObject<CheckedGraph const>> check_and_fill(Graph::Impl& graph) {
     return checked;
 }
 
-// A remark for the log.
+// Remarks for the log.
 std::string remark_on(bool is_known) { return is_known ? ", known" : ""; }
+std::string remark_on(Graph::Impl const& built) {
+    std::string const difference = built.difference_from_known();
+    return difference.empty() ? remark_on(built.is_known)
+                              : ", new, since the nearest known graph differs: " + difference;
+}
 
 error_t no_operation_graph(char const* call) {
     return missing_stage(error_code_t::HEURISTIC_QUERY_FAILED, call, "build_operation_graph");
@@ -156,7 +163,7 @@ error_t run_build_stage(char const* stage, Graph const& graph, Graph::Impl const
 // If no plan can be built, the data kept about the graph may be the cause, so it is dropped.
 error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
     error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
-    if (failure.is_bad()) KnownPlans::of_process().forget(impl.planned->graph);
+    if (failure.is_bad()) plan::forget_plans(impl.planned->graph);
     return failure;
 }
 
@@ -167,7 +174,7 @@ error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planne
 
 }  // namespace
 
-void Graph::Impl::take(std::shared_ptr<Planner> made, std::shared_ptr<CheckedGraph const> graph, Target const& target) {
+void Graph::Impl::take(std::shared_ptr<Planner> made, nodes::CheckedGraphPointer graph, Target const& target) {
     shape_plans = settings.override_shapes
                       ? std::make_shared<plan::ShapePlans>(graph, target, settings, api::backends())
                       : nullptr;
@@ -175,6 +182,11 @@ void Graph::Impl::take(std::shared_ptr<Planner> made, std::shared_ptr<CheckedGra
     planned = std::move(graph);
     planned_for = target.kind();
     verifies_first_run = first_run_verification.value_or(core::process::verifies_first_runs.get());
+}
+
+std::string Graph::Impl::difference_from_known() const {
+    if (is_known || !planned || !asked_for) return {};
+    return plan::difference_from_nearest(nodes::graph_of(planned), *asked_for, settings, api::backends());
 }
 
 Report Graph::check() const {
@@ -203,7 +215,6 @@ error_t Graph::validate() noexcept {
 }
 
 error_t Graph::build_operation_graph(Target const& target) {
-    bool is_known = false;
     auto const lower = [&]() -> error_t {
         impl().planner.reset();
         impl().asked_for = target;
@@ -212,15 +223,14 @@ error_t Graph::build_operation_graph(Target const& target) {
         auto const& graph = checked.value().object;
         if (graph->graph.spec().nodes.empty()) return nothing_to_build();
         if (isLoggingEnabled()) log_advice(graph->graph);
-        auto const proposed =
-            KnownPlans::of_process().propose(api::graph_of(graph), target, impl().settings, api::backends());
+        auto const proposed = plan::propose_known(nodes::graph_of(graph), target, impl().settings, api::backends());
         if (proposed.is_bad()) return proposed.error();
-        is_known = proposed.value().is_known;
+        impl().is_known = proposed.value().is_known;
         impl().take(proposed.value().object, graph, target);
         return {};
     };
     return run_build_stage("build_operation_graph", *this, impl_, lower,
-                           [&] { return impl_->planned->graph.remarks() + remark_on(is_known); });
+                           [&] { return impl_->planned->graph.remarks() + remark_on(*impl_); });
 }
 
 error_t Graph::build_operation_graph(cudnnHandle_t handle) { return build_operation_graph(Target::cuda(handle)); }

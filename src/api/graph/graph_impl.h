@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/attributes/attributes_access.h"
-#include "nodes/validation/validate.h"
+#include "nodes/validation/checked_graphs.h"
 #include "plan/seam/settings.h"
 
 #include <cudnn_frontend/graph.h>
@@ -19,7 +19,6 @@ namespace cudnn_frontend {
 namespace plan {
 class Planner;
 class ShapePlans;
-struct CheckedGraph;
 }
 
 namespace graph {
@@ -31,10 +30,11 @@ struct Graph::Impl : nodes::GraphHead {
     std::vector<Tensor_ptr> tensors;  // registered: made by tensor() or returned by a node
     std::vector<nodes::Draft> nodes;
     plan::Settings settings;
-    std::shared_ptr<plan::CheckedGraph const> checked;  // the result of the last validation of the description
-    std::shared_ptr<plan::Planner> planner;             // the result of the build stages
+    nodes::CheckedGraphPointer checked;      // the result of the last validation of the description
+    std::shared_ptr<plan::Planner> planner;  // the result of the build stages
+    bool is_known = false;                   // its proposals were there from an earlier build
     // The graph from which planner was made, and its plans for other shapes, where they may be overridden.
-    std::shared_ptr<plan::CheckedGraph const> planned;
+    nodes::CheckedGraphPointer planned;
     Target::Kind planned_for = Target::Kind::CUDA;
     std::optional<Target> asked_for;  // the target of the last build, also of one that failed
     std::shared_ptr<plan::ShapePlans> shape_plans;
@@ -55,8 +55,11 @@ struct Graph::Impl : nodes::GraphHead {
     void own(Tensor_ptr const& tensor);
 
     // Keeps the planner that a build stage made of a graph for a target.
-    void take(std::shared_ptr<plan::Planner> made, std::shared_ptr<plan::CheckedGraph const> graph,
-              Target const& target);
+    void take(std::shared_ptr<plan::Planner> made, nodes::CheckedGraphPointer graph, Target const& target);
+
+    // In what the graph that was planned differs from the one nearest to it that the process keeps; empty where it was
+    // known, or no other one is kept.
+    std::string difference_from_known() const;
 
     // While a score modifier runs, the call that runs it works on these parts: a call that would replace or move them
     // is refused, and the modifier has a fault.

@@ -83,7 +83,11 @@ static error_t ask_candidates(Graph::Impl const* impl, char const* call, Read co
         if (planner == nullptr) {
             return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "create_execution_plans");
         }
-        read(planner->candidates(impl->settings.filters));
+        Plan_candidates found = planner->candidates(impl->settings.filters);
+        std::string const difference = impl->difference_from_known();
+        if (!difference.empty())
+            found.remarks.push_back("built anew, since the nearest known graph differs: " + difference);
+        read(std::move(found));
         return {};
     });
 }

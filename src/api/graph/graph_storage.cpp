@@ -57,17 +57,16 @@ error_t Graph::load(Target const& gpu, std::vector<std::uint8_t> const& bytes) {
         if (container.is_bad()) return container.error();
         auto const spec = json::read_graph(container.value().graph_json);
         if (spec.is_bad()) return spec.error();
-        auto validation = nodes::validate(spec.value());
-        if (!validation.graph) return validation.report.to_error();
+        auto const checked = nodes::check(spec.value());
+        if (checked.is_bad()) return checked.error();
         Graph loaded;
         detail::Graph_access::assign(loaded, spec.value());
         loaded.impl_->settings = impl().settings;
-        auto graph =
-            std::make_shared<plan::CheckedGraph const>(plan::CheckedGraph{spec.value(), std::move(*validation.graph)});
+        auto const& graph = checked.value().object;
         Target const target = target_for(container.value(), gpu);
         auto planner = Planner::load({graph->graph, target, impl().settings}, api::backends(), container.value().plan);
         if (planner.is_bad()) return planner.error();
-        loaded.impl_->take(std::move(planner).value(), std::move(graph), target);
+        loaded.impl_->take(std::move(planner).value(), graph, target);
         *this = std::move(loaded);
         return {};
     });

@@ -1,36 +1,35 @@
 #include <cudnn_frontend/process.h>
 
-#include "api/backends.h"
-#include "api/graph/known_graphs.h"
 #include "core/guard.h"
+#include "core/process/kept_objects.h"
 #include "core/process/process_settings.h"
 #include "core/text_forms.h"
-#include "rewrite/program_builder.h"
 
 #include <cudnn_frontend/runtime.h>
 
 namespace cudnn_frontend::runtime {
 
-// The backends' graphs are dropped last, since known graphs refer to them. Without memory for these caches there is
-// nothing to drop.
-static void keep_at_most(std::size_t most) {
+using core::process::KeptKind;
+
+// Without memory for the list of what goes, it stays.
+void forget_graphs() {
     static_cast<void>(core::guarded([&]() -> error_t {
-        api::KnownGraphs::of_process().keep_at_most(most);
-        plan::KnownPlans::of_process().keep_at_most(most);
-        rewrite::keep_parts_at_most(most);
-        for (plan::Backend const* const backend : api::backends()) backend->keep_at_most(most);
+        KeptKind::forget_all();
         return {};
     }));
 }
 
 std::string version_text(std::size_t version) { return core::version_text(version); }
 
-void forget_graphs() { keep_at_most(0); }
-
-std::size_t kept_graphs() { return core::process::kept_graphs.get(); }
-void set_kept_graphs(std::size_t most) {
-    core::process::kept_graphs.set(most);
-    keep_at_most(most);
+std::size_t kept_bytes() { return core::process::kept_bytes.get(); }
+void set_kept_bytes(std::size_t most) {
+    static_cast<void>(core::guarded([&]() -> error_t {
+        KeptKind::set_budget(most);
+        return {};
+    }));
+}
+std::vector<Kept_statistics> kept_statistics() {
+    return core::guarded_or([](error_t const&) { return std::vector<Kept_statistics>(); }, KeptKind::statistics);
 }
 
 bool ignores_limits() { return core::process::ignores_limits.get(); }

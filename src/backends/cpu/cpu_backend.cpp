@@ -17,6 +17,7 @@ class HostExecutable final : public plan::Executable {
           has_ragged_(std::ranges::any_of(layout_->slots, &plan::Slot::is_ragged)) {}
 
     std::int64_t workspace_size() const override { return program_->workspace_size(); }
+    std::size_t bytes() const { return sizeof *this + program_->bytes(); }
 
     error_t launch(plan::Launch const& launch) const override {
         if (!has_ragged_) return program_->run(launch.pointers, launch.workspace);
@@ -37,15 +38,18 @@ class HostExecutable final : public plan::Executable {
 // The only engine of a graph; its executable exists from the start.
 class HostEngine final : public plan::Engine {
    public:
-    HostEngine(char const* name, std::shared_ptr<plan::Executable const> executable)
+    HostEngine(char const* name, std::shared_ptr<HostExecutable const> executable)
         : info_{.name = name, .workspace_bytes = executable->workspace_size()}, executable_(std::move(executable)) {}
 
     plan::EngineInfo const& info() const override { return info_; }
-    Result<std::shared_ptr<plan::Executable const>> build() override { return executable_; }
+    Result<std::shared_ptr<plan::Executable const>> build() override {
+        return std::shared_ptr<plan::Executable const>(executable_);
+    }
+    std::size_t bytes() const override { return sizeof *this + executable_->bytes(); }
 
    private:
     plan::EngineInfo info_;
-    std::shared_ptr<plan::Executable const> executable_;
+    std::shared_ptr<HostExecutable const> executable_;
 };
 
 // Settings that choose a GPU, or a part of one, are errors on a CPU target. Dynamic shapes and a kernel cache are not:

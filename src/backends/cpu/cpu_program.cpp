@@ -1,12 +1,14 @@
 #include "cpu/cpu_program.h"
 
 #include "core/data_type.h"
+#include "core/heap_bytes.h"
 #include "core/names.h"
 #include "cpu/attention/attention.h"
 #include "cpu/interpreter/interpreter.h"
 #include "cpu/memory/indices.h"
 #include "cpu/memory/workspace.h"
 #include "cpu/neighborhood/neighborhood_attention.h"
+#include "ir/graph_bytes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -165,6 +167,10 @@ Result<std::shared_ptr<CpuProgram const>> CpuProgram::plan(ir::OpGraph graph, in
     program->steps_ = values_of_steps(graph);
     program->graph_ = std::move(graph);
     return std::shared_ptr<CpuProgram const>(program);
+}
+
+std::size_t CpuProgram::bytes() const {
+    return sizeof *this + ir::heap_bytes(graph_) + core::heap_bytes(slots_) + core::heap_bytes(steps_);
 }
 
 error_t CpuProgram::run(std::span<void* const> pointers, void* workspace, Inspect const& inspect) const {

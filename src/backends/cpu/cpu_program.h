@@ -20,6 +20,8 @@ class CpuProgram {
 
     ir::OpGraph const& graph() const { return graph_; }
     std::int64_t workspace_size() const { return workspace_size_; }
+    // An estimate of its memory.
+    std::size_t bytes() const;
 
     // Pointers in the order of graph().bindings(), none of them null; the workspace has workspace_size() bytes.
     // Sequence lengths beyond their tensors are an error, found before anything is written.

@@ -51,7 +51,10 @@ std::optional<ShapePolicy_t> shape_policy() {
     if (value == "classes") return ShapePolicy_t::CLASSES;
     return value == "auto" ? std::optional(ShapePolicy_t::AUTO) : std::nullopt;
 }
-std::size_t kept_graphs() { return read_number<std::size_t>("SDPA_GRAPH_KEPT_GRAPHS").value_or(64); }
+std::size_t kept_bytes() {
+    constexpr std::size_t kUsual = std::size_t{256} << 20;
+    return read_number<std::size_t>("SDPA_GRAPH_KEPT_BYTES").value_or(kUsual);
+}
 std::int64_t replay_after() {
     if (read("SDPA_GRAPH_REPLAY_AFTER") == "never") return -1;
     return read_number<std::uint32_t>("SDPA_GRAPH_REPLAY_AFTER").value_or(16);

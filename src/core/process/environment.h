@@ -31,9 +31,9 @@ bool checks_indices();
 // SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; nothing where it is something else.
 std::optional<ShapePolicy_t> shape_policy();
 
-// SDPA_GRAPH_KEPT_GRAPHS: how many lowered graphs and their plans are kept for graphs that are built again; 64 where it
-// is not set or not a number.
-std::size_t kept_graphs();
+// SDPA_GRAPH_KEPT_BYTES: how many bytes of graphs and plans are kept for being used again; 256 MiB where it is not set
+// or not a number.
+std::size_t kept_bytes();
 
 // SDPA_GRAPH_REPLAY_AFTER: how many launches of a plan come before the first that is a replay; -1 for "never", 16 where
 // it is not set or something else.

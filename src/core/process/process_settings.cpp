@@ -7,7 +7,7 @@
 namespace cudnn_frontend::core::process {
 
 // Initialized before any code runs, since static objects of a program may build graphs.
-constinit Setting<std::size_t> kept_graphs(environment::kept_graphs);
+constinit Setting<std::size_t> kept_bytes(environment::kept_bytes);
 constinit Setting<bool> ignores_limits(environment::ignores_limits);
 constinit Setting<bool> checks_indices(environment::checks_indices);
 constinit Setting<std::optional<ShapePolicy_t>> shape_policy(environment::shape_policy);

@@ -39,7 +39,7 @@ class Setting {
     std::atomic<bool> is_read_{false}, is_said_{false};
 };
 
-extern Setting<std::size_t> kept_graphs;
+extern Setting<std::size_t> kept_bytes;
 extern Setting<bool> ignores_limits;
 extern Setting<bool> checks_indices;
 extern Setting<std::optional<ShapePolicy_t>> shape_policy;

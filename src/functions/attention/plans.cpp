@@ -2,41 +2,62 @@
 
 #include "calls/background.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
+#include <vector>
 
 namespace sdpa_graph::attention {
 namespace {
 
 using CallPlan = calls::Plan<Shapes>;
 
-// Some shapes. Safe from many threads.
-class Noted {
+// Shapes of which no engine made a plan: asking again would take as long.
+struct RefusedKind {
+    using Key = Shapes;
+    using Object = Shapes const;
+    static constexpr char const* kName = "refused shapes";
+    static Key const& key_of(Object const& shapes) { return shapes; }
+    static bool is_same(Key const& a, Key const& b) { return a == b; }
+    static std::size_t bytes_of(Object const&) { return sizeof(Shapes) + 128; }
+};
+using RefusedShapes = fe::core::process::KeptObjects<RefusedKind>;
+
+bool is_refused(Shapes const& shapes) {
+    auto const fits = [&](Shapes const& refused) { return refused == shapes; };
+    return RefusedShapes::of_process().find(hash_of(shapes), fits) != nullptr;
+}
+
+void note_refused(Shapes const& shapes) {
+    auto const make = [&] { return fe::Result(std::make_shared<Shapes const>(shapes)); };
+    static_cast<void>(RefusedShapes::of_process().find_or_make(hash_of(shapes), shapes, make));
+}
+
+// Shapes whose plans are being made in the background; there are few at a time. Safe from many threads.
+class Requested {
    public:
-    void add(Shapes const& shapes) {
-        constexpr std::size_t kMost = 1024;
-        list_.keep(hash_of(shapes), std::make_shared<Shapes const>(shapes), kMost);
+    // Never destroyed, like plans.
+    static Requested& of_process() {
+        static auto* const all = new Requested();
+        return *all;
+    }
+    // False if it was there.
+    bool add(Shapes const& shapes) {
+        std::lock_guard const lock(mutex_);
+        if (std::ranges::find(all_, shapes) != all_.end()) return false;
+        all_.push_back(shapes);
+        return true;
     }
     void remove(Shapes const& shapes) {
-        list_.forget([&](Shapes const& noted) { return noted == shapes; });
-    }
-    bool has(Shapes const& shapes) {
-        return list_.find(hash_of(shapes), [&](Shapes const& noted) { return noted == shapes; }) != nullptr;
+        std::lock_guard const lock(mutex_);
+        std::erase(all_, shapes);
     }
 
    private:
-    fe::core::LastUsed<Shapes const> list_;
+    std::mutex mutex_;
+    std::vector<Shapes> all_;
 };
-
-// Never destroyed, like plans.
-struct Notes {
-    Noted refused;    // no engine made a plan: asking again would take as long
-    Noted requested;  // a plan is being made in the background
-};
-Notes& notes() {
-    static auto* const all = new Notes();
-    return *all;
-}
 
 bool is_refusal(error_t const& failure) {
     using enum fe::error_code_t;
@@ -45,14 +66,13 @@ bool is_refusal(error_t const& failure) {
 }
 
 void prepare(Shapes const& shapes) {
-    if (notes().requested.has(shapes)) return;
-    notes().requested.add(shapes);
+    if (!Requested::of_process().add(shapes)) return;
     bool const is_waiting = calls::do_later(shapes.device, [shapes](fe::Target const& target) {
         auto const made = CallPlan::find(shapes, target);
-        if (made.is_bad() && is_refusal(made.error())) notes().refused.add(shapes);
-        notes().requested.remove(shapes);
+        if (made.is_bad() && is_refusal(made.error())) note_refused(shapes);
+        Requested::of_process().remove(shapes);
     });
-    if (!is_waiting) notes().requested.remove(shapes);
+    if (!is_waiting) Requested::of_process().remove(shapes);
 }
 
 // Whether calls of that hash came often of late. One of another hash may make it forget.
@@ -85,12 +105,12 @@ class Chooser {
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
         if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
         own.plan = CallPlan::find_known(own.shapes);
-        if (own.plan == nullptr && notes().refused.has(own.shapes)) return exact();
+        if (own.plan == nullptr && is_refused(own.shapes)) return exact();
         if (auto other = may_change_ ? find_other(own) : std::nullopt) return finish(*std::move(other));
         Shapes const shapes = own.shapes;
         auto made = finish(std::move(own));
         if (made.is_good() || !is_refusal(made.error())) return made;
-        notes().refused.add(shapes);
+        note_refused(shapes);
         return exact();
     }
 
@@ -112,7 +132,7 @@ class Chooser {
         }
         if (call_.has_packed()) return std::nullopt;
         Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
-        if (!comes_back(hash_of(shapes)) || notes().refused.has(shapes)) return std::nullopt;
+        if (!comes_back(hash_of(shapes)) || is_refused(shapes)) return std::nullopt;
         auto plan = CallPlan::find_known(shapes);
         if (plan == nullptr) {
             prepare(shapes);

@@ -1,4 +1,4 @@
-#include "nodes/schema/field.h"
+#include "nodes/schema/value_text.h"
 
 #include "core/data_type.h"
 #include "core/floats.h"
@@ -34,12 +34,14 @@ struct ToText {
 
 }  // namespace
 
+std::string value_text(Field const& field, FieldValue const& value) { return std::visit(ToText{field}, value); }
+
 std::string settings_text(std::span<Field const> fields, void const* object, void const* defaults) {
     std::string text;
     for (Field const& field : fields) {
         FieldValue const value = field.get(object);
         if (field.is_label || value == field.get(defaults)) continue;
-        text += std::string(" ") + field.name + "=" + std::visit(ToText{field}, value);
+        text += std::string(" ") + field.name + "=" + value_text(field, value);
     }
     return text;
 }

@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "core/dims.h"
+#include "core/heap_bytes.h"
 #include "core/text.h"
 #include "nodes/schema/schema.h"
 #include "nodes/schema/wording.h"
@@ -31,6 +32,16 @@ std::string describe_pointer(void const* pointer) {
 }
 
 }  // namespace
+
+std::size_t heap_bytes(PackLayout const& layout) {
+    using core::heap_bytes;
+    std::size_t bytes = heap_bytes(layout.slots) + heap_bytes(layout.virtual_tensors);
+    for (Slot const& slot : layout.slots) {
+        bytes += heap_bytes(slot.name) + heap_bytes(slot.dim) + heap_bytes(slot.stride);
+    }
+    for (VirtualTensor const& tensor : layout.virtual_tensors) bytes += heap_bytes(tensor.name);
+    return bytes;
+}
 
 void SlotFiller::place(std::int64_t uid, void* pointer, Key key) {
     if (Slot const* const slot = find_uid(layout_.slots, uid)) {

@@ -57,6 +57,9 @@ struct PackLayout {
     std::optional<std::size_t> slot_of(std::int64_t uid) const;
 };
 
+// An estimate of its memory.
+std::size_t heap_bytes(PackLayout const& layout);
+
 PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op_graph);
 // The same for a graph that has no 8-bit factors and whose operations read all of its tensors, which is faster than
 // to expand it.

@@ -116,7 +116,7 @@ class ProgramEngine::Assembly {
         Planner& planner = *engine_.planners_[index];
         if (index == attends_.size()) {
             error_t const failure = planner.build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {});
-            if (failure.is_bad()) KnownPlans::of_process().forget(*attend.graph);
+            if (failure.is_bad()) forget_plans(*attend.graph);
             SDPA_GRAPH_TRY(failure);
             attends_.push_back({planner.plan()->info(), planner.plan()->executable()});
         }
@@ -226,7 +226,7 @@ Result<std::shared_ptr<ProgramEngine>> ProgramEngine::propose(rewrite::Program p
     Planners planners;
     Settings const settings = settings_of_parts(whole.settings);
     for (PartPointer const& graph : graphs_of(program)) {
-        auto planner = KnownPlans::of_process().plan_part(graph, whole.target, settings, backends, modes);
+        auto planner = plan_part(graph, whole.target, settings, backends, modes);
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(planner.value()->check_support({}));
         planners.push_back(std::move(planner).value());

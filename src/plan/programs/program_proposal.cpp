@@ -1,5 +1,7 @@
 #include "plan/programs/program_proposal.h"
 
+#include "nodes/validation/checked_graphs.h"
+
 namespace cudnn_frontend::plan {
 
 Result<Engines> ProgramProposal::engines(std::vector<HeurMode_t> const& modes) const {
@@ -17,6 +19,13 @@ Result<Engines> ProgramProposal::engines(std::vector<HeurMode_t> const& modes) c
     if (engines.empty() && refusals.is_bad()) return refusals;
     engines.insert(engines.end(), smaller.begin(), smaller.end());
     return engines;
+}
+
+std::size_t ProgramProposal::bytes() const {
+    constexpr std::size_t kOfStep = sizeof(rewrite::Step) + 512;  // with the lists of its views and bindings
+    std::size_t bytes = Proposal::bytes() + sizeof(KeptInput) + nodes::heap_bytes(input_->graph.spec());
+    for (rewrite::Program const& program : programs_) bytes += sizeof program + program.steps.size() * kOfStep;
+    return bytes;
 }
 
 std::shared_ptr<Engine> ProgramProposal::least_of(ProgramEngine const& engine) const {

@@ -31,6 +31,7 @@ class ProgramProposal final : public Proposal {
           programs_(std::move(programs)) {}
 
     Result<Engines> engines(std::vector<HeurMode_t> const& modes) const override;
+    std::size_t bytes() const override;
 
    private:
     // Under a limit of workspace: the engine that needs the least for the same program, where that is another.

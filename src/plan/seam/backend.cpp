@@ -34,6 +34,12 @@ Result<std::unique_ptr<Stopwatch>> Executable::stopwatch(Queue) const {
     return std::unique_ptr<Stopwatch>(std::make_unique<HostStopwatch>());
 }
 
+std::size_t Proposal::bytes() const {
+    std::size_t bytes = sizeof(Proposal) + sizeof(PackLayout) + heap_bytes(*layout_);
+    for (auto const& engine : engines_) bytes += engine->bytes();
+    return bytes;
+}
+
 error_t Proposal::check_number(std::int64_t number) const {
     if (number >= 0 && static_cast<std::size_t>(number) < engines_.size()) return {};
     std::string const last = std::to_string(engines_.size() - 1);

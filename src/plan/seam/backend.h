@@ -151,6 +151,8 @@ class Engine {
     virtual std::string reason_against() const { return {}; }
     // May be called from many threads at once: graphs that are the same share their engines.
     virtual Result<std::shared_ptr<Executable const>> build() = 0;
+    // An estimate of its memory, without what the backend itself counts as a kept object.
+    virtual std::size_t bytes() const { return 1024; }
 };
 using Engines = std::vector<std::shared_ptr<Engine>>;
 
@@ -175,6 +177,9 @@ class Proposal {
 
     // Called when no engine could be built: drops the data cached for the graph, which may be the cause.
     virtual void forget() const {}
+
+    // An estimate of its memory, with that of its engines.
+    virtual std::size_t bytes() const;
 
    private:
     error_t check_number(std::int64_t number) const;
@@ -227,8 +232,6 @@ class Backend {
     // Everything besides the graph that a proposal depends on: the proposal serves a graph that is built again where
     // this is equal. Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
-    // Drops all graphs that the backend itself keeps for being built again, except those used last.
-    virtual void keep_at_most(std::size_t) const {}
     // Whether plans of an engine of that name may be its own: users need not read its refusals of others.
     virtual bool may_have_engine(std::string_view) const { return true; }
     // Loads the result of Executable::serialize() for the same graph. Every backend that serves the target is asked in

@@ -206,7 +206,7 @@ int main() {
     cudaStreamCreate(&other);
     for (std::int64_t const replay_after : {-1, 0}) {
         fe::runtime::set_replay_after(replay_after);
-        fe::runtime::set_kept_graphs(0);
+        fe::runtime::set_kept_bytes(0);
         Memory memory;
         for (bool const is_backward : {false, true}) run(memory, is_backward, stream, other);
     }

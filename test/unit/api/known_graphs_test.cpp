@@ -1,8 +1,7 @@
 // Graphs that were built before are neither validated nor proposed again, and users notice no difference.
-#include "api/graph/known_graphs.h"
-
-#include "api/graph/graph_impl.h"
+#include "api/graph/description.h"
 #include "cpu/cpu_backend.h"
+#include "plan/known_plans.h"
 
 #include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
@@ -15,19 +14,23 @@
 #include <unordered_map>
 
 using namespace cudnn_frontend;
-using api::KnownGraphs;
 using test::small_graph;
 using test::SmallGraph;
 
 namespace {
 
-// For one test: how many graphs are kept, which are none at first.
+constexpr std::size_t kUsual = std::size_t{256} << 20;
+
+// For one test: how many bytes are kept, which are none at first.
 struct Kept {
-    explicit Kept(std::size_t most) {
+    explicit Kept(std::size_t most = kUsual) {
         runtime::forget_graphs();
-        runtime::set_kept_graphs(most);
+        runtime::set_kept_bytes(most);
     }
-    ~Kept() { runtime::set_kept_graphs(64); }
+    ~Kept() {
+        runtime::set_kept_bytes(kUsual);
+        runtime::forget_graphs();
+    }
 };
 
 // The CPU's backend, which counts.
@@ -51,17 +54,16 @@ class CountingBackend final : public plan::Backend {
 
 // A look-up for a graph that is described anew.
 struct Lookup {
-    KnownGraphs& graphs;
-    plan::KnownPlans& plans;
     plan::Backends backends;
 
-    plan::FoundObject<plan::CheckedGraph const> check(SmallGraph const& small) const {
-        auto found = graphs.check(api::Description(*detail::Graph_access::parts(small.graph)));
+    nodes::CheckedGraphs::Found check(SmallGraph const& small) const {
+        auto found = nodes::check(api::Description(*detail::Graph_access::parts(small.graph)).copy());
         REQUIRE(found.error().get_message() == "");
         return found.value();
     }
     bool is_known(plan::Settings const& settings = {}) const {
-        auto const found = plans.propose(api::graph_of(check(small_graph()).object), Target::cpu(), settings, backends);
+        auto const found =
+            plan::propose_known(nodes::graph_of(check(small_graph()).object), Target::cpu(), settings, backends);
         REQUIRE(found.error().get_message() == "");
         return found.value().is_known;
     }
@@ -91,11 +93,9 @@ SmallGraph graph_with_stats() { return small_graph(test::SDPA_attributes().set_g
 }  // namespace
 
 TEST_CASE("a known graph is validated once, and proposed once for each of its circumstances") {
-    Kept const kept(64);
+    Kept const kept;
     CountingBackend backend;
-    KnownGraphs graphs;
-    plan::KnownPlans plans;
-    Lookup const lookup{graphs, plans, {&backend}};
+    Lookup const lookup{{&backend}};
     auto const first = lookup.check(small_graph());
     CHECK_FALSE(first.is_known);
     auto const again = lookup.check(small_graph());
@@ -122,23 +122,21 @@ TEST_CASE("a known graph is validated once, and proposed once for each of its ci
     CHECK_FALSE(lookup.is_known());
     backend.tells = "a device";
     CountingBackend other;
-    CHECK_FALSE(Lookup{graphs, plans, {&other}}.is_known());
+    CHECK_FALSE(Lookup{{&other}}.is_known());
     CHECK(lookup.is_known());
     CHECK(backend.proposals == 5);
     backend.wants_each = true;
     CHECK_FALSE(lookup.is_known());
     CHECK(backend.proposals == 6);
     backend.wants_each = false;
-    plans.forget(first.object->graph);
+    plan::forget_plans(first.object->graph);
     CHECK_FALSE(lookup.is_known());
     CHECK(lookup.check(small_graph()).is_known);
 }
 
 TEST_CASE("a graph of which anything differs is another one, names and the sign of zero too") {
-    Kept const kept(64);
-    KnownGraphs graphs;
-    plan::KnownPlans plans;
-    Lookup const lookup{graphs, plans, {}};
+    Kept const kept;
+    Lookup const lookup{{}};
     auto const with_scale = [](float scale) {
         return small_graph(test::SDPA_attributes().set_name("attention").set_attn_scale(scale));
     };
@@ -163,33 +161,9 @@ TEST_CASE("a graph of which anything differs is another one, names and the sign 
     CHECK(lookup.check(small_graph()).is_known);
 }
 
-TEST_CASE("as many graphs are kept as the process says, at once and none for 0") {
-    KnownGraphs& graphs = KnownGraphs::of_process();
-    Lookup const lookup{graphs, plan::KnownPlans::of_process(), {}};
-    auto const is_known = [&](std::int64_t queries) {
-        return lookup.check(small_graph(test::SDPA_attributes(), queries)).is_known;
-    };
-    Kept const kept(2);
-    CHECK(runtime::kept_graphs() == 2);
-    for (std::int64_t const queries : {6, 7, 8}) CHECK_FALSE(is_known(queries));
-    CHECK(is_known(8));
-    CHECK(is_known(7));
-    CHECK_FALSE(is_known(6));  // 8 falls out
-    runtime::set_kept_graphs(1);
-    CHECK(is_known(6));
-    CHECK_FALSE(is_known(7));
-    runtime::set_kept_graphs(0);
-    CHECK_FALSE(is_known(7));
-    CHECK_FALSE(is_known(7));
-    runtime::set_kept_graphs(1);
-    CHECK_FALSE(is_known(7));
-    runtime::forget_graphs();
-    CHECK_FALSE(is_known(7));
-}
-
 TEST_CASE("a known graph's tensors are filled as validation fills them, and its plan tells the same") {
     auto const build = [](std::size_t kept) {
-        runtime::set_kept_graphs(kept);
+        runtime::set_kept_bytes(kept);
         SmallGraph small = graph_with_stats();
         REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
         std::string json, name;
@@ -197,15 +171,15 @@ TEST_CASE("a known graph's tensors are filled as validation fills them, and its 
         REQUIRE(small.graph.get_plan_name(name).is_good());
         return text_of(small) + json + name + std::to_string(small.graph.get_workspace_size());
     };
-    Kept const kept(64);
-    std::string const anew = build(0), first = build(64), again = build(64);
+    Kept const kept;
+    std::string const anew = build(0), first = build(kUsual), again = build(kUsual);
     CHECK(anew.find("uid 5 type") != std::string::npos);
     CHECK(first == anew);
     CHECK(again == anew);
 }
 
 TEST_CASE("a graph that is changed after it was built is seen as it is") {
-    Kept const kept(64);
+    Kept const kept;
     SmallGraph small = graph_with_stats();
     REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
     small.q->set_dim({2, 4, 5, 8}).set_stride({160, 40, 8, 1});
@@ -221,7 +195,7 @@ TEST_CASE("a graph that is changed after it was built is seen as it is") {
 }
 
 TEST_CASE("plans of a known graph run under each graph's own tensors, and each graph chooses its own") {
-    Kept const kept(64);
+    Kept const kept;
     SmallGraph first = small_graph(), second = small_graph();
     REQUIRE(first.graph.build(Target::cpu()).get_message() == "");
     REQUIRE(second.graph.build_operation_graph(Target::cpu()).get_message() == "");
@@ -242,7 +216,7 @@ TEST_CASE("plans of a known graph run under each graph's own tensors, and each g
 }
 
 TEST_CASE("threads that build one graph at once, while others forget it, each get its plan") {
-    Kept const kept(64);
+    Kept const kept;
     auto const build_often = [](bool forgets) {
         for (int i = 0; i < 20; ++i) {
             SmallGraph small = graph_with_stats();

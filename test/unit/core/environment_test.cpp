@@ -22,18 +22,18 @@ TEST_CASE("indices are checked where the variable is set, and neither empty nor 
 
 TEST_CASE("a setting is what the environment said first until the program says it") {
     using Kept = cudnn_frontend::core::process::Setting<std::size_t>;
-    unsetenv("SDPA_GRAPH_KEPT_GRAPHS");
-    Kept unset(environment::kept_graphs);
-    CHECK(unset.get() == 64);
-    setenv("SDPA_GRAPH_KEPT_GRAPHS", "7", 1);
-    CHECK(unset.get() == 64);
-    Kept kept(environment::kept_graphs), said(environment::kept_graphs);
+    unsetenv("SDPA_GRAPH_KEPT_BYTES");
+    Kept unset(environment::kept_bytes);
+    CHECK(unset.get() == 256 << 20);
+    setenv("SDPA_GRAPH_KEPT_BYTES", "7", 1);
+    CHECK(unset.get() == 256 << 20);
+    Kept kept(environment::kept_bytes), said(environment::kept_bytes);
     CHECK(kept.get() == 7);
     kept.set(0);
     CHECK(kept.get() == 0);
     said.set(1);
     CHECK(said.get() == 1);
-    unsetenv("SDPA_GRAPH_KEPT_GRAPHS");
+    unsetenv("SDPA_GRAPH_KEPT_BYTES");
     CHECK(kept.get() == 0);
 }
 

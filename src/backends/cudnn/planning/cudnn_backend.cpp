@@ -5,7 +5,6 @@
 #include "cudnn/planning/lowering.h"
 #include "cudnn/planning/plan_text.h"
 #include "cudnn/planning/proposal.h"
-#include "cudnn/planning/shared_graph.h"
 
 namespace cudnn_frontend::cudnn {
 
@@ -45,8 +44,6 @@ std::unique_ptr<rewrite::Costs const> CudnnBackend::costs(Target const& target, 
     if (!rates) return nullptr;
     return std::make_unique<CudnnCosts>(*rates, plan::multiprocessors_of(facts.value().multiprocessors, settings));
 }
-
-void CudnnBackend::keep_at_most(std::size_t most) const { GraphCache::of_process().keep_at_most(most); }
 
 Result<plan::Loaded> CudnnBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
     return load_stored_plan(input, stored.bytes, check_indices_);

@@ -22,7 +22,6 @@ class CudnnBackend final : public plan::Backend {
     Report limits(plan::PlanningInput const& input) const override;
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
     std::unique_ptr<rewrite::Costs const> costs(Target const& target, plan::Settings const& settings) const override;
-    void keep_at_most(std::size_t most) const override;
     Result<plan::Loaded> load(plan::PlanningInput const& input, plan::Stored const& stored) const override;
 
    private:

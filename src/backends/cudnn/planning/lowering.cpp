@@ -69,8 +69,7 @@ error_t check_kernel_cache(plan::Settings const& settings) {
 
 // Plans that are compiled into a kernel cache of the user's live as long as that one.
 Result<std::shared_ptr<SharedGraph>> lowered_graph(GraphKey key, plan::Settings const& settings) {
-    if (settings.kernel_cache) return SharedGraph::lower(std::move(key));
-    return GraphCache::of_process().find_or_lower(std::move(key));
+    return settings.kernel_cache ? SharedGraph::lower(std::move(key)) : find_or_lower(key);
 }
 
 Result<std::shared_ptr<Context const>> context_of(plan::PlanningInput const& input, SharedGraph const& graph,

@@ -66,7 +66,7 @@ Result<std::shared_ptr<plan::Engine>> CudnnProposal::engine(std::int64_t number,
     return std::shared_ptr<plan::Engine>(std::make_shared<CudnnEngine>(work_, std::move(shared)));
 }
 
-void CudnnProposal::forget() const { GraphCache::of_process().forget(*work_->graph); }
+void CudnnProposal::forget() const { work_->graph->forget(); }
 
 LoadedProposal::LoadedProposal(std::shared_ptr<plan::PackLayout const> layout)
     : plan::Proposal(std::move(layout), {}) {}

@@ -1,14 +1,28 @@
 #include "cudnn/planning/shared_graph.h"
 
+#include "core/hash.h"
 #include "core/process/plan_store.h"
-#include "core/process/process_settings.h"
 #include "core/text.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/lowered_graph.h"
+#include "ir/graph_bytes.h"
 
 #include <algorithm>
 
 namespace cudnn_frontend::cudnn {
+namespace {
+
+using SharedGraphs = core::process::KeptObjects<SharedGraphKind>;
+
+std::size_t hash_of(GraphKey const& key) {
+    std::size_t hash = key.legal_graph.graph.values().size();
+    for (ir::Value const& value : key.legal_graph.graph.values()) {
+        for (std::int64_t const size : value.dim) core::add_size(hash, size);
+    }
+    return hash;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(SharedGraph const& graph,
                                                                 Descriptor const* kernel_cache) {
@@ -18,6 +32,7 @@ Result<std::shared_ptr<EnginePlan const>> SharedEngine::compile(SharedGraph cons
         auto const entry = kernel_cache == nullptr ? graph.entry_of(config_) : std::nullopt;
         if (entry) plan_ = load(*graph.device(), *entry);
         if (!plan_) plan_ = build(graph.device(), kernel_cache, entry);
+        graph.note_compiled();
     }
     if (!plan_) return failure_;
     return plan_;
@@ -104,6 +119,7 @@ Result<SharedGraph::Answer const*> SharedGraph::answer_of(HeurMode_t mode) {
     if (found.is_bad()) return found.error();
     Answer answer{mode, {}, std::move(found.value().reason)};
     for (auto& config : found.value().configs) answer.engines.push_back(find_or_make(std::move(config)));
+    engine_answers_ += answer.engines.size();
     return &answers_.emplace_back(std::move(answer));
 }
 
@@ -114,6 +130,13 @@ static error_t no_engine(Device const& device, std::string const& reasons) {
 }
 
 Result<SharedEngines> SharedGraph::engines(std::vector<HeurMode_t> const& modes) {
+    std::size_t const before = engine_answers_;
+    auto found = ask(modes);
+    if (engine_answers_ != before) SharedGraphs::of_process().count_again(hash_of(key_), *this);
+    return found;
+}
+
+Result<SharedEngines> SharedGraph::ask(std::vector<HeurMode_t> const& modes) {
     std::lock_guard const lock(mutex_);
     SharedEngines engines;
     std::string reasons;
@@ -132,25 +155,27 @@ Result<SharedEngines> SharedGraph::engines(std::vector<HeurMode_t> const& modes)
     return no_engine(*device(), reasons);
 }
 
-GraphCache& GraphCache::of_process() {
-    static GraphCache& cache = *new GraphCache();
-    return cache;
+Result<std::shared_ptr<SharedGraph>> find_or_lower(GraphKey const& key) {
+    auto found =
+        SharedGraphs::of_process().find_or_make(hash_of(key), key, [&] { return SharedGraph::lower(GraphKey(key)); });
+    if (found.is_bad()) return found.error();
+    return std::move(found.value().object);
 }
 
-// Several threads may lower one graph at once: waiting for each other would hold up those with other graphs.
-Result<std::shared_ptr<SharedGraph>> GraphCache::find_or_lower(GraphKey key) {
-    std::size_t const most = core::process::kept_graphs.get();
-    if (most == 0) return SharedGraph::lower(std::move(key));
-    std::size_t const size = key.legal_graph.graph.values().size();
-    auto known = graphs_.find(size, [&](SharedGraph const& graph) { return same_plans(graph.key(), key); });
-    if (known) return known;
-    auto graph = SharedGraph::lower(std::move(key));
-    if (graph.is_good()) graphs_.keep(size, graph.value(), most);
-    return graph;
+void SharedGraph::forget() const {
+    SharedGraphs::of_process().forget(hash_of(key_), [&](SharedGraph const& kept) { return &kept == this; });
 }
 
-void GraphCache::forget(SharedGraph const& graph) {
-    graphs_.forget([&](SharedGraph const& kept) { return &kept == &graph; });
+// The numbers are those that cuDNN 9.19 was measured to allocate; test/lowering/graph_cache_test.cpp compares them.
+std::size_t SharedGraph::bytes() const {
+    constexpr std::size_t kOfGraph = 120 << 10, kOfEngine = 300 << 10, kOfPlan = 100 << 10;
+    return sizeof *this + kOfGraph + 2 * ir::heap_bytes(key_.legal_graph.graph) + content_.size() +
+           engine_answers_ * kOfEngine + compiled_ * kOfPlan;
+}
+
+void SharedGraph::note_compiled() const {
+    ++compiled_;
+    SharedGraphs::of_process().count_again(hash_of(key_), *this);
 }
 
 static std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }

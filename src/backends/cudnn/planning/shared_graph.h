@@ -2,7 +2,7 @@
 // knows nothing of the user's graph except the computation, so that graphs with equal computations share it.
 #pragma once
 
-#include "core/last_used.h"
+#include "core/process/kept_objects.h"
 #include "cuda/driver.h"
 #include "cudnn/library/descriptor.h"
 #include "cudnn/library/engine_config.h"
@@ -12,6 +12,8 @@
 #include "cudnn/planning/planning_device.h"
 #include "plan/storage/store_entry.h"
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,6 +79,10 @@ class SharedGraph {
     static Result<std::shared_ptr<SharedGraph>> lower(GraphKey key);
 
     GraphKey const& key() const { return key_; }
+    // An estimate of its memory, with cuDNN's.
+    std::size_t bytes() const;
+    // One of its engines has a plan, or is known to have none.
+    void note_compiled() const;
     Descriptor const& descriptor() const { return lowered_.graph; }
     Bindings const& bindings() const { return lowered_.bindings; }
     std::int64_t engine_count() const { return lowered_.engine_count; }
@@ -89,6 +95,9 @@ class SharedGraph {
     // The engines that the heuristics name in these modes. Each mode is queried once as long as one of the list names
     // an engine. An engine that several modes name is one and the same.
     Result<SharedEngines> engines(std::vector<HeurMode_t> const& modes);
+    // Drops the graph from the process's, so that the next equal one is lowered anew: for a graph that gave no plan,
+    // since the cause may be temporary.
+    void forget() const;
     // The engine of a configuration: the one that the heuristics named, or a new one.
     std::shared_ptr<SharedEngine> engine(BackendConfig config);
 
@@ -98,6 +107,7 @@ class SharedGraph {
         SharedEngines engines;
         std::string reason;  // why there are none
     };
+    Result<SharedEngines> ask(std::vector<HeurMode_t> const& modes);
     // Call it with the mutex held. The answer is valid until the next mode is queried.
     Result<Answer const*> answer_of(HeurMode_t mode);
     std::shared_ptr<SharedEngine> find_or_make(BackendConfig config) const;
@@ -108,25 +118,22 @@ class SharedGraph {
     std::shared_ptr<DeviceTables const> tables_;
     std::mutex mutex_;
     std::vector<Answer> answers_;
+    std::atomic<std::size_t> engine_answers_ = 0;
+    mutable std::atomic<std::size_t> compiled_ = 0;
 };
 
-// The lowered graphs that this process used last: building one of them again neither lowers nor compiles it again.
-class GraphCache {
-   public:
-    // Never destroyed: its contents belong to a library that may be gone before this process's static objects are.
-    static GraphCache& of_process();
-
-    // The kept graph that equals this one. If there is none, it is lowered, and kept as far as the process's settings
-    // allow.
-    Result<std::shared_ptr<SharedGraph>> find_or_lower(GraphKey key);
-    // Drops the graph, so that the next equal one is lowered anew: for a graph that gave no plan, since the cause may
-    // be temporary.
-    void forget(SharedGraph const& graph);
-    void keep_at_most(std::size_t most) { graphs_.keep_at_most(most); }
-
-   private:
-    core::LastUsed<SharedGraph> graphs_;
+struct SharedGraphKind {
+    using Key = GraphKey;
+    using Object = SharedGraph;
+    static constexpr char const* kName = "lowered graphs";
+    static Key const& key_of(Object const& graph) { return graph.key(); }
+    static bool is_same(Key const& a, Key const& b) { return same_plans(a, b); }
+    static std::size_t bytes_of(Object const& graph) { return graph.bytes(); }
 };
+
+// The graph of the key as this process keeps it: building it again neither lowers nor compiles it again. If there is
+// none, it is lowered.
+Result<std::shared_ptr<SharedGraph>> find_or_lower(GraphKey const& key);
 
 // The graph's part of the user's kernel cache, in cuDNN's form. If there is none, it is made, from the text that the
 // cache has read if that has this part.
