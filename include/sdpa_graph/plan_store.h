@@ -17,7 +17,8 @@ namespace sdpa_graph {
 struct Plan_store {
     std::string folder;
     bool is_frozen = false;  // nothing is written by this process
-    // A folder that gets each graph, as JSON, for which an engine of cuDNN was compiled; none if it is empty.
+    // A folder that gets each graph, as JSON, for which an engine of cuDNN or a kernel of this library was compiled;
+    // none if it is empty.
     std::string wanted = {};
 };
 
@@ -27,7 +28,7 @@ SDPA_GRAPH_API Plan_store plan_store();
 SDPA_GRAPH_API void set_plan_store(Plan_store const& store);
 
 struct Filled_plans {
-    std::int64_t compiled = 0, loaded = 0;  // engines; those that are loaded were there
+    std::int64_t compiled = 0, loaded = 0;  // engines and kernels; the engines that are loaded were there
     std::vector<std::string> refused;       // the graphs that were not built: the file and the error
 };
 

@@ -66,7 +66,7 @@ fe::error_t fill_plan_store(std::string const& wanted, std::string const& device
             fe::error_t const refusal = build_for(file, target);
             if (refusal.is_bad()) filled.refused.push_back(file.filename().string() + ": " + refusal.get_message());
         }
-        filled.compiled += counts.compiled - before.compiled;
+        filled.compiled += counts.compiled_in_all() - before.compiled_in_all();
         filled.loaded += counts.loaded - before.loaded;
         return {};
     });

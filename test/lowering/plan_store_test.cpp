@@ -10,6 +10,7 @@
 #include <sdpa_graph/plan_store.h>
 
 #include <unistd.h>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -175,6 +176,32 @@ TEST_CASE("a list of wanted graphs fills another store", "[offline]") {
     CHECK(sdpa_graph::fill_plan_store((wanted / "nowhere").string(), "h200", filled).is_bad());
     REQUIRE(sdpa_graph::fill_plan_store(wanted.string(), "no such gpu", filled).is_good());
     CHECK(filled.refused.size() == 1 + 4);
+}
+
+TEST_CASE("graphs of neighborhoods, whose kernels are the library's own, are among the wanted ones", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    fs::path const wanted = store.path() / "wanted";
+    sdpa_graph::set_plan_store({"", false, wanted.string()});
+    graph::Graph neighborhood;
+    neighborhood.set_io_data_type(DataType_t::HALF).set_compute_data_type(DataType_t::FLOAT);
+    std::array<std::shared_ptr<graph::Tensor_attributes>, 3> qkv;
+    for (auto& tensor : qkv) {
+        tensor =
+            neighborhood.tensor(graph::Tensor_attributes().set_dim({1, 96, 2, 32}).set_stride({96 * 64, 64, 32, 1}));
+    }
+    auto const options = graph::Neighborhood_attributes().set_kernel_size({7});
+    neighborhood.neighborhood_attention(qkv[0], qkv[1], qkv[2], options)[0]->set_output(true);
+    REQUIRE(neighborhood.build(Target::offline("h100")).get_message() == "");
+    CHECK(std::distance(fs::directory_iterator(wanted), {}) == 1);
+
+    runtime::forget_graphs();
+    sdpa_graph::set_plan_store({store.path().string()});
+    sdpa_graph::Filled_plans filled;
+    REQUIRE(sdpa_graph::fill_plan_store(wanted.string(), "a100", filled).get_message() == "");
+    CHECK(filled.refused.empty());
+    CHECK(filled.compiled >= 1);  // code for another architecture than before
+    CHECK(store.files().size() >= 1);
 }
 
 TEST_CASE("An explanation says where the code of a plan came from, and why the store did not have it") {

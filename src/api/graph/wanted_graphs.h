@@ -7,13 +7,13 @@
 
 namespace cudnn_frontend::api {
 
-// Whether this thread compiled engines since then.
+// Whether this thread compiled engines or kernels since then.
 class EngineWatch {
    public:
-    bool has_compiled() const { return core::process::engine_counts_of_thread().compiled > before_; }
+    bool has_compiled() const { return core::process::engine_counts_of_thread().compiled_in_all() > before_; }
 
    private:
-    std::int64_t before_ = core::process::engine_counts_of_thread().compiled;
+    std::int64_t before_ = core::process::engine_counts_of_thread().compiled_in_all();
 };
 
 // Adds the graph to the folder of the process's plan store, if it names one. The log says if that fails.

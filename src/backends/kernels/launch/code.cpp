@@ -1,5 +1,6 @@
 #include "kernels/launch/code.h"
 
+#include "core/process/plan_store.h"
 #include "core/text.h"
 #include "cuda/driver.h"
 #include "plan/storage/store_entry.h"
@@ -45,6 +46,7 @@ std::vector<std::string> environments_of_code() {
 Result<std::string> find_cubin(CodeName const& name) {
     auto const entry = plan::StoreEntry::of(environments_of_code(), name.text());
     if (auto stored = entry ? entry->read() : std::nullopt) return std::move(stored->bytes);
+    ++core::process::engine_counts_of_thread().compiled_kernels;
     auto compiled = compile(name);
     if (compiled.is_bad()) return compiled.error();
     if (entry) entry->write(compiled.value().cubin);
