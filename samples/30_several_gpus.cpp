@@ -166,9 +166,9 @@ Errors errors_of(Rank& rank) {
 
 // Each rank in a thread of its own.
 template <class Body>
-int run_all(int ranks, char const* where, Body const& body) {
-    std::printf("30_several_gpus: %d tokens, %d/%d heads, causal, by %d ranks on %s\n", int(kTokens), int(kHeads),
-                int(kKeyHeads), ranks, where);
+int run_all(int ranks, std::string const& where, Body const& body) {
+    std::printf("30_several_gpus: %d tokens, %d/%d heads, causal, by %s\n", int(kTokens), int(kHeads), int(kKeyHeads),
+                where.c_str());
     Tensors whole = compute_alone();
     std::vector<Errors> errors(static_cast<std::size_t>(ranks));
     std::vector<std::thread> threads;
@@ -190,12 +190,13 @@ int run_threads(fe::Target const& target) {
     constexpr int kRanks = 4;
     std::vector<Group> members;
     samples::require(Group::of_threads(kRanks, {}, members));
-    return run_all(kRanks, fe::to_string(target.kind()), [&](int index, Tensors& whole) {
-        Rank rank(members[static_cast<std::size_t>(index)], whole);
-        rank.build(target);
-        rank.run_on_host();
-        return errors_of(rank);
-    });
+    return run_all(kRanks, std::to_string(kRanks) + " threads on the target " + fe::to_string(target.kind()),
+                   [&](int index, Tensors& whole) {
+                       Rank rank(members[static_cast<std::size_t>(index)], whole);
+                       rank.build(target);
+                       rank.run_on_host();
+                       return errors_of(rank);
+                   });
 }
 
 #if SAMPLES_HAVE_CUDA
@@ -215,7 +216,7 @@ int run_gpus() {
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) samples::skip("there are no two GPUs here");
     sdpa_graph::Nccl_id id;
     samples::require(Group::make_nccl_id(id));
-    return run_all(devices, "GPUs of one process", [&](int device, Tensors& whole) {
+    return run_all(devices, std::to_string(devices) + " GPUs of one process", [&](int device, Tensors& whole) {
         samples::require(cudaSetDevice(device));
         Group group;
         samples::require(Group::of_nccl(id, device, devices, {}, group));
@@ -226,7 +227,7 @@ int run_gpus() {
 // The GPU of this process.
 int run_process(int rank, int ranks, std::string const& id_file) {
     if (!samples::has_gpu()) samples::skip("there is no GPU here");
-    return run_all(1, "a GPU of one process each", [&](int, Tensors& whole) {
+    return run_all(1, std::to_string(ranks) + " processes, each with a GPU", [&](int, Tensors& whole) {
         samples::require(cudaSetDevice(rank));
         Group group;
         samples::require(Group::of_nccl_file(id_file, rank, ranks, {}, group));
