@@ -1,6 +1,7 @@
 #include "core/data_type.h"
 #include "core/dims.h"
 #include "core/guard.h"
+#include "core/immortal.h"
 #include "core/result.h"
 #include "core/text.h"
 #include "group/group_rules.h"
@@ -84,30 +85,36 @@ error_t check(Layout const& layout, Tensor_view const& whole, std::size_t dim, i
 }  // namespace
 
 Layout Layout::contiguous(std::int64_t length, int ranks) {
-    std::vector<std::vector<Token_range>> ranges;
-    for (int rank = 0; rank < ranks; ++rank) ranges.push_back({chunk(length, ranks, rank)});
+    std::vector<std::vector<Token_range>> ranges(static_cast<std::size_t>(std::max(ranks, 0)));
+    for (int rank = 0; rank < ranks; ++rank) ranges[static_cast<std::size_t>(rank)] = {chunk(length, ranks, rank)};
     return of(std::move(ranges));
 }
 
 Layout Layout::head_tail(std::int64_t length, int ranks) {
-    std::vector<std::vector<Token_range>> ranges;
+    std::vector<std::vector<Token_range>> ranges(static_cast<std::size_t>(std::max(ranks, 0)));
     for (int rank = 0; rank < ranks; ++rank) {
-        ranges.push_back({chunk(length, 2 * ranks, rank), chunk(length, 2 * ranks, 2 * ranks - 1 - rank)});
+        ranges[static_cast<std::size_t>(rank)] = {chunk(length, 2 * ranks, rank),
+                                                  chunk(length, 2 * ranks, 2 * ranks - 1 - rank)};
     }
     return of(std::move(ranges));
 }
 
+// Without empty ranges; those that follow each other are one.
+static std::vector<Token_range> joined(std::vector<Token_range> const& given) {
+    std::vector<Token_range> ranges;
+    for (Token_range const& range : given) {
+        bool const follows = !ranges.empty() && ranges.back().first + ranges.back().count == range.first;
+        if (range.count == 0) continue;
+        if (follows && range.count > 0) ranges.back().count += range.count;
+        else ranges.push_back(range);
+    }
+    return ranges;
+}
+
 Layout Layout::of(std::vector<std::vector<Token_range>> ranges) {
     Layout layout;
-    for (auto const& given : ranges) {
-        std::vector<Token_range>& own = layout.ranges_.emplace_back();
-        for (Token_range const& range : given) {
-            bool const follows = !own.empty() && own.back().first + own.back().count == range.first;
-            if (range.count == 0) continue;
-            if (follows && range.count > 0) own.back().count += range.count;
-            else own.push_back(range);
-        }
-    }
+    layout.ranges_ = std::move(ranges);
+    for (std::vector<Token_range>& own : layout.ranges_) own = joined(own);
     return layout;
 }
 
@@ -118,8 +125,8 @@ std::int64_t Layout::length() const noexcept {
 }
 
 std::vector<Token_range> const& Layout::ranges_of(int rank) const noexcept {
-    static std::vector<Token_range> const& none = *new std::vector<Token_range>();
-    return rank < 0 || rank >= ranks() ? none : ranges_[static_cast<std::size_t>(rank)];
+    static core::Immortal<std::vector<Token_range>> const none;
+    return rank < 0 || rank >= ranks() ? *none : ranges_[static_cast<std::size_t>(rank)];
 }
 
 std::int64_t Layout::count_of(int rank) const noexcept {

@@ -277,6 +277,7 @@ class DescribedTransport final : public Transport {
 std::vector<std::shared_ptr<Transport>> make_threads(int size, Milliseconds deadline) {
     auto const hub = std::make_shared<Hub>(size, deadline);
     std::vector<std::shared_ptr<Transport>> ranks;
+    ranks.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) ranks.push_back(std::make_shared<ThreadTransport>(hub, rank));
     return ranks;
 }

@@ -40,8 +40,9 @@ error_t join(nccl::UniqueId const& id, int rank, int size, Group_limits const& l
     auto streams = nccl::make_gpu_streams();
     if (streams.is_bad()) return streams.error();
     auto joined = nccl::join(*library.value(), std::move(streams).value(), id, rank, size, deadline_of(limits));
-    if (joined.is_good()) member = detail::Group_access::member(std::move(joined).value());
-    return joined.error();
+    if (joined.is_bad()) return joined.error();
+    member = detail::Group_access::member(std::move(joined).value());
+    return {};
 }
 
 }  // namespace
@@ -86,8 +87,9 @@ error_t Group::adopt_nccl(ncclComm* communicator, Group_limits const& limits, Gr
         auto streams = nccl::make_gpu_streams();
         if (streams.is_bad()) return streams.error();
         auto adopted = nccl::adopt(*library.value(), std::move(streams).value(), communicator, deadline_of(limits));
-        if (adopted.is_good()) member = detail::Group_access::member(std::move(adopted).value());
-        return adopted.error();
+        if (adopted.is_bad()) return adopted.error();
+        member = detail::Group_access::member(std::move(adopted).value());
+        return {};
     });
 }
 

@@ -275,8 +275,7 @@ class GatherWriter : GroupWriter {
             }
         }
         std::ranges::sort(ends);
-        auto const repeated = std::ranges::unique(ends);
-        ends.erase(repeated.begin(), repeated.end());
+        ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
         std::vector<Span> spans;
         for (std::size_t i = 0; i + 1 < ends.size(); ++i) spans.push_back({ends[i], ends[i + 1]});
         return spans;

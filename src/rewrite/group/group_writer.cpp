@@ -36,7 +36,7 @@ std::string agreement_of(Attention const& a, group::Task const& task, std::strin
 bool is_of_queries(int port) { return shape_of(port).sizes[kRows] == Size::Sq; }
 bool is_of_keys(int port) { return shape_of(port).sizes[kRows] == Size::Skv; }
 
-GroupWriter::GroupWriter(Attention const& attention, group::Task const& task, std::string name)
+GroupWriter::GroupWriter(Attention const& attention, group::Task const& task, std::string const& name)
     : a_(attention), task_(task), band_(attention.fields(), task.queries.length(), task.keys.length()), program_(name) {
     program_.agree_on(agreement_of(attention, task, name));
 }

@@ -19,7 +19,7 @@ struct HeadPart {
 
 class GroupWriter {
    protected:
-    GroupWriter(Attention const& attention, group::Task const& task, std::string name);
+    GroupWriter(Attention const& attention, group::Task const& task, std::string const& name);
 
     bool has(int port) const { return port < static_cast<int>(a_.node().ports.size()) && a_.has(port); }
     bool is_alone() const { return task_.size() == 1; }
