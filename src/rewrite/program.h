@@ -177,7 +177,7 @@ struct StepOperand {
 // The operands of a joint and their places, in the order of its struct.
 std::vector<StepOperand> operands_of(Joint const& joint);
 std::vector<Place> places_of(Joint const& joint);
-// What an exchange reads at its start, and writes until its end.
+// The pieces that an exchange reads at its start, and those that it writes until its end.
 std::vector<StepOperand> operands_of(Exchange const& exchange);
 std::vector<StepOperand> operands_of(Await const& await);
 

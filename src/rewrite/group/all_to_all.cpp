@@ -88,7 +88,7 @@ class AllToAllWriter : GroupWriter {
         }
     }
 
-    // What attention reads, from the owners of tokens to those of heads; and what it makes, back.
+    // The inputs of attention, from the owners of tokens to those of heads; and its results, back.
     void exchange(bool is_of_inputs) {
         auto pieces = std::make_shared<Pieces>();
         pieces->content = is_of_inputs ? "inputs by heads" : "results by tokens";

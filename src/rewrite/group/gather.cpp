@@ -219,7 +219,7 @@ class GatherWriter : GroupWriter {
         start(stage.gradients);
     }
 
-    // What the rank's chunks add to a range of keys. The rank's own keys are sent to itself.
+    // The partial gradients that the rank's chunks have of a range of keys. The rank's own keys are sent to itself.
     void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, Chunk const& range) {
         for (std::size_t i = 0; i < own_.size(); ++i) {
             Span const keys = own_[i].keys, tokens = common(keys, range.tokens);

@@ -13,7 +13,7 @@ constexpr std::size_t kBatch = 0, kHeads = 1, kRows = 2;
 
 attention::Shape const& shape_of(int port) { return attention::operand(port).shape; }
 
-// What ranks that belong together say alike. Lengths are those of the whole sequences.
+// A text that is the same for all ranks of a program. Lengths are those of the whole sequences.
 std::string agreement_of(Attention const& a, group::Task const& task, std::string const& name) {
     auto const layout_text = [](group::Layout const& layout) {
         std::string text;

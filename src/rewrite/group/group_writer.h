@@ -1,4 +1,4 @@
-// What the programs of all ways have in common: parts of the rank's tensors, buffers of tokens, and exchanges.
+// The common base of the programs of all ways: parts of the rank's tensors, buffers of tokens, and exchanges.
 #pragma once
 
 #include "group/task.h"
