@@ -93,6 +93,7 @@ static Rig rig_of(GpuStream const& gpu) {
     rig.rounds_factors = true;
     rig.defines_padded_rows = false;
     rig.dumps_masked_elements = false;
+    rig.prepare = [](Graph& graph) { graph.deselect_engines({"attention"}); };  // gpu_attention tests that one
     return rig;
 }
 
@@ -103,7 +104,12 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
     rig.joins_parts = group.rewriting.has_value();
     for (std::size_t i = batch.first; i < batch.first + batch.count; ++i) {
         AttentionCase const& c = group.cases[i];
-        if (group.rewriting) rig.prepare = [&](Graph& graph) { ask_for(*group.rewriting, c, graph); };
+        if (group.rewriting) {
+            rig.prepare = [&](Graph& graph) {
+                graph.deselect_engines({"attention"});
+                ask_for(*group.rewriting, c, graph);
+            };
+        }
         Outcome outcome;
         outcome.forward.faults = gpu.status().get_message();
         if (gpu.status().is_good()) outcome = check_case(c, rig);

@@ -47,8 +47,10 @@ std::vector<plan::Backend const*> backends_of(PlanningInput const& input) {
 Report limits_of(PlanningInput const& input) {
     std::vector<Finding> all;
     for (plan::Backend const* const backend : backends_of(input)) {
-        auto findings = backend->limits(input).findings();
-        all.insert(all.end(), findings.begin(), findings.end());
+        // Those without a rule are in the refusals, too.
+        for (Finding const& finding : backend->limits(input).findings()) {
+            if (!finding.where.rule.empty()) all.push_back(finding);
+        }
     }
     return Report(std::move(all));
 }

@@ -143,6 +143,16 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
     return attention_of(std::move(read).value(), device.value(), facts.value(), nullptr).proposal;
 }
 
+// A refusal by the attention engine, without a rule's id.
+Report KernelsBackend::limits(plan::PlanningInput const& input) const {
+    auto const device = devices_.find(input.target, input.settings);
+    if (!is_attention(input.graph) || device.is_bad()) return {};
+    auto const read = read_attention(input.graph, device.value().facts);
+    if (read.is_good()) return {};
+    return Report(
+        {{read.error().code, {}, read.error().err_msg, "a graph that it runs", "leave the engine to be chosen"}});
+}
+
 Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan::Stored const& stored) const {
     return propose_engines(input, devices_, &stored);
 }

@@ -18,7 +18,7 @@ struct HostTensorMap {
     int box_rows;
 };
 
-// Of the first column, row, head and batch.
+// The first column, row, head and batch.
 using HostBoxPlace = std::array<int, 4>;
 
 // Begins a block of that many threads. After the block, finish_box_block() throws if a store was not waited for, or if

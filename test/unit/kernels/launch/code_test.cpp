@@ -114,14 +114,38 @@ TEST_CASE("kernels by warpgroups compile for 9.0's own features, without a spill
     }
 }
 
+// Attention forward, or its gradients.
+static kernels::AttentionKernelProblem problem_of(kernels::AttentionClass const& columns, DataType_t type) {
+    namespace ports = cudnn_frontend::attention;
+    kernels::AttentionKernelProblem problem;
+    for (ports::Port const port :
+         {ports::Q, ports::K, ports::V, ports::O, ports::DO, ports::DQ, ports::DK, ports::DV}) {
+        bool const has_values = port == ports::V || port == ports::O || port == ports::DO || port == ports::DV;
+        std::int64_t const width = has_values ? columns.value_columns : columns.columns;
+        problem.operands[port] =
+            kernels::PlacedOperand{{type, {1, 1, 64, width}, {64 * width, 64 * width, width, 1}}, 0};
+    }
+    return problem;
+}
+
+TEST_CASE("the gradients of attention compile for 9.0 without products that wait") {
+    if (!has_compiler()) return;
+    for (int const columns : {64, 128}) {
+        for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
+            kernels::AttentionKernelProblem problem = problem_of({columns, columns}, type);
+            problem.is_backward = true;
+            std::string const log = log_of(kernels::gradient_launch(problem).code);
+            INFO(log);
+            CHECK(log.find("serialized") == std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("attention compiles for 9.0 in each class of columns, without a spilled register or products that wait") {
     if (!has_compiler()) return;
     for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
         for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
-            kernels::AttentionKernelProblem problem;
-            problem.queries = problem.keys = {type, {1, 1, 1, columns.columns}, {}};
-            problem.values = {type, {1, 1, 1, columns.value_columns}, {}};
-            std::string const log = log_of(kernels::attention_code(problem));
+            std::string const log = log_of(kernels::forward_launch(problem_of(columns, type), 1).code);
             check_no_spills(log);
             INFO(log);
             CHECK(log.find("(C75") == std::string::npos);
