@@ -78,7 +78,7 @@ static std::shared_ptr<Planner> planner_of_proposal(Planner::Proposed proposed) 
 
 static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput const& input, Backends const& backends) {
     for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
+        if (!backend->serves(input.target)) continue;
         auto proposal = backend->propose_for_all_shapes(input);
         if (proposal.is_good()) return Planner::Proposed{backend->name(), std::move(proposal).value()};
     }
@@ -91,8 +91,14 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         return proposed.is_good() ? Result(planner_of_proposal(std::move(proposed).value())) : proposed.error();
     }
     Answers answers;
-    if (wants_class(input.target, input.settings)) {
+    // Plans that are made ahead for a GPU are of classes, of which a store has few.
+    bool const is_here = input.target.kind() != Target::Kind::OFFLINE;
+    bool const may_be_for_all_shapes =
+        is_here && (wants_class(input.target, input.settings) || input.target.kind() == Target::Kind::STREAM);
+    if (may_be_for_all_shapes) {
         if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));
+    }
+    if (wants_class(input.target, input.settings)) {
         auto proposed = propose_class(input, backends);
         if (proposed.is_good()) return planner_of_proposal(std::move(proposed).value());
         answers.remarks.push_back("planned for its exact shape: " + proposed.error().err_msg);

@@ -144,46 +144,6 @@ TEST_CASE("the library's own engine plans every class of columns, masks and leng
           }))) == "attention");
 }
 
-TEST_CASE("the library's own engine plans biases, slopes, sinks and score modifiers", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    auto const plans = [](Change const& change) { return name_of(built(graph_of({}, change))); };
-    CHECK(plans([](Graph& graph, SDPA_attributes& options) {
-              options.set_bias(input(graph, "bias", {1, 4, 512, 512})).set_alibi_mask(true).set_causal_mask(true);
-          }) == "attention");
-    CHECK(plans([](Graph& graph, SDPA_attributes& options) {
-              auto const sink = input(graph, "sink", {1, 4, 1, 1});
-              sink->set_data_type(DataType_t::FLOAT);
-              options.set_sink_token(sink);
-          }) == "attention");
-    CHECK(plans([](Graph& graph, SDPA_attributes& options) {
-              auto const cap = graph.tensor(30.0f);
-              options.set_score_mod([cap](std::shared_ptr<Graph> inner, Tensor_ptr scores) {
-                  auto const pointwise = [&](PointwiseMode_t mode, Tensor_ptr a, Tensor_ptr b) {
-                      auto step = graph::Pointwise_attributes().set_mode(mode);
-                      return b ? inner->pointwise(std::move(a), std::move(b), step)
-                               : inner->pointwise(std::move(a), step);
-                  };
-                  auto const share = pointwise(PointwiseMode_t::DIV, std::move(scores), cap);
-                  return pointwise(PointwiseMode_t::MUL, pointwise(PointwiseMode_t::TANH_FWD, share, nullptr), cap);
-              });
-          }) == "attention");
-}
-
-TEST_CASE("a graph that asks for classes runs by the engine for all shapes where that has enough tiles", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    auto const name_for = [](Shape const& shape) {
-        Graph graph = graph_of(shape);
-        graph.set_shape_policy(ShapePolicy_t::CLASSES);
-        REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
-        return name_of(graph);
-    };
-    CHECK(name_for({}) == "attention");
-    Shape decode;
-    decode.queries = 1;
-    decode.keys = 8192;
-    CHECK(name_for(decode).starts_with("program classes"));
-}
-
 TEST_CASE("a refusal by the library's own engine names every reason", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     CHECK(refusal_of(graph_of(), "a100") == "it needs compute capability 9.0");
@@ -199,10 +159,9 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
     shape.columns = 264;
     CHECK(refusal_of(graph_of(shape)) == "it needs head dims that are multiples of 8, up to 256");
     CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
-              auto const sink = input(graph, "sink", {1, 4, 1, 1});
-              sink->set_data_type(DataType_t::HALF);
-              options.set_sink_token(sink).set_attn_scale(-0.5f);
-          }) == "it needs a sink token of FLOAT, its numbers one after the other; it needs a scale above 0");
+              options.set_bias(input(graph, "bias", {1, 1, 512, 512}));
+              options.set_attn_scale(-0.5f);
+          }) == "it needs a scale above 0; it adds no bias, ALiBi mask or sink to scores, and runs no score modifier");
     CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
               Tensor_ptr const mask = input(graph, "mask", {1, 1, 512, 512});
               Tensor_ptr const scale = input(graph, "scale", {1, 1, 1, 1});
@@ -219,9 +178,7 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
           }) == "it makes no Max and no Sum_exp");
     CHECK(refusal_of([](Graph&, SDPA_attributes& options) {
               options.set_implementation(AttentionImplementation_t::COMPOSITE);
-          }) ==
-          "it runs attention as one operation, which 8-bit attention, the implementation COMPOSITE and score "
-          "modifiers with other nodes than pointwise ones are not");
+          }) == "it runs attention as one operation, which 8-bit attention and the implementation COMPOSITE are not");
 }
 
 TEST_CASE("filters bar the library's own engine by its notes, its name and its shared memory", "[offline]") {

@@ -90,7 +90,10 @@ Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDe
     if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
     auto const facts = planned_device(input, device);
     if (facts.is_bad()) return facts.error();
-    auto read = read_attention(input.graph, facts.value());
+    // A stored plan is of a graph that was accepted before.
+    bool const is_alone = stored != nullptr || input.target.kind() == Target::Kind::STREAM;
+    auto read =
+        read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::NextToOthers);
     if (read.is_bad()) return read.error();
     return attention_of(std::move(read).value(), device, facts.value(), stored);
 }
@@ -112,7 +115,7 @@ bool KernelsBackend::serves(Target const& target) const {
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
-    return is_neighborhood(graph) || is_attention(graph);
+    return is_neighborhood(graph) || is_attention_forward(graph);
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
@@ -146,8 +149,8 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
 // A refusal by the attention engine, without a rule's id.
 Report KernelsBackend::limits(plan::PlanningInput const& input) const {
     auto const device = devices_.find(input.target, input.settings);
-    if (!is_attention(input.graph) || device.is_bad()) return {};
-    auto const read = read_attention(input.graph, device.value().facts);
+    if (!is_attention_forward(input.graph) || device.is_bad()) return {};
+    auto const read = read_attention(input.graph, device.value().facts, AttentionScope::NextToOthers);
     if (read.is_good()) return {};
     return Report(
         {{read.error().code, {}, read.error().err_msg, "a graph that it runs", "leave the engine to be chosen"}});

@@ -10,7 +10,7 @@ namespace {
 
 using attention::Port;
 
-// The bytes of one row of a tensor, with all batch entries and heads; 0 for a tensor that is not there.
+// Of one row of a tensor, with all batch entries and heads; 0 for a tensor that is not there.
 double bytes_of_row(Attention const& a, int port) {
     if (port >= static_cast<int>(a.node().ports.size()) || !a.has(port)) return 0.0;
     nodes::TensorSpec const& tensor = *a.tensor(port);
@@ -114,8 +114,7 @@ GroupTime time_of_gather(Attention const& a, group::Task const& task, int stages
         Received const all = received_by_gather(a, task, rank);
         double const keys = exchange_time(all.keys / stages, rates);
         double const gradients = a.is_backward() ? exchange_time(all.gradients / stages, rates) : 0.0;
-        double const share = a.is_backward() ? rates.backward_share_of_stage : rates.forward_share_of_stage;
-        double const of_stage = attention(rank) * (1.0 + (stages - 1) * share) / stages;
+        double const of_stage = attention(rank) / stages;
         return keys + (stages - 1) * std::max(of_stage, keys + gradients) + of_stage + gradients;
     });
 }

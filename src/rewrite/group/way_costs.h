@@ -12,9 +12,6 @@ struct GroupRates {
     double bytes_per_us = 250e3;  // that a rank receives
     double us_of_exchange = 20.0;
     double forward_flops_per_us = 645e6, backward_flops_per_us = 519e6;
-    // The share of attention's time that each stage after the first costs: kernels are shorter, and NCCL's occupy
-    // multiprocessors next to them.
-    double forward_share_of_stage = 0.055, backward_share_of_stage = 0.03;
 };
 
 // Bytes that a rank receives.

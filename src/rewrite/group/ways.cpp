@@ -10,19 +10,17 @@ namespace {
 
 using attention::Port;
 
-constexpr int kMostStages = 4;  // more have too few rows and heads to fill a GPU
+constexpr std::int64_t kMostStages = 4;  // more have too few rows and heads to fill a GPU
+// Shorter sequences are over before more exchanges pay.
+constexpr std::int64_t kKeysOfStages = 8192;
 
-// As many as divide the heads and are expected to take least.
 int usual_stages(Attention const& a, group::Task const& task) {
     if (task.stages != 0) return task.stages;
-    int best = 1;
-    if (task.size() == 1) return best;
+    if (task.size() == 1 || task.keys.length() < kKeysOfStages) return 1;
     std::int64_t const heads = std::gcd(a.key_heads, a.value_heads);
-    for (int stages = 2; stages <= kMostStages; ++stages) {
-        if (heads % stages != 0) continue;
-        if (time_of_gather(a, task, stages).all < time_of_gather(a, task, best).all) best = stages;
-    }
-    return best;
+    std::int64_t stages = kMostStages;
+    while (heads % stages != 0) --stages;
+    return static_cast<int>(stages);
 }
 
 bool can_be_by_heads(Attention const& a, group::Task const& task) {

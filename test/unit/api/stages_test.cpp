@@ -582,7 +582,7 @@ TEST_CASE("a stream as target runs attention forward and neighborhood attention,
     error_object const refusal = graph.build(target);
     CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(refusal.err_msg ==
-          "a stream as target runs graphs of one attention forward or of one neighborhood attention; "
+          "a stream as target runs graphs of one attention or of one neighborhood attention; "
           "Target::cuda(handle) runs other graphs, with cuDNN");
 }
 

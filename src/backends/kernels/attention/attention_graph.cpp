@@ -128,6 +128,33 @@ std::string offset_reason(AttentionValues const& values) {
     return "";
 }
 
+// --- Conditions next to other engines
+
+std::string ragged_reason(AttentionValues const& values) {
+    bool is_ragged = false;
+    for (ir::Value const& value : values.graph.values()) is_ragged = is_ragged || value.ragged;
+    return is_ragged ? "it supports no packed sequences, which have ragged offsets" : "";
+}
+
+std::string term_reason(AttentionValues const& values) {
+    bool const has_terms = values.has_any({Port::Bias, Port::SinkToken}) || values.options.alibi || values.region;
+    return has_terms ? "it adds no bias, ALiBi mask or sink to scores, and runs no score modifier" : "";
+}
+
+std::string plain_length_reason(AttentionValues const& values) {
+    if (!values.options.padding) return "";
+    for (Port const port : {Port::SeqLenQ, Port::SeqLenKv}) {
+        if (!values.has(port)) continue;
+        ir::Value const& lengths = values.value(port);
+        bool const is_legal = lengths.role == ir::Role::Input && lengths.type == DataType_t::INT32 &&
+                              (lengths.dim[0] == 1 || lengths.stride[0] == 1);
+        if (!is_legal) return "it needs lengths of INT32 one after the other, and not as sums";
+    }
+    return "";
+}
+
+constexpr auto kPlainConditions = {ragged_reason, term_reason, plain_length_reason};
+
 constexpr auto kConditions = {scale_reason,  dropout_reason,     page_reason,   block_mask_reason, sink_reason,
                               result_reason, determinism_reason, length_reason, offset_reason};
 
@@ -250,7 +277,13 @@ bool is_attention(nodes::ValidatedGraph const& graph) {
     return std::ranges::count_if(graph.spec().nodes, is_one) == 1;
 }
 
-Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device) {
+bool is_attention_forward(nodes::ValidatedGraph const& graph) {
+    auto const& nodes = graph.spec().nodes;
+    return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward;
+}
+
+Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
+                                      AttentionScope scope) {
     expand::TargetAbilities abilities;
     abilities.fused_attention = expand::TargetAbilities::Fused::Preferred;
     abilities.fused_modifiers = true;
@@ -259,18 +292,21 @@ Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, Device
     auto const values = values_of(op_graph.value());
     if (!values) {
         return refusal(
-            {"it runs attention as one operation, which 8-bit attention, the implementation COMPOSITE and "
-             "score modifiers with other nodes than pointwise ones are not"});
-    }
-    std::vector<std::string> reasons;
-    for (auto const condition : kConditions) {
-        std::string reason = condition(*values);
-        if (!reason.empty()) reasons.push_back(std::move(reason));
+            {"it runs attention as one operation, which 8-bit attention and the implementation COMPOSITE are not"});
     }
     AttentionGraph read;
     auto const failure = Reader(graph, *values).run().move_to(read);
+    std::vector<std::string> reasons;
+    if (failure.is_good()) reasons = reasons_against(read.problem, device);
+    auto const add = [&](auto const& conditions) {
+        for (auto const condition : conditions) {
+            std::string reason = condition(*values);
+            if (!reason.empty()) reasons.push_back(std::move(reason));
+        }
+    };
+    add(kConditions);
+    if (scope == AttentionScope::NextToOthers) add(kPlainConditions);
     if (failure.is_bad()) reasons.push_back(failure.err_msg);
-    else std::ranges::move(reasons_against(read.problem, device), std::back_inserter(reasons));
     if (!reasons.empty()) return refusal(reasons);
     if (workspace_of(read.problem).bytes > 0) {
         read.problem.workspace_pointer = read.places.size();

@@ -16,8 +16,15 @@ struct AttentionGraph {
 };
 
 bool is_attention(nodes::ValidatedGraph const& graph);
+// Whether it is forward, and nothing else.
+bool is_attention_forward(nodes::ValidatedGraph const& graph);
+
+// The graphs for which the engine is a candidate: next to engines of other backends those of forward without terms of
+// scores and packed sequences, where it is asked for alone all.
+enum class AttentionScope { NextToOthers, Alone };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.
-Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device);
+Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
+                                      AttentionScope scope = AttentionScope::Alone);
 
 }  // namespace cudnn_frontend::kernels

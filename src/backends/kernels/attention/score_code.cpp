@@ -145,7 +145,7 @@ class Writer {
     }
 
     std::string step(std::int32_t index) {
-        std::string const name = "step" + std::to_string(index);
+        std::string name = "step" + std::to_string(index);
         if (!written_.insert(index).second) return name;
         ir::RegionStep const& step = region_.steps[static_cast<std::size_t>(index)];
         char const* const type = computed_type(step.type);
