@@ -74,8 +74,11 @@ Faults faults_of(nodes::GraphSpec const& graph, Target const& target, plan::Sett
     std::optional<std::size_t> least;  // of the backend that is nearest to planning it
     for (plan::Backend const* const backend : backends()) {
         if (!backend->serves(target) || !backend->takes(*validation.graph)) continue;
-        std::size_t const count = count_of(backend->limits({*validation.graph, target, settings}));
-        least = std::min(least.value_or(count), count);
+        Report const limits = backend->limits({*validation.graph, target, settings});
+        // A refusal without a rule says nothing of how near the graph is.
+        auto const has_no_rule = [](Finding const& finding) { return finding.where.rule.empty(); };
+        if (std::ranges::any_of(limits.findings(), has_no_rule)) continue;
+        least = std::min(least.value_or(count_of(limits)), count_of(limits));
     }
     return {0, least.value_or(0)};
 }

@@ -10,7 +10,7 @@ namespace {
 
 using attention::Port;
 
-// Of one row of a tensor, with all batch entries and heads; 0 for a tensor that is not there.
+// The bytes of one row of a tensor, with all batch entries and heads; 0 for a tensor that is not there.
 double bytes_of_row(Attention const& a, int port) {
     if (port >= static_cast<int>(a.node().ports.size()) || !a.has(port)) return 0.0;
     nodes::TensorSpec const& tensor = *a.tensor(port);
