@@ -43,7 +43,11 @@ void build_in_threads(Machine& m, Numbers const& n) {
     build(errors[1]);
     other.join();
     m.note(errors[0]);
-    m.expect(errors[0].err_msg == errors[1].err_msg, "two threads build the same");
+    // The search for a fix, the last line, ends after some time.
+    auto const without_fix = [](error_t const& error) {
+        return error.err_msg.substr(0, error.err_msg.find("\nTry: "));
+    };
+    m.expect(without_fix(errors[0]) == without_fix(errors[1]), "two threads build the same");
 }
 
 // A copy shares tensors with the graph, and is built at the same time.
