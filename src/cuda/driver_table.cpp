@@ -5,29 +5,9 @@
 namespace cudnn_frontend::cuda {
 namespace {
 
-// Finds functions of the driver, and keeps the names of those that are missing. <cuda.h> maps the plain name of a
-// function to its newest version; the driver exports each version under its own name.
-class Finder {
-   public:
-    explicit Finder(SharedObject const& object) : object_(object) {}
+// <cuda.h> maps the plain name of a function to its newest version; the driver exports each version under its own name.
 
-    template <class Function>
-    void operator()(Function& function, char const* name) {
-        find_optional(function, name);
-        if (function == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
-    }
-    template <class Function>
-    void find_optional(Function& function, char const* name) {
-        function = object_.find<Function>(name);
-    }
-    std::string const& missing() const { return missing_; }
-
-   private:
-    SharedObject const& object_;
-    std::string missing_;
-};
-
-void find_devices_and_memory(Driver& driver, Finder& find) {
+void find_devices_and_memory(Driver& driver, FunctionFinder& find) {
     find(driver.init, "cuInit");
     find(driver.get_version, "cuDriverGetVersion");
     find(driver.error_name, "cuGetErrorName");
@@ -50,7 +30,7 @@ void find_devices_and_memory(Driver& driver, Finder& find) {
     find(driver.wait_for_stream, "cuStreamSynchronize");
 }
 
-void find_graphs(Driver& driver, Finder& find) {
+void find_graphs(Driver& driver, FunctionFinder& find) {
     find(driver.is_capturing, "cuStreamIsCapturing");
     find(driver.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
     find(driver.begin_capture, "cuStreamBeginCapture_v2");
@@ -73,7 +53,7 @@ void find_graphs(Driver& driver, Finder& find) {
     find(driver.set_instance_fill_node, "cuGraphExecMemsetNodeSetParams");
 }
 
-void find_kernels_and_events(Driver& driver, Finder& find) {
+void find_kernels_and_events(Driver& driver, FunctionFinder& find) {
     find(driver.load_library, "cuLibraryLoadData");
     find(driver.unload_library, "cuLibraryUnload");
     find(driver.find_kernel, "cuLibraryGetKernel");
@@ -104,7 +84,7 @@ Result<Driver> open_driver(std::string const& file) {
                        "there is no CUDA driver (" + file + ": " + object.problem + "); install NVIDIA's driver");
     }
     Driver driver;
-    Finder find(object);
+    FunctionFinder find(object);
     find_devices_and_memory(driver, find);
     find_graphs(driver, find);
     find_kernels_and_events(driver, find);

@@ -20,11 +20,7 @@ constexpr char const* kChoosingVariable = "SDPA_GRAPH_NVRTC_PATH";
 error_t failed(std::string message) { return {error_code_t::NVRTC_COMPILATION_FAILED, std::move(message)}; }
 
 std::string fill(Nvrtc& nvrtc, SharedObject const& object) {
-    std::string missing;
-    auto const find = [&]<class Function>(Function& function, char const* name) {
-        function = object.find<Function>(name);
-        if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
-    };
+    FunctionFinder find(object);
     find(nvrtc.error_text, "nvrtcGetErrorString");
     find(nvrtc.version, "nvrtcVersion");
     find(nvrtc.supported_count, "nvrtcGetNumSupportedArchs");
@@ -36,7 +32,7 @@ std::string fill(Nvrtc& nvrtc, SharedObject const& object) {
     find(nvrtc.log, "nvrtcGetProgramLog");
     find(nvrtc.code_size, "nvrtcGetCUBINSize");
     find(nvrtc.code, "nvrtcGetCUBIN");
-    return missing;
+    return find.missing();
 }
 
 // A driver for CUDA 12 cannot load the code of a later compiler. Asks only a driver that the process has loaded

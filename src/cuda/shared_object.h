@@ -28,6 +28,27 @@ struct SharedObject {
     std::vector<std::string> search_folders() const;
 };
 
+// Finds functions of an object, and keeps the names of those that it lacks.
+class FunctionFinder {
+   public:
+    explicit FunctionFinder(SharedObject const& object) : object_(object) {}
+
+    template <class Function>
+    void operator()(Function& function, char const* name) {
+        find_optional(function, name);
+        if (function == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+    }
+    template <class Function>
+    void find_optional(Function& function, char const* name) {
+        function = object_ ? object_.find<Function>(name) : nullptr;
+    }
+    std::string const& missing() const { return missing_; }
+
+   private:
+    SharedObject const& object_;
+    std::string missing_;
+};
+
 SharedObject open_object(std::string const& file);
 // The object that the process has already loaded under that name; loads nothing.
 SharedObject loaded_object(char const* name);

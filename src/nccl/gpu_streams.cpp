@@ -23,18 +23,14 @@ Result<StreamTable> find_functions() {
     SDPA_GRAPH_TRY(cuda::check_driver());
     cuda::SharedObject const object = cuda::loaded_object("libcuda.so.1");
     StreamTable table;
-    std::string missing;
-    auto const find = [&]<class Function>(Function& function, char const* name) {
-        if (object) function = object.find<Function>(name);
-        if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
-    };
+    cuda::FunctionFinder find(object);
     find(table.create, "cuStreamCreateWithPriority");
     find(table.destroy, "cuStreamDestroy_v2");
     find(table.wait, "cuStreamWaitEvent");
     find(table.query, "cuStreamQuery");
     find(table.priorities, "cuCtxGetStreamPriorityRange");
-    if (missing.empty()) return table;
-    return error_t(error_code_t::INVALID_CUDA_DEVICE, "the CUDA driver lacks " + missing + "; update it");
+    if (find.missing().empty()) return table;
+    return error_t(error_code_t::INVALID_CUDA_DEVICE, "the CUDA driver lacks " + find.missing() + "; update it");
 }
 
 class DriverStreams final : public GpuStreams {

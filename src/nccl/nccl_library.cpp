@@ -16,11 +16,7 @@ constexpr char const* kFile = "libnccl.so.2";
 constexpr char const* kChoosingVariable = "SDPA_GRAPH_NCCL_PATH";
 
 std::string fill(Library& library, cuda::SharedObject const& object) {
-    std::string missing;
-    auto const find = [&]<class Function>(Function& function, char const* name) {
-        function = object.find<Function>(name);
-        if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
-    };
+    cuda::FunctionFinder find(object);
     find(library.version, "ncclGetVersion");
     find(library.make_id, "ncclGetUniqueId");
     find(library.init, "ncclCommInitRankConfig");
@@ -37,7 +33,7 @@ std::string fill(Library& library, cuda::SharedObject const& object) {
     find(library.send, "ncclSend");
     find(library.receive, "ncclRecv");
     find(library.all_gather, "ncclAllGather");
-    return missing;
+    return find.missing();
 }
 
 error_t unusable(std::string found) {

@@ -19,11 +19,7 @@ std::string oldest_version() { return version_text(kOldestVersion); }
 
 // Fills the table; returns the names of functions that the library lacks.
 std::string fill(Api& api, cuda::SharedObject const& object) {
-    std::string missing;
-    auto const find = [&]<class Function>(Function& function, char const* name) {
-        function = object.find<Function>(name);
-        if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
-    };
+    cuda::FunctionFinder find(object);
     find(api.get_version, "cudnnGetVersion");
     find(api.get_error_string, "cudnnGetErrorString");
     find(api.get_last_error_string, "cudnnGetLastErrorString");
@@ -39,7 +35,7 @@ std::string fill(Api& api, cuda::SharedObject const& object) {
     find(api.execute, "cudnnBackendExecute");
     find(api.populate_cuda_graph, "cudnnBackendPopulateCudaGraph");
     find(api.update_cuda_graph, "cudnnBackendUpdateCudaGraph");
-    return missing;
+    return find.missing();
 }
 
 std::string problem_of_copies() {
