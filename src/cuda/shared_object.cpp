@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include <cstddef>
@@ -71,6 +72,11 @@ std::vector<std::string> loaded_paths(std::string_view name_start) {
     WantedLibrary wanted{name_start, {}};
     dl_iterate_phdr(collect, &wanted);
     return std::move(wanted.paths);
+}
+
+void* SharedObject::address_of(char const* name) const {
+    // dlsym() looks through the whole program for a null handle.
+    return handle == nullptr ? nullptr : dlsym(handle, name);
 }
 
 std::string SharedObject::path() const {

@@ -1,8 +1,6 @@
 // Shared objects and the dynamic loader. An object that was opened is never closed.
 #pragma once
 
-#include <dlfcn.h>
-
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,16 +14,19 @@ struct SharedObject {
 
     explicit operator bool() const { return handle != nullptr; }
 
-    // Null if the object has no such function.
+    // Null if the object has no such function, or is none.
     template <class Function>
     Function find(char const* name) const {
         static_assert(std::is_pointer_v<Function>);
-        return reinterpret_cast<Function>(dlsym(handle, name));
+        return reinterpret_cast<Function>(address_of(name));
     }
     // The path under which the loader found it.
     std::string path() const;
     // Where the loader looks for libraries that this object opens by name, besides the loader's cache.
     std::vector<std::string> search_folders() const;
+
+   private:
+    void* address_of(char const* name) const;
 };
 
 // Finds functions of an object, and keeps the names of those that it lacks.
@@ -40,7 +41,7 @@ class FunctionFinder {
     }
     template <class Function>
     void find_optional(Function& function, char const* name) {
-        function = object_ ? object_.find<Function>(name) : nullptr;
+        function = object_.find<Function>(name);
     }
     std::string const& missing() const { return missing_; }
 
