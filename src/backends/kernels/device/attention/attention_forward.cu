@@ -226,19 +226,7 @@ struct OwnRows {
     }
 
     void hide(float (&scores)[KEYS / 8][4], int block) const {
-        int const first = block * KEYS + 2 * (lane_index() % 4);
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            int const begin = visible[half].begin - first, end = visible[half].end - first;
-#pragma unroll
-            for (int i = 0; i < KEYS / 8; ++i) {
-#pragma unroll
-                for (int j = 0; j < 2; ++j) {
-                    bool const is_visible = 8 * i + j >= begin && 8 * i + j < end;
-                    if (!is_visible) scores[i][2 * half + j] = minus_infinity();
-                }
-            }
-        }
+        set_outside(scores, visible, block * KEYS, minus_infinity());
     }
 };
 
@@ -347,8 +335,7 @@ class QueryWarpgroup {
     static constexpr int kFirstOwnBarrier = 1 + kWarpgroups;  // named barriers, behind those of turns
 
     void attend(QueryTile const& tile) {
-        int const own_row =
-            warpgroup_ * kWarpgroupQueries + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
+        int const own_row = warpgroup_ * kWarpgroupQueries + row_of_warp();
         int const first_query = tile.number * kQueries + own_row;
         if (is_behind(arguments_, tile, tile.number * kQueries)) return store_stats(tile, first_query, {});
         KeyBlocks<kQueries, kKeys> const blocks(tile);

@@ -210,7 +210,7 @@ class KeyWarpgroup {
         : arguments_(arguments), memory_(memory), warpgroup_(warpgroup), first_row_(warpgroup * kWarpgroupQueries) {}
 
     void compute(KeyTile const& tile) {
-        int const own_row = first_row_ + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
+        int const own_row = first_row_ + row_of_warp();
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             int const key = tile.first + own_row + lane_index() / 4 + 8 * half;
@@ -254,7 +254,7 @@ class KeyWarpgroup {
         float products[kChangesGradients ? kQueries / 8 : 1][4];
         if constexpr (kChangesGradients) copy(products, weights);
         weigh(weights, statistics[0], terms, block * kQueries);
-        if (!is_full) hide(weights, block);
+        if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
         MatrixBlock weight_blocks[kQueries / 16], gradient_blocks[kQueries / 16];
         pack_blocks(weight_blocks, weights);
         wait_for_products<0>();
@@ -339,21 +339,6 @@ class KeyWarpgroup {
             }
         }
     }
-    void hide(float (&weights)[kQueries / 8][4], int block) const {
-        int const first = block * kQueries + 2 * (lane_index() % 4);
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            int const begin = queries_[half].begin - first, end = queries_[half].end - first;
-#pragma unroll
-            for (int i = 0; i < kQueries / 8; ++i) {
-#pragma unroll
-                for (int j = 0; j < 2; ++j) {
-                    bool const is_visible = 8 * i + j >= begin && 8 * i + j < end;
-                    if (!is_visible) weights[i][2 * half + j] = 0;
-                }
-            }
-        }
-    }
     // Gradients of weights become those of scores.
     static void multiply(float (&gradients)[kQueries / 8][4], float const (&weights)[kQueries / 8][4],
                          float const (&deltas)[kQueries]) {
@@ -390,7 +375,7 @@ class KeyWarpgroup {
         for (int i = 0; i < kQueries / 16; ++i) blocks[i] = block_of<Element>(numbers[2 * i], numbers[2 * i + 1]);
     }
     void store_for_both(MatrixBlock const (&blocks)[kQueries / 16], int buffer) {
-        int const lane = lane_index(), row = first_row_ + static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16;
+        int const lane = lane_index(), row = first_row_ + row_of_warp();
 #pragma unroll
         for (int i = 0; i < kQueries / 16; ++i) {
             auto& panel = memory_.score_gradients[buffer].panels[i / 4];

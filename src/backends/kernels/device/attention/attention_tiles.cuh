@@ -19,9 +19,9 @@ inline int larger(int a, int b) { return a > b ? a : b; }
 
 template <class Element, int ROWS, int COLUMNS>
 struct Panels {
-    static constexpr int kRows = ROWS, kBytes = ROWS * ((COLUMNS + kPanelColumns - 1) / kPanelColumns) * kPanelRowBytes;
+    static constexpr int kRows = ROWS;
 
-    Panel<Element, ROWS> panels[(COLUMNS + kPanelColumns - 1) / kPanelColumns];
+    Panel<Element, ROWS> panels[COLUMNS / kPanelColumns];
 };
 
 // Starts to fetch the rows of a matrix from that place on, with one thread of the warp. The barrier's round waits for
@@ -79,6 +79,27 @@ inline MatrixBlock block_of(float const (&left)[4], float const (&right)[4]) {
 struct RowRange {
     int begin, end;
 };
+
+// Sets elements outside of the range of their row, by columns of a tile from `first` on, to that number.
+template <int COUNT>
+inline void set_outside(float (&elements)[COUNT][4], RowRange const (&ranges)[2], int first, float number) {
+    int const first_of_lane = first + 2 * (lane_index() % 4);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        int const begin = ranges[half].begin - first_of_lane, end = ranges[half].end - first_of_lane;
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                bool const is_inside = 8 * i + j >= begin && 8 * i + j < end;
+                if (!is_inside) elements[i][2 * half + j] = number;
+            }
+        }
+    }
+}
+
+// The first row of the warp in its warpgroup.
+inline int row_of_warp() { return static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16; }
 
 // The tile of that place in the order.
 struct TilePlace {
