@@ -163,6 +163,7 @@ Result<plan::Loaded> KernelsBackend::load(plan::PlanningInput const& input, plan
 std::optional<std::string> KernelsBackend::circumstances(Target const& target, plan::Settings const& settings) const {
     auto identity = devices_.identity(target, settings);
     if (identity.is_bad()) return std::nullopt;
+    if (settings.sm_count == 0 && settings.sm_version == 0) return std::move(identity).value();
     return std::move(identity).value() + ", multiprocessors " + std::to_string(settings.sm_count) + ", version " +
            std::to_string(settings.sm_version);
 }

@@ -9,9 +9,8 @@ namespace cudnn_frontend::kernels {
 
 static std::int64_t shared_bytes_of(AttentionKernelProblem const& problem) {
     auto const [columns, value_columns] = *class_of(problem);
-    bool const has_terms = problem.has_terms();
-    if (problem.is_backward) return gradient_shared_bytes(columns, gradient_queries(columns, has_terms));
-    return attention_shared_bytes(columns, value_columns, attention_warpgroups(columns, has_terms));
+    if (problem.is_backward) return gradient_shared_bytes(columns, gradient_tile_queries(problem));
+    return attention_shared_bytes(columns, value_columns, attention_warpgroups(columns, problem.has_terms()));
 }
 
 static plan::EngineInfo info_of(AttentionKernelProblem const& problem) {

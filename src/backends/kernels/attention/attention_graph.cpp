@@ -1,12 +1,11 @@
 #include "kernels/attention/attention_graph.h"
 
 #include "core/data_type.h"
-#include "core/floats.h"
 #include "expand/expand.h"
 #include "kernels/attention/score_code.h"
-#include "nodes/attention/attention_node.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -105,15 +104,22 @@ ir::Value const& source_of(AttentionValues const& values, ir::Value const& lengt
     return lengths.steps_of != ir::kNoValue ? values.graph.value(lengths.steps_of) : lengths;
 }
 
+// Whether the memory of the caller's has an entry's number behind that of the entry before.
+bool are_in_turn(ir::Value const& numbers) {
+    return numbers.role == ir::Role::Input && (numbers.dim[0] == 1 || numbers.stride[0] == 1);
+}
+
+// Whether the lengths that there are all fit.
+template <class Fits>
+bool lengths_fit(AttentionValues const& values, Fits const& fits) {
+    if (!values.options.padding) return true;
+    return std::ranges::all_of(std::array{Port::SeqLenQ, Port::SeqLenKv},
+                               [&](Port port) { return !values.has(port) || fits(values.value(port)); });
+}
+
 std::string length_reason(AttentionValues const& values) {
-    if (!values.options.padding) return "";
-    for (Port const port : {Port::SeqLenQ, Port::SeqLenKv}) {
-        if (!values.has(port)) continue;
-        ir::Value const& lengths = source_of(values, values.value(port));
-        bool const is_legal = lengths.role == ir::Role::Input && (lengths.dim[0] == 1 || lengths.stride[0] == 1);
-        if (!is_legal) return "it needs lengths one after the other";
-    }
-    return "";
+    auto const fits = [&](ir::Value const& lengths) { return are_in_turn(source_of(values, lengths)); };
+    return lengths_fit(values, fits) ? "" : "it needs lengths one after the other";
 }
 
 std::string offset_reason(AttentionValues const& values) {
@@ -142,15 +148,10 @@ std::string term_reason(AttentionValues const& values) {
 }
 
 std::string plain_length_reason(AttentionValues const& values) {
-    if (!values.options.padding) return "";
-    for (Port const port : {Port::SeqLenQ, Port::SeqLenKv}) {
-        if (!values.has(port)) continue;
-        ir::Value const& lengths = values.value(port);
-        bool const is_legal = lengths.role == ir::Role::Input && lengths.type == DataType_t::INT32 &&
-                              (lengths.dim[0] == 1 || lengths.stride[0] == 1);
-        if (!is_legal) return "it needs lengths of INT32 one after the other, and not as sums";
-    }
-    return "";
+    auto const fits = [](ir::Value const& lengths) {
+        return lengths.type == DataType_t::INT32 && are_in_turn(lengths);
+    };
+    return lengths_fit(values, fits) ? "" : "it needs lengths of INT32 one after the other, and not as sums";
 }
 
 constexpr auto kPlainConditions = {ragged_reason, term_reason, plain_length_reason};

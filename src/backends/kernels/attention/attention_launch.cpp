@@ -39,11 +39,6 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     return name;
 }
 
-CodeName gradient_code(AttentionKernelProblem const& problem) {
-    return code_of(problem, "attention_gradients",
-                   {"attention_gradient_start", "attention_gradients", "attention_gradient_end"});
-}
-
 // --- What several kernels have
 
 Sequences sequences_of(AttentionKernelProblem const& problem) {
@@ -92,7 +87,7 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     int const columns = class_of(problem)->columns;
     bool const has_keys = port == attention::K || port == attention::V;
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
-    if (problem.is_backward) return has_keys ? kGradientKeys : gradient_queries(columns, problem.has_terms());
+    if (problem.is_backward) return has_keys ? kGradientKeys : gradient_tile_queries(problem);
     return has_keys ? tile_keys(columns) : tile_queries(attention_warpgroups(columns, problem.has_terms()));
 }
 
@@ -174,13 +169,24 @@ void set_scores(AttentionKernelProblem const& problem, Arguments& arguments) {
 
 QueryTiles query_tiles(AttentionKernelProblem const& problem, AttentionPointers const& from) {
     AttentionWorkspace const workspace = workspace_of(problem);
-    int const rows_of_tile = gradient_queries(class_of(problem)->columns, problem.has_terms());
+    int const rows_of_tile = gradient_tile_queries(problem);
     return {in_workspace<float>(problem, from, workspace.statistics),
             in_workspace<float>(problem, from, workspace.sums),
             static_cast<int>(tiles_of(problem.queries(), rows_of_tile))};
 }
 
 std::int64_t heads_of_all(AttentionKernelProblem const& problem) { return problem.batches() * problem.heads(); }
+
+// The start of a launch of one of the kernels of gradients, in their order.
+template <class Arguments>
+AttentionLaunch<Arguments> gradient_part(AttentionKernelProblem const& problem, std::size_t function) {
+    AttentionLaunch<Arguments> launch;
+    launch.code = code_of(problem, "attention_gradients",
+                          {"attention_gradient_start", "attention_gradients", "attention_gradient_end"});
+    launch.function = function;
+    launch.arguments.sequences = sequences_of(problem);
+    return launch;
+}
 
 }  // namespace
 
@@ -266,10 +272,8 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 
 AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem) {
     constexpr int kRowsOfBlock = kStartThreads / 32;
-    int const rows_of_tile = gradient_queries(class_of(problem)->columns, problem.has_terms());
-    AttentionLaunch<GradientStartArguments> launch;
-    launch.code = gradient_code(problem);
-    launch.arguments.sequences = sequences_of(problem);
+    int const rows_of_tile = gradient_tile_queries(problem);
+    auto launch = gradient_part<GradientStartArguments>(problem, 0);
     launch.arguments.columns = static_cast<int>(problem.operand(attention::V).dims[3]);
     std::int64_t const rows = tiles_of(problem.queries(), rows_of_tile) * rows_of_tile * heads_of_all(problem);
     launch.blocks = static_cast<unsigned>(tiles_of(rows, kRowsOfBlock));
@@ -287,11 +291,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 }
 
 AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem) {
-    int const columns = class_of(problem)->columns;
-    AttentionLaunch<GradientArguments> launch;
-    launch.code = gradient_code(problem);
-    launch.function = 1;
-    launch.arguments.sequences = sequences_of(problem);
+    auto launch = gradient_part<GradientArguments>(problem, 1);
     std::int64_t const group = problem.heads() / problem.key_heads();
     // Queries, their output's gradient, and the sums in float.
     std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
@@ -301,7 +301,7 @@ AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const&
     launch.blocks = static_cast<unsigned>(launch.arguments.order.count);
     launch.threads = kGradientThreads;
     launch.shared_bytes =
-        static_cast<unsigned>(gradient_shared_bytes(columns, gradient_queries(columns, problem.has_terms())));
+        static_cast<unsigned>(gradient_shared_bytes(class_of(problem)->columns, gradient_tile_queries(problem)));
     return launch;
 }
 
@@ -315,11 +315,8 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 }
 
 AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem const& problem) {
-    int const rows_of_tile = gradient_queries(class_of(problem)->columns, problem.has_terms());
-    AttentionLaunch<GradientEndArguments> launch;
-    launch.code = gradient_code(problem);
-    launch.function = 2;
-    launch.arguments.sequences = sequences_of(problem);
+    int const rows_of_tile = gradient_tile_queries(problem);
+    auto launch = gradient_part<GradientEndArguments>(problem, 2);
     launch.arguments.columns = static_cast<int>(problem.operand(attention::Q).dims[3]);
     launch.arguments.scale = problem.scale;
     launch.blocks = static_cast<unsigned>(tiles_of(problem.queries(), rows_of_tile) * heads_of_all(problem));

@@ -1,12 +1,10 @@
 #include "kernels/attention/attention_problem.h"
 
 #include "core/data_type.h"
-#include "core/text.h"
 #include "kernels/device/attention/attention_arguments.h"
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -15,6 +13,8 @@ using attention::Port;
 
 constexpr std::int64_t kVectorElements = 8;  // of 16 bytes
 constexpr Port kForwardMatrices[] = {attention::Q, attention::K, attention::V, attention::O};
+constexpr Port kBackwardMapped[] = {attention::Q,  attention::K,  attention::V,
+                                    attention::DO, attention::DK, attention::DV};
 constexpr Port kBackwardMatrices[] = {attention::Q,  attention::K,  attention::V,  attention::O,
                                       attention::DO, attention::DQ, attention::DK, attention::DV};
 
@@ -143,16 +143,20 @@ bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     return others <= kShort || tiles >= device.multiprocessors / 2;
 }
 
-std::vector<Port> mapped_ports(AttentionKernelProblem const& problem) {
-    if (!problem.is_backward) return {attention::Q, attention::K, attention::V, attention::O};
-    return {attention::Q, attention::K, attention::V, attention::DO, attention::DK, attention::DV};
+std::span<Port const> mapped_ports(AttentionKernelProblem const& problem) {
+    return problem.is_backward ? std::span<Port const>(kBackwardMapped) : std::span<Port const>(kForwardMatrices);
 }
 
 std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
-    std::vector<Port> ports = mapped_ports(problem);
+    std::span<Port const> const mapped = mapped_ports(problem);
+    std::vector<Port> ports(mapped.begin(), mapped.end());
     if (problem.is_backward) ports.insert(ports.end(), {attention::O, attention::DQ});
     if (problem.has(attention::Stats) && problem.packed[attention::Stats]) ports.push_back(attention::Stats);
     return ports;
+}
+
+int gradient_tile_queries(AttentionKernelProblem const& problem) {
+    return gradient_queries(class_of(problem)->columns, problem.has_terms());
 }
 
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
@@ -175,7 +179,7 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
     }
     if (problem.is_backward) {
         constexpr std::int64_t kFloat = 4, kNumbers = 2;
-        int const columns = class_of(problem)->columns, rows_of_tile = gradient_queries(columns, problem.has_terms());
+        int const columns = class_of(problem)->columns, rows_of_tile = gradient_tile_queries(problem);
         std::int64_t const tiles = (problem.queries() + rows_of_tile - 1) / rows_of_tile;
         std::int64_t const rows = problem.batches() * problem.heads() * tiles * rows_of_tile;
         workspace.statistics = reserve(rows * kNumbers * kFloat);

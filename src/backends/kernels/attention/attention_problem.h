@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,9 @@ std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, 
 // Whether its tiles give the multiprocessors enough to do: a tile goes through its keys alone, however many there are.
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
+// The queries of a tile of gradients.
+int gradient_tile_queries(AttentionKernelProblem const& problem);
+
 // The places of what kernels pass on, in bytes.
 struct AttentionWorkspace {
     std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
@@ -87,7 +91,7 @@ struct AttentionWorkspace {
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem);
 
 // The tensors that have maps, in the order of ForwardMap or GradientMap, and after them those that are packed without.
-std::vector<attention::Port> mapped_ports(AttentionKernelProblem const& problem);
+std::span<attention::Port const> mapped_ports(AttentionKernelProblem const& problem);
 std::vector<attention::Port> packed_ports(AttentionKernelProblem const& problem);
 
 }  // namespace cudnn_frontend::kernels
