@@ -1,5 +1,6 @@
 // Attention by the library's own engine, planned for described GPUs on machines without one.
 #include "lowering/has_cudnn.h"
+#include "lowering/plan_names.h"
 #include "support/catch.h"
 
 #include <cudnn_frontend/graph.h>
@@ -16,6 +17,9 @@ using namespace cudnn_frontend;
 using graph::Graph;
 using graph::SDPA_attributes;
 using graph::Tensor_attributes;
+using sdpa_test::input;
+using sdpa_test::name_of;
+using sdpa_test::names_of;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 namespace {
@@ -26,12 +30,6 @@ struct Shape {
     std::int64_t batches = 2, heads = 4, key_heads = 2, queries = 512, keys = 512, columns = 128, value_columns = 128;
     DataType_t type = DataType_t::BFLOAT16;
 };
-
-Tensor_ptr input(Graph& graph, char const* name, Dims const& dim) {
-    Dims stride(dim.size(), 1);
-    for (std::size_t i = dim.size() - 1; i-- > 0;) stride[i] = stride[i + 1] * dim[i + 1];
-    return graph.tensor(Tensor_attributes().set_name(name).set_dim(dim).set_stride(stride));
-}
 
 using Change = std::function<void(Graph& graph, SDPA_attributes& options)>;
 
@@ -61,21 +59,6 @@ Graph built(Graph graph, char const* device = "h200") {
     REQUIRE(plan(graph, device, {HeurMode_t::OPENSOURCE}).get_message() == "");
     REQUIRE(graph.build_plans().get_message() == "");
     return graph;
-}
-
-std::vector<std::string> names_of(Graph graph, std::vector<HeurMode_t> const& modes) {
-    CHECK(plan(graph, "h200", modes).get_message() == "");
-    std::vector<std::string> names(static_cast<std::size_t>(graph.get_execution_plan_count()));
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        CHECK(graph.get_plan_name_at_index(static_cast<std::int64_t>(i), names[i]).get_message() == "");
-    }
-    return names;
-}
-
-std::string name_of(Graph const& graph) {
-    std::string name;
-    CHECK(graph.get_plan_name(name).get_message() == "");
-    return name;
 }
 
 // The engine's refusal of a graph.

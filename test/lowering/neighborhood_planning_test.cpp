@@ -1,5 +1,6 @@
 // Neighborhood attention by the library's own kernels, planned for an H200 on machines without a GPU.
 #include "lowering/has_cudnn.h"
+#include "lowering/plan_names.h"
 #include "support/catch.h"
 
 #include <cudnn_frontend/graph.h>
@@ -11,6 +12,9 @@
 using namespace cudnn_frontend;
 using graph::Graph;
 using graph::Tensor_attributes;
+using sdpa_test::input;
+using sdpa_test::name_of;
+using sdpa_test::names_of;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 namespace {
@@ -22,14 +26,6 @@ Dims const kTokens{kBatches, 24, 24, kHeads, kColumns};
 
 void start(Graph& graph, DataType_t type) {
     graph.set_io_data_type(type).set_intermediate_data_type(DataType_t::FLOAT).set_compute_data_type(DataType_t::FLOAT);
-}
-
-Tensor_ptr input(Graph& graph, char const* name, Dims const& dim, DataType_t type = DataType_t::NOT_SET) {
-    Dims stride(dim.size(), 1);
-    for (std::size_t i = dim.size() - 1; i-- > 0;) stride[i] = stride[i + 1] * dim[i + 1];
-    auto attributes = Tensor_attributes().set_name(name).set_dim(dim).set_stride(stride);
-    if (type != DataType_t::NOT_SET) attributes.set_data_type(type);
-    return graph.tensor(attributes);
 }
 
 Graph forward_graph(DataType_t type) {
@@ -56,22 +52,6 @@ Graph backward_graph(DataType_t type, bool has_bias = false) {
         input(graph, "dO", kTokens), input(graph, "Stats", {kBatches, 24, 24, kHeads}, DataType_t::FLOAT), options);
     for (Tensor_ptr const& result : results) result->set_output(true);
     return graph;
-}
-
-std::vector<std::string> names_of(Graph graph) {
-    CHECK(graph.build_operation_graph(Target::offline("h200")).get_message() == "");
-    CHECK(graph.create_execution_plans({HeurMode_t::A}).get_message() == "");
-    std::vector<std::string> names(static_cast<std::size_t>(graph.get_execution_plan_count()));
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        CHECK(graph.get_plan_name_at_index(static_cast<std::int64_t>(i), names[i]).get_message() == "");
-    }
-    return names;
-}
-
-std::string name_of(Graph const& graph) {
-    std::string name;
-    CHECK(graph.get_plan_name(name).get_message() == "");
-    return name;
 }
 
 std::string candidates_of(Graph const& graph) {

@@ -5,6 +5,7 @@
 #include <cudnn_frontend/runtime.h>
 
 #include "support/catch.h"
+#include "support/kept_bytes.h"
 #include "support/listener.h"
 #include "support/small_graph.h"
 
@@ -25,25 +26,13 @@
 #include <vector>
 
 using namespace cudnn_frontend;
+using sdpa_test::Kept;
 using test::small_graph;
 using test::SmallGraph;
 
 namespace {
 
-constexpr std::size_t kUsual = std::size_t{256} << 20;
 constexpr int kThreads = 8;
-
-// For one test: how many bytes are kept, nothing at first.
-struct Kept {
-    explicit Kept(std::size_t bytes) {
-        runtime::forget_graphs();
-        runtime::set_kept_bytes(bytes);
-    }
-    ~Kept() {
-        runtime::forget_graphs();
-        runtime::set_kept_bytes(kUsual);
-    }
-};
 
 runtime::Kept_statistics counts_of(std::string const& kind) {
     for (auto const& counts : runtime::kept_statistics()) {
@@ -125,7 +114,7 @@ TEST_CASE("kept graphs: eight threads that build 200 equal graphs build each of 
     std::atomic<int> faults{0};
     // How many are made, those of programs and their attentions included.
     auto const made = [&](auto const& build_all) {
-        Kept const kept(kUsual);
+        Kept const kept(sdpa_test::kUsualBytes);
         auto const graphs = counts_of("validated graphs"), proposals = counts_of("proposals");
         build_all();
         CHECK(counts_of("proposals").objects >= kGraphs);
@@ -174,7 +163,7 @@ TEST_CASE("kept graphs: memory stays flat over 10,000 random shapes, of graphs a
 }
 
 TEST_CASE("kept graphs: the bytes that are counted are about those of the heap") {
-    Kept const kept(kUsual);
+    Kept const kept(sdpa_test::kUsualBytes);
     for (bool const has_options : {false, true}) {
         double const before = heap_bytes();
         std::int64_t const counted_before = bytes_of_all();
@@ -231,7 +220,7 @@ TEST_CASE("kept graphs: plans that go while they run, and graphs that are held, 
 }
 
 TEST_CASE("kept graphs: the log and the report say in what a graph differs from the nearest kept one") {
-    Kept const kept(kUsual);
+    Kept const kept(sdpa_test::kUsualBytes);
     REQUIRE(random_graph(3).graph.build(Target::cpu(1)).is_good());
     SmallGraph other = random_graph(3);
     other.graph.set_name("other");

@@ -4,6 +4,7 @@
 #include <cudnn_frontend/runtime.h>
 
 #include "support/catch.h"
+#include "support/kept_bytes.h"
 
 #include <atomic>
 #include <latch>
@@ -13,6 +14,7 @@
 #include <vector>
 
 using namespace cudnn_frontend;
+using sdpa_test::Kept;
 
 namespace {
 
@@ -36,18 +38,6 @@ using Texts = core::process::KeptObjects<TextKind>;
 
 // Numbers of one hash, so that keys decide.
 std::size_t hash_of(int number) { return static_cast<std::size_t>(number % 3); }
-
-// For one test: how many bytes are kept, nothing at first.
-struct Kept {
-    explicit Kept(std::size_t bytes) {
-        runtime::forget_graphs();
-        runtime::set_kept_bytes(bytes);
-    }
-    ~Kept() {
-        runtime::forget_graphs();
-        runtime::set_kept_bytes(std::size_t{256} << 20);
-    }
-};
 
 Texts::Found made(int number) {
     auto found = Texts::of_process().find_or_make(hash_of(number), number, [&]() -> Result<std::shared_ptr<Text>> {
