@@ -1,6 +1,6 @@
 // Attention by the library's own engine on the GPU, against the oracle:
-//   gpu_attention [random cases]   the groups of the suite and random cases by this engine alone; passes that it
-//                                  refuses are counted. Half of the cases run as replays of recorded launches.
+//   gpu_attention [random cases]   the groups of the suite and random cases by this engine alone; refused passes are
+//                                  counted. Half of the cases run as replays of recorded launches.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
@@ -81,14 +81,15 @@ cudnn_frontend::error_t build(Graph& graph, GpuStream const& gpu) {
             "HeurMode_t::OPENSOURCE asks for engines, and the plan is " + name};
 }
 
-// The refusal by the engine; empty where the error is another one.
+// The refusal by the engine, or by rules of cuDNN's engines where none runs the graph; empty for other errors.
 std::string refusal_of(cudnn_frontend::error_t const& error) {
     for (char const* const start :
          {"the engine 'attention' cannot run this graph: ", "HeurMode_t::OPENSOURCE asks for engines"}) {
         std::size_t const at = error.err_msg.find(start);
         if (at != std::string::npos) return error.err_msg.substr(at);
     }
-    return "";
+    bool const names_rule = error.err_msg.find("[cudnn.s") != std::string::npos;
+    return names_rule && error.code == cudnn_frontend::error_code_t::GRAPH_NOT_SUPPORTED ? error.err_msg : "";
 }
 
 // The session's own graph is one of the CPU target, from which a copy for the GPU has the uids.
