@@ -117,9 +117,10 @@ void unread_stats(Editor& editor) {
     GraphSpec changed = editor.graph();
     for (std::size_t n = 0; n < changed.nodes.size(); ++n) {
         auto* const forward = std::get_if<nodes::SdpaForwardFields>(&changed.nodes[n].fields);
+        if (q.empty() || q[2] != 1 || forward == nullptr) continue;
         bool const is_fp8 = changed.nodes[n].ports[Port::DescaleQ] != nodes::kNoTensor;
         bool const has_stats = changed.nodes[n].ports[Port::Stats] != nodes::kNoTensor;
-        if (q.empty() || q[2] != 1 || forward == nullptr || !is_fp8 || has_stats) continue;
+        if (!is_fp8 || has_stats) continue;
         forward->generate_stats = true;
         TensorId const id = add_tensor(changed, "Stats", DataType_t::FLOAT, {q[0], q[1], q[2], 1});
         changed.nodes[n].ports[Port::Stats] = id;
