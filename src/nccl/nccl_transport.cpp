@@ -204,7 +204,7 @@ class NcclTransport final : public group::Transport {
 
     // Once for each program: ranks compare hashes of what they have to agree on. Not while a stream is captured.
     error_t agree(std::string const& agreement, CUstream stream) {
-        if (agreed_.count(agreement) > 0) return {};
+        if (agreed_.contains(agreement)) return {};
         auto const is_capturing = streams_->is_capturing(stream);
         if (is_capturing.is_bad()) return is_capturing.error();
         if (is_capturing.value()) return {};
@@ -253,7 +253,7 @@ class NcclTransport final : public group::Transport {
     // Whether the stream is done.
     Result<bool> look_at(CUstream stream, char const* step, Deadline const& deadline) {
         SDPA_GRAPH_TRY(check_async());
-        auto const is_done = streams_->is_done(stream);
+        auto is_done = streams_->is_done(stream);
         if (is_done.is_bad()) return fail_on(lost_context(is_done.error()));
         if (!is_done.value() && deadline.is_over()) return fail_on(late(rank(), step, deadline_));
         return is_done;
