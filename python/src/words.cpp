@@ -9,11 +9,14 @@ namespace {
 
 using Word = std::pair<std::string_view, std::string_view>;
 
-// Setters of tensors and graphs that Python has too.
+// Setters of tensors, of graphs and of the process that Python has too.
 constexpr std::string_view kMethods[] = {
-    "set_alignment", "set_data_type", "set_dim",           "set_is_pass_by_value",           "set_is_virtual",
-    "set_name",      "set_output",    "set_ragged_offset", "set_ragged_offset_multiplier",   "set_reordering_type",
-    "set_rewrites",  "set_stride",    "set_uid",           "set_vector_count_and_dimension", "set_workspace_limit",
+    "set_alignment",        "set_data_type",     "set_dim",
+    "set_is_pass_by_value", "set_is_virtual",    "set_name",
+    "set_output",           "set_ragged_offset", "set_ragged_offset_multiplier",
+    "set_reordering_type",  "set_plan_store",    "set_rewrites",
+    "set_stride",           "set_uid",           "set_vector_count_and_dimension",
+    "set_workspace_limit",
 };
 
 // The arguments whose names are not those of their setters without "set_".
