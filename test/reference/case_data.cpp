@@ -268,11 +268,24 @@ void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
     });
 }
 
+// A document for each token. With every second seed those of a sequence follow each other, so that whole blocks of
+// scores are hidden, and tokens of any document are next to each other with the others.
+HostTensor make_documents(AttentionCase const& c, Random& random, Index4 const& dim) {
+    std::int64_t const tokens = dim[2] * dim[3];
+    std::vector<double> documents(static_cast<std::size_t>(c.b * tokens));
+    for (double& document : documents) document = static_cast<double>(random.between(0, 2));
+    for (auto first = documents.begin(); c.seed % 2 == 1 && first != documents.end(); first += tokens) {
+        std::sort(first, first + tokens);
+    }
+    return make_numbers(c, DataType_t::INT32, dim).fill([&](Index4 const& at) {
+        return documents[static_cast<std::size_t>(at[0] * tokens + at[2] + at[3])];
+    });
+}
+
 void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
     auto const filled = [&](DataType_t type, Index4 const& dim, auto draw) {
         return make_numbers(c, type, dim).fill([&](Index4 const&) { return draw(); });
     };
-    auto const document = [&] { return static_cast<double>(random.between(0, 2)); };
     switch (c.modifier) {
         case oracle::Modify::Slopes:
             in.modifier_of_queries =
@@ -280,8 +293,8 @@ void make_modifier(AttentionCase const& c, Random& random, Inputs& in) {
             return;
         case oracle::Modify::Documents:
         case oracle::Modify::CappedDocuments:
-            in.modifier_of_queries = filled(DataType_t::INT32, {c.b, 1, c.s_q, 1}, document);
-            in.modifier_of_keys = filled(DataType_t::INT32, {c.b, 1, 1, c.s_kv}, document);
+            in.modifier_of_queries = make_documents(c, random, {c.b, 1, c.s_q, 1});
+            in.modifier_of_keys = make_documents(c, random, {c.b, 1, 1, c.s_kv});
             return;
         case oracle::Modify::Prefix:
             in.modifier_of_queries = filled(DataType_t::INT32, {c.b, 1, 1, 1},

@@ -91,6 +91,7 @@ Result<KernelPointer> make(AttentionKernelProblem const& problem, AttentionLaunc
 std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
     std::vector<AttentionWork> works;
     if (problem.needs_entries()) works.push_back(AttentionWork::Entries);
+    if (problem.hides_blocks()) works.push_back(AttentionWork::BlockBits);
     if (!problem.is_backward) {
         works.push_back(AttentionWork::Forward);
     } else {
@@ -103,6 +104,7 @@ Result<KernelPointer> make_kernel(AttentionKernelProblem const& problem, Attenti
                                   std::optional<std::string_view> stored) {
     switch (work) {
         case AttentionWork::Entries: return make(problem, entry_launch(problem), stored);
+        case AttentionWork::BlockBits: return make(problem, block_bits_launch(problem), stored);
         case AttentionWork::Forward: return make(problem, forward_launch(problem, device.multiprocessors), stored);
         case AttentionWork::GradientStart: return make(problem, gradient_start_launch(problem), stored);
         case AttentionWork::Gradients: return make(problem, gradient_launch(problem), stored);

@@ -36,6 +36,8 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     }
     if (problem.has_alibi) name.defines.push_back("HAS_ALIBI");
     if (!problem.score_code.empty()) name.defines.push_back("HAS_REGION");
+    if (problem.hides_blocks()) name.defines.push_back("HIDES_BLOCKS");
+    if (problem.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
     return name;
 }
 
@@ -152,12 +154,26 @@ ScoreNumbers score_numbers_of(PlacedOperand const& operand, AttentionPointers co
     return {from.at(operand.pointer), stride(0), stride(1), stride(2), stride(3), are_pairs};
 }
 
+void bind(AttentionKernelProblem const& problem, AttentionPointers const& from, ScoreInputs& to) {
+    for (std::size_t i = 0; i < problem.score_tensors.size(); ++i) {
+        to.tensors[i] = score_numbers_of(problem.score_tensors[i], from);
+    }
+}
+
+BlockBits block_bits(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    if (!problem.hides_blocks()) return {};
+    HiddenBlocks const blocks = hidden_blocks(problem);
+    int const heads = problem.hides_by_head ? static_cast<int>(problem.heads()) : 1;
+    return {in_workspace<unsigned>(problem, from, workspace_of(problem).block_bits),
+            static_cast<int>(blocks.words_of_tile), static_cast<int>(blocks.tiles), problem.hides_by_batch ? heads : 0,
+            problem.hides_by_head ? 1 : 0};
+}
+
 template <class Arguments>
 void bind_terms(AttentionKernelProblem const& problem, AttentionPointers const& from, Arguments& to) {
     if (problem.has(attention::Bias)) to.bias = score_numbers_of(problem.operand(attention::Bias), from);
-    for (std::size_t i = 0; i < problem.score_tensors.size(); ++i) {
-        to.inputs.tensors[i] = score_numbers_of(problem.score_tensors[i], from);
-    }
+    bind(problem, from, to.inputs);
+    to.blocks = block_bits(problem, from);
 }
 
 template <class Arguments>
@@ -231,6 +247,34 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     return {};
 }
 
+// --- Bits of blocks
+
+AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem) {
+    constexpr int kWordsOfBlock = kBlockBitsThreads / 32;
+    HiddenBlocks const blocks = hidden_blocks(problem);
+    AttentionLaunch<BlockBitsArguments> launch;
+    launch.code = {"attention_block_bits", {"attention_block_bits"}, {}, {90, true}, problem.score_code_of_bounds};
+    launch.blocks =
+        static_cast<unsigned>(tiles_of(blocks.heads_of_all * blocks.tiles * blocks.words_of_tile, kWordsOfBlock));
+    launch.threads = kBlockBitsThreads;
+    BlockBitsArguments& arguments = launch.arguments;
+    std::ranges::copy(problem.score_numbers, arguments.inputs.numbers);
+    arguments.heads_of_all = static_cast<int>(blocks.heads_of_all);
+    arguments.heads = problem.hides_by_head ? static_cast<int>(problem.heads()) : 1;
+    arguments.query_rows = static_cast<int>(problem.queries());
+    arguments.key_rows = static_cast<int>(problem.keys());
+    arguments.tile_rows = blocks.tile_rows;
+    arguments.block_rows = blocks.block_rows;
+    arguments.are_tiles_of_keys = problem.is_backward;
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockBitsArguments& to) {
+    bind(problem, from, to.inputs);
+    to.bits = block_bits(problem, from);
+    return {};
+}
+
 // --- Forward
 
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors) {
@@ -248,7 +292,8 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
     arguments.order.is_backwards = problem.right && !problem.left;
     set_scores(problem, arguments);
     // Where tiles have different numbers of keys, the device hands them out as multiprocessors become free.
-    bool const are_equal = problem.right.has_value() == problem.left.has_value() && !problem.key_lengths;
+    bool const are_equal =
+        problem.right.has_value() == problem.left.has_value() && !problem.key_lengths && !problem.hides_blocks();
     launch.blocks =
         static_cast<unsigned>(are_equal ? std::min(multiprocessors, arguments.order.count) : arguments.order.count);
     launch.threads = static_cast<unsigned>(attention_threads(warpgroups));

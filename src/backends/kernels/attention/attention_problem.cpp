@@ -159,6 +159,25 @@ int gradient_tile_queries(AttentionKernelProblem const& problem) {
     return gradient_queries(class_of(problem)->columns, problem.has_terms());
 }
 
+HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
+    constexpr std::int64_t kBitsOfWord = 32;
+    int const columns = class_of(problem)->columns;
+    HiddenBlocks blocks{};
+    blocks.tile_rows =
+        problem.is_backward ? kGradientKeys : tile_queries(attention_warpgroups(columns, problem.has_terms()));
+    blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(columns);
+    auto const parts = [](std::int64_t rows, std::int64_t rows_of_part) {
+        return (rows + rows_of_part - 1) / rows_of_part;
+    };
+    std::int64_t const own = problem.is_backward ? problem.keys() : problem.queries();
+    std::int64_t const others = problem.is_backward ? problem.queries() : problem.keys();
+    blocks.tiles = parts(own, blocks.tile_rows);
+    blocks.words_of_tile = parts(parts(others, blocks.block_rows), kBitsOfWord);
+    blocks.heads_of_all =
+        (problem.hides_by_batch ? problem.batches() : 1) * (problem.hides_by_head ? problem.heads() : 1);
+    return blocks;
+}
+
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kAlignment = 256;
     AttentionWorkspace workspace;
@@ -176,6 +195,11 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
                 reserve(problem.batches() * std::ssize(mapped_ports(problem)) * std::int64_t{sizeof(TensorMap)});
             workspace.offsets = reserve(problem.batches() * std::ssize(packed_ports(problem)) * kOffset);
         }
+    }
+    if (problem.hides_blocks()) {
+        constexpr std::int64_t kWord = 4, kKinds = 2;
+        HiddenBlocks const blocks = hidden_blocks(problem);
+        workspace.block_bits = reserve(blocks.heads_of_all * blocks.tiles * blocks.words_of_tile * kKinds * kWord);
     }
     if (problem.is_backward) {
         constexpr std::int64_t kFloat = 4, kNumbers = 2;

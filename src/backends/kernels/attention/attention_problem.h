@@ -41,8 +41,9 @@ struct AttentionKernelProblem {
     bool is_bottom_right = false;
     bool has_alibi = false;
     float scale = 1;  // of products of queries and keys
-    // A score modifier: its text (score_code.h), and what that reads.
-    std::string score_code;
+    // A score modifier: its texts (score_code.h), and what they read.
+    std::string score_code, score_code_of_bounds;
+    bool leaves_scores = false, hides_by_batch = false, hides_by_head = false;
     std::vector<PlacedOperand> score_tensors;
     std::vector<std::uint32_t> score_numbers;
     std::optional<std::size_t> workspace_pointer;  // the last one, where there is a workspace
@@ -51,6 +52,8 @@ struct AttentionKernelProblem {
     PlacedOperand const& operand(attention::Port port) const { return *operands[port]; }
     bool is_packed() const { return packed[attention::Q].has_value(); }
     bool has_terms() const { return has(attention::Bias) || has_alibi || !score_code.empty(); }
+    // Whether a kernel finds the blocks of scores that the modifier hides, before the others.
+    bool hides_blocks() const { return !score_code_of_bounds.empty(); }
     // Whether a kernel brings what entries have of their own into one form before.
     bool needs_entries() const;
 
@@ -81,11 +84,21 @@ bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 // The queries of a tile of gradients.
 int gradient_tile_queries(AttentionKernelProblem const& problem);
 
+// The tiles of rows in which a kernel leaves out hidden blocks, and these blocks: the tiles are of queries in forward,
+// and of keys for gradients.
+struct HiddenBlocks {
+    int tile_rows, block_rows;
+    std::int64_t tiles, words_of_tile;  // words of 32 bits
+    std::int64_t heads_of_all;          // those with bits of their own
+};
+HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem);
+
 // The places of what kernels pass on, in bytes.
 struct AttentionWorkspace {
     std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
     std::int64_t maps = 0, offsets = 0;               // of entries
-    std::int64_t statistics = 0, sums = 0;            // of tiles of queries
+    std::int64_t block_bits = 0;
+    std::int64_t statistics = 0, sums = 0;  // of tiles of queries
     std::int64_t bytes = 0;
 };
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem);

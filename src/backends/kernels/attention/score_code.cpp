@@ -60,6 +60,34 @@ char const* expression_of(PointwiseMode_t mode) {
     }
 }
 
+// Whether the expression has bounds that follow from those of its operands.
+bool has_bounds(PointwiseMode_t mode) {
+    using enum PointwiseMode_t;
+    switch (mode) {
+        case IDENTITY:
+        case ADD:
+        case SUB:
+        case MUL:
+        case MAX:
+        case MIN:
+        case ADD_SQUARE:
+        case NEG:
+        case ABS:
+        case FLOOR:
+        case CMP_EQ:
+        case CMP_NEQ:
+        case CMP_GT:
+        case CMP_GE:
+        case CMP_LT:
+        case CMP_LE:
+        case LOGICAL_AND:
+        case LOGICAL_OR:
+        case LOGICAL_NOT:
+        case BINARY_SELECT: return true;
+        default: return false;
+    }
+}
+
 constexpr char const* kIndices[] = {"at.batch", "at.head", "at.query", "at.key"};
 
 // The type in which the kernels compute a step, and in which they read a tensor; nullptr where there is none.
@@ -109,10 +137,16 @@ class Writer {
 
     Result<ScoreCode> run() {
         bool const changes_gradients = region_.gradient.from != From::None && region_.gradient.from != From::Gradient;
+        ir::RegionOperand const gradient = changes_gradients ? region_.gradient : ir::RegionOperand{From::Gradient};
         code_.text = "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
-        add_function("modified_score(float score", region_.score);
-        add_function("modified_gradient(float score, float gradient",
-                     changes_gradients ? region_.gradient : ir::RegionOperand{From::Gradient});
+        code_.text += function("modified_score(float score", region_.score);
+        code_.text += function("modified_gradient(float score, float gradient", gradient);
+        if (may_hide()) {
+            has_bounds_ = true;
+            code_.leaves_scores = may_be(region_.score, From::Score) && may_be(gradient, From::Gradient);
+            code_.text_of_bounds = function("modified_score(Bounds const& score", region_.score);
+            code_.text_of_bounds += function("modified_gradient(Bounds const& score, Bounds const& gradient", gradient);
+        }
         if (code_.tensors.size() > kMostScoreTensors || code_.numbers.size() > kMostScoreConstants) {
             refuse(core::text("its score modifier reads ", code_.tensors.size(), " tensors and ", code_.numbers.size(),
                               " numbers; at most ", kMostScoreTensors, " and ", kMostScoreConstants, " are supported"));
@@ -122,12 +156,29 @@ class Writer {
     }
 
    private:
-    void add_function(char const* head, ir::RegionOperand const& result) {
+    // Only a choice between a score and -inf hides it.
+    bool may_hide() const {
+        return std::ranges::any_of(region_.steps, [](ir::RegionStep const& step) {
+            return step.function.mode == PointwiseMode_t::BINARY_SELECT;
+        });
+    }
+
+    // Whether choices alone are between the input and the result.
+    bool may_be(ir::RegionOperand const& result, From input) const {
+        if (result.from != From::Step) return result.from == input;
+        ir::RegionStep const& step = region_.steps[static_cast<std::size_t>(result.index)];
+        if (step.function.mode == PointwiseMode_t::IDENTITY) return may_be(step.in[0], input);
+        return step.function.mode == PointwiseMode_t::BINARY_SELECT &&
+               (may_be(step.in[0], input) || may_be(step.in[1], input));
+    }
+
+    std::string function(char const* head, ir::RegionOperand const& result) {
         written_.clear();
         body_.clear();
         std::string const value = operand(result);
-        code_.text += core::text("inline float ", head, ", ScorePlace const& at, ScoreInputs const& inputs) {\n", body_,
-                                 "    return ", value, ";\n}\n");
+        return core::text("inline ", has_bounds_ ? "Bounds " : "float ", head, ", ",
+                          has_bounds_ ? "BlockPlace" : "ScorePlace", " const& at, ScoreInputs const& inputs) {\n",
+                          body_, "    return ", value, ";\n}\n");
     }
 
     // The name of an operand, whose steps are written before.
@@ -151,22 +202,35 @@ class Writer {
         char const* const type = computed_type(step.type);
         if (type == nullptr) refuse(core::text("its score modifier computes in ", step.type));
         std::string const value = expression(step);
-        body_ += core::text("    ", type == nullptr ? "float" : type, " const ", name, " = ", value, ";\n");
+        char const* const named_type = type == nullptr ? "float" : type;
+        if (has_bounds_)
+            body_ += core::text("    Bounds const ", name, " = computed_as<", named_type, ">(", value, ");\n");
+        else body_ += core::text("    ", named_type, " const ", name, " = ", value, ";\n");
         return name;
     }
 
     std::string expression(ir::RegionStep const& step) {
         if (step.function.mode == PointwiseMode_t::GEN_INDEX) {
+            differ_by(step.function.axis == 0, step.function.axis == 1);
             return kIndices[static_cast<std::size_t>(step.function.axis)];
         }
-        char const* const pattern = expression_of(step.function.mode);
+        char const* pattern = expression_of(step.function.mode);
         bool const divides_integers = step.function.mode == PointwiseMode_t::DIV && is_integer(step.type);
         if (pattern == nullptr || divides_integers) {
             refuse(core::text("its score modifier computes ", step.function.mode,
                               divides_integers ? " of integers" : "", ", which has no form in the kernels"));
             return "0";
         }
+        if (has_bounds_ && !has_bounds(step.function.mode)) return "anything()";
+        if (has_bounds_ && step.function.mode == PointwiseMode_t::BINARY_SELECT) pattern = "choice_of(c, a, b)";
         return with_operands(pattern, {operand(step.in[0]), operand(step.in[1]), operand(step.in[2])});
+    }
+
+    // Notes whether bounds are others in each batch and head.
+    void differ_by(bool batch, bool head) {
+        if (!has_bounds_) return;
+        code_.hides_by_batch = code_.hides_by_batch || batch;
+        code_.hides_by_head = code_.hides_by_head || head;
     }
 
     static std::size_t number_in(std::vector<ir::ValueId>& values, ir::ValueId value) {
@@ -182,7 +246,9 @@ class Writer {
         if (type == nullptr || graph_.value(id).type == DataType_t::INT64) {
             refuse(core::text("its score modifier reads a number of type ", graph_.value(id).type));
         }
-        return core::text(is_integer(graph_.value(id).type) ? "integer_of(inputs, " : "number_of(inputs, ", place, ")");
+        return core::text(has_bounds_ ? "Bounds(" : "",
+                          is_integer(graph_.value(id).type) ? "integer_of(inputs, " : "number_of(inputs, ", place, ")",
+                          has_bounds_ ? ")" : "");
     }
 
     std::string tensor(ir::ValueId id) {
@@ -194,6 +260,7 @@ class Writer {
                               value.ragged ? " in packed layout" : "",
                               value.role == ir::Role::Input ? "" : " that is computed in the graph"));
         }
+        differ_by(value.dim[0] > 1, value.dim[1] > 1);
         auto const varies = [&](std::size_t dim) { return value.dim[dim] > 1 ? "true" : "false"; };
         return core::text("element_of<", type == nullptr ? "float" : type, ", ", varies(2), ", ", varies(3),
                           ">(inputs.tensors[", place, "], at)");
@@ -208,6 +275,7 @@ class Writer {
     ScoreCode code_;
     std::set<std::int32_t> written_;
     std::string body_;
+    bool has_bounds_ = false;  // numbers are bounds
     std::optional<std::string> problem_;
 };
 

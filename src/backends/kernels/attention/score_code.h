@@ -13,7 +13,11 @@ struct ScoreCode {
     // Defines modified_score(), modified_gradient() and kChangesGradients. Numbers and sizes are no part of it, so that
     // graphs that differ in them alone have one text.
     std::string text;
-    std::vector<ir::ValueId> tensors;  // what it reads for each score, by number
+    // The same functions of bounds (device/attention/score_bounds.cuh); empty where the modifier hides no scores.
+    std::string text_of_bounds;
+    bool leaves_scores = false;  // whether it may leave all scores of a block, and their gradients, as they are
+    bool hides_by_batch = false, hides_by_head = false;  // whether it may hide other blocks in each
+    std::vector<ir::ValueId> tensors;                    // what it reads for each score, by number
     std::vector<ir::ValueId> numbers;  // what is one number for all scores: constants, and numbers given at each run
 };
 

@@ -51,6 +51,13 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define COLUMNS_OF_VALUES 64
 #define HAS_REGION
 #include "forward_code.inc"
+#define CODE forward_64_documents
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define HAS_REGION
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
+#include "forward_code.inc"
 
 #define CODE gradients_64
 #define COLUMNS_OF_KEYS 64
@@ -71,6 +78,12 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define COLUMNS_OF_KEYS 64
 #define HAS_REGION
 #include "gradient_code.inc"
+#define CODE gradients_64_documents
+#define COLUMNS_OF_KEYS 64
+#define HAS_REGION
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
+#include "gradient_code.inc"
 
 namespace entries {
 
@@ -78,6 +91,19 @@ alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
 #include "kernels/device/attention/attention_entries.cu"
 
 }  // namespace entries
+
+#include <attention/score_bounds.cuh>
+
+namespace document_bounds {
+
+alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
+#define OF_BOUNDS
+#define HIDES_BLOCKS
+#include "kernels/device/attention/attention_block_bits.cu"
+#undef HIDES_BLOCKS
+#undef OF_BOUNDS
+
+}  // namespace document_bounds
 
 namespace sdpa_test {
 namespace {
@@ -93,9 +119,10 @@ struct HostCode {
     unsigned char* shared_memory;
 };
 
-enum class Options { None, Terms, FloatBias, Region };
+enum class Options { None, Terms, FloatBias, Region, Documents };
 
 Options options_of(AttentionKernelProblem const& problem) {
+    if (problem.hides_blocks()) return Options::Documents;
     if (!problem.score_code.empty()) return Options::Region;
     if (!problem.has_terms()) return Options::None;
     bool const is_float =
@@ -111,6 +138,7 @@ HostCode<AttentionArguments> forward_code(int columns, Options options) {
         case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
         case Options::FloatBias: return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
         case Options::Region: return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
+        case Options::Documents: return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
         case Options::None: break;
     }
     switch (columns) {
@@ -138,6 +166,7 @@ GradientCodes gradient_codes(int columns, Options options) {
         case Options::Terms: return SDPA_TEST_GRADIENTS(gradients_64_terms);
         case Options::FloatBias: return SDPA_TEST_GRADIENTS(gradients_128_bias);
         case Options::Region: return SDPA_TEST_GRADIENTS(gradients_64_region);
+        case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
         case Options::None: break;
     }
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);
@@ -178,6 +207,12 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
         HostCode<EntryArguments> const code{
             [](EntryArguments const& arguments) { entries::attention_entries(arguments); }, entries::shared_memory};
         run(problem, kernels::entry_launch(problem), pointers, code);
+    }
+    if (problem.hides_blocks()) {
+        HostCode<BlockBitsArguments> const code{
+            [](BlockBitsArguments const& arguments) { document_bounds::attention_block_bits(arguments); },
+            document_bounds::shared_memory};
+        run(problem, kernels::block_bits_launch(problem), pointers, code);
     }
     if (!problem.is_backward) {
         auto const code = forward_code<Element>(columns, options_of(problem));

@@ -2,6 +2,7 @@
 #include "host_attention.h"
 #include "api/graph/graph_impl.h"
 #include "kernels/attention/attention_graph.h"
+#include "kernels/attention/attention_launch.h"
 #include "nodes/validation/validate.h"
 #include "reference/check_case.h"
 #include "support/catch.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -47,17 +49,21 @@ fe::Result<kernels::AttentionGraph> read_graph(Session const& session, kernels::
     return kernels::read_attention(*graph, device);
 }
 
+using AfterRun = std::function<void(kernels::AttentionKernelProblem const&, kernels::Pointers)>;
+
 // Runs the session's graph by the kernels.
-fe::error_t run_by_kernel(Session const& session, kernels::DeviceFacts const& device) {
+fe::error_t run_by_kernel(Session const& session, kernels::DeviceFacts const& device, AfterRun const& after_run = {}) {
     auto const read = read_graph(session, device);
     if (read.is_bad()) return read.error();
+    kernels::AttentionKernelProblem const& problem = read.value().problem;
     auto const pack = session.pack_by_uid();
-    Workspace workspace(kernels::workspace_of(read.value().problem).bytes);
+    Workspace workspace(kernels::workspace_of(problem).bytes);
     std::vector<void*> pointers;
     for (kernels::KernelPlace const& place : read.value().places) {
         pointers.push_back(place.is_in_workspace ? workspace.start() : pack.at(place.uid));
     }
-    run_on_host(read.value().problem, device.multiprocessors, pointers);
+    run_on_host(problem, device.multiprocessors, pointers);
+    if (after_run) after_run(problem, pointers);
     return {};
 }
 
@@ -113,7 +119,7 @@ void add_terms(Random& random, AttentionCase& c) {
         c.bias_type = DataType_t::BFLOAT16;
         c.alibi = true;
     } else {
-        c.modifier = oracle::Modify::Softcap;
+        c.modifier = random.pick({oracle::Modify::Softcap, oracle::Modify::Documents});
         c.modifier_number = 0.7f;
     }
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
@@ -173,6 +179,100 @@ std::string faults_of(AttentionCase const& c) {
     Outcome const outcome = check_case(c, rig_of_kernel());
     return std::max(c.d_qk, c.d_v) > kMostOfGradients ? outcome.forward.refusal + outcome.forward.faults
                                                       : outcome.faults();
+}
+
+// --- Blocks that a modifier hides
+
+// A tile's bits for its blocks, as text: hidden (.), unchanged (#) or modified (+).
+std::string blocks_of_tile(unsigned const* words, std::int64_t words_of_kind, std::int64_t blocks) {
+    std::string text;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        auto const has = [&](std::int64_t kind) {
+            return (words[kind * words_of_kind + block / 32] >> (block % 32) & 1) != 0;
+        };
+        text += !has(0) ? '.' : has(1) ? '#' : '+';
+    }
+    return text;
+}
+
+// A block's sign, score by score.
+char sign_of(int const* of_tile, std::int64_t tile_rows, int const* of_block, std::int64_t block_rows) {
+    auto const [least, most] = std::minmax_element(of_tile, of_tile + tile_rows);
+    auto const [least_of_block, most_of_block] = std::minmax_element(of_block, of_block + block_rows);
+    if (*most < *least_of_block || *most_of_block < *least) return '.';
+    return *least == *most && *least_of_block == *most_of_block ? '#' : '+';
+}
+
+// The blocks that the kernel found, and those that it should find, for one batch of documents: a line for each tile.
+struct FoundBlocks {
+    std::string found, expected;
+};
+FoundBlocks found_blocks(kernels::AttentionKernelProblem const& problem, kernels::Pointers pointers) {
+    kernels::HiddenBlocks const blocks = kernels::hidden_blocks(problem);
+    auto const* const of_queries = static_cast<int const*>(pointers[problem.score_tensors[0].pointer]);
+    auto const* const of_keys = static_cast<int const*>(pointers[problem.score_tensors[1].pointer]);
+    auto const* const words =
+        reinterpret_cast<unsigned const*>(static_cast<std::byte const*>(pointers[*problem.workspace_pointer]) +
+                                          kernels::workspace_of(problem).block_bits);
+    int const* const own = problem.is_backward ? of_keys : of_queries;
+    int const* const others = problem.is_backward ? of_queries : of_keys;
+    std::int64_t const rows = problem.is_backward ? problem.keys() : problem.queries();
+    std::int64_t const other_rows = problem.is_backward ? problem.queries() : problem.keys();
+    FoundBlocks all;
+    for (std::int64_t tile = 0; tile < blocks.tiles; ++tile) {
+        std::string expected;
+        std::int64_t const first = tile * blocks.tile_rows;
+        for (std::int64_t row = 0; row < other_rows; row += blocks.block_rows) {
+            expected += sign_of(own + first, std::min<std::int64_t>(blocks.tile_rows, rows - first), others + row,
+                                std::min<std::int64_t>(blocks.block_rows, other_rows - row));
+        }
+        all.expected += expected + "\n";
+        all.found +=
+            blocks_of_tile(words + 2 * tile * blocks.words_of_tile, blocks.words_of_tile, std::ssize(expected)) + "\n";
+    }
+    return all;
+}
+
+// --- The code of modifiers
+
+std::string score_code_file(std::string const& name) {
+    std::ifstream file(SDPA_TEST_SCORE_CODES + ("/" + name));
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Calls visit(problem) for forward and backward with the modifier.
+template <class Visit>
+void for_each_pass(oracle::Modify modifier, Visit const& visit) {
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
+    c.s_q = c.s_kv = 20;
+    c.modifier = modifier;
+    Rig rig = rig_of_kernel();
+    rig.execute = [&](Session const& session) {
+        auto const graph = read_graph(session, kHopper);
+        if (graph.is_bad()) return graph.error();
+        visit(graph.value().problem);
+        return session.execute();
+    };
+    CHECK(check_case(c, rig).faults() == "");
+}
+
+struct ScoreCodes {
+    std::string text, text_of_bounds;
+};
+
+// Those of gradients, which are computed, too.
+ScoreCodes score_codes_of(oracle::Modify modifier) {
+    ScoreCodes codes;
+    for_each_pass(modifier, [&](kernels::AttentionKernelProblem const& problem) {
+        if (problem.is_backward) codes = {problem.score_code, problem.score_code_of_bounds};
+    });
+    return codes;
+}
+
+std::vector<kernels::CodeName> codes_of(kernels::AttentionKernelProblem const& problem) {
+    kernels::CodeName const own =
+        problem.is_backward ? kernels::gradient_launch(problem).code : kernels::forward_launch(problem, 132).code;
+    return {kernels::block_bits_launch(problem).code, own};
 }
 
 // --- Waits that are left out
@@ -259,22 +359,47 @@ TEST_CASE("attention by warpgroups attends to packed sequences") {
     }
 }
 
-TEST_CASE("a softcap becomes the CUDA C++ with which the host's kernels are compiled") {
-    std::ifstream file(SDPA_TEST_SCORE_CODE);
-    std::string const expected{std::istreambuf_iterator<char>(file), {}};
+TEST_CASE("blocks that documents hide are left out, and in blocks of one document the modifier is") {
     AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
-    c.s_q = c.s_kv = 20;
-    c.modifier = oracle::Modify::Softcap;
+    c.seed = 1;  // documents that follow each other
+    c.b = 1;
+    c.s_q = 1300;
+    c.s_kv = 4500;  // more blocks than a word has bits
+    c.modifier = oracle::Modify::Documents;
     Rig rig = rig_of_kernel();
-    std::string text;
-    rig.execute = [&](Session const& session) {
-        auto const graph = read_graph(session, kHopper);
-        if (graph.is_bad()) return graph.error();
-        if (graph.value().problem.is_backward) text = graph.value().problem.score_code;
-        return run_by_kernel(session, kHopper);
+    rig.execute = [](Session const& session) {
+        return run_by_kernel(session, kHopper, [](auto const& problem, kernels::Pointers pointers) {
+            auto const [found, expected] = found_blocks(problem, pointers);
+            CHECK(found == expected);
+            for (char const sign : {'.', '#', '+'}) CHECK(std::ranges::count(expected, sign) > 0);
+        });
     };
     CHECK(check_case(c, rig).faults() == "");
-    CHECK(text == expected);
+}
+
+TEST_CASE("modifiers become the CUDA C++ with which the host's kernels are compiled") {
+    auto const [softcap, softcap_bounds] = score_codes_of(oracle::Modify::Softcap);
+    CHECK(softcap == score_code_file("softcap_code.inc"));
+    CHECK(softcap_bounds.empty());
+    auto const [documents, document_bounds] = score_codes_of(oracle::Modify::Documents);
+    CHECK(documents == score_code_file("documents_code.inc"));
+    CHECK(document_bounds == score_code_file("documents_bounds.inc"));
+}
+
+TEST_CASE("NVRTC compiles the kernels of a modifier that hides blocks") {
+    if (kernels::check_compiler().is_bad()) return;
+    for (oracle::Modify const modifier : {oracle::Modify::Documents, oracle::Modify::CappedDocuments,
+                                          oracle::Modify::Prefix, oracle::Modify::Dilated}) {
+        std::set<std::string> compiled;
+        for_each_pass(modifier, [&](kernels::AttentionKernelProblem const& problem) {
+            REQUIRE(problem.hides_blocks());
+            for (kernels::CodeName const& code : codes_of(problem)) {
+                CHECK(kernels::find_code(code).error().get_message() == "");
+                compiled.insert(code.source);
+            }
+        });
+        CHECK(compiled == std::set<std::string>{"attention_block_bits", "attention_forward", "attention_gradients"});
+    }
 }
 
 TEST_CASE("results of attention are wrong if any wait or fence of the kernel is left out") {

@@ -1,14 +1,8 @@
-constexpr bool kChangesGradients = true;
-inline float modified_score(float score, ScorePlace const& at, ScoreInputs const& inputs) {
-    float const step0 = score * inverse_of(number_of(inputs, 0));
-    float const step1 = tanh_of(step0);
-    float const step2 = step1 * number_of(inputs, 0);
-    return step2;
-}
-inline float modified_gradient(float score, float gradient, ScorePlace const& at, ScoreInputs const& inputs) {
-    float const step3 = gradient * number_of(inputs, 1);
-    float const step0 = score * inverse_of(number_of(inputs, 0));
-    float const step4 = step3 * (1.0f - tanh_of(step0) * tanh_of(step0));
-    float const step5 = step4 * inverse_of(number_of(inputs, 1));
-    return step5;
-}
+// The modifiers with which the host's kernels are compiled. Macros choose one, so this file may be read several times.
+#if defined(OF_BOUNDS)
+#include "documents_bounds.inc"
+#elif defined(HIDES_BLOCKS)
+#include "documents_code.inc"
+#else
+#include "softcap_code.inc"
+#endif

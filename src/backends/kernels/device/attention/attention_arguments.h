@@ -59,6 +59,15 @@ struct ScoreInputs {
     unsigned numbers[kMostScoreConstants];  // the bits of floats, and integers
 };
 
+// Which blocks of rows a tile attends to, where a graph's own score modifier may hide blocks. A tile has bits in words:
+// one for each block that is not hidden, and behind these one for each block in which the modifier changes nothing.
+struct BlockBits {
+    unsigned* words;
+    int words_of_tile;          // of each kind
+    int tiles;                  // of a head
+    int batch_step, head_step;  // to the next one, in heads; 0 where all share bits
+};
+
 struct Sequences {
     int batches, heads, heads_of_key_head;
     int query_rows, key_rows;
@@ -78,6 +87,7 @@ struct AttentionArguments {
     float const* sinks;    // of each head; null where there are none
     ScoreNumbers bias;     // for code with a bias
     ScoreInputs inputs;    // for code with a score modifier
+    BlockBits blocks;      // of keys, for code that leaves out hidden ones
     float scale;           // of products of queries and keys
     float scale_as_power;  // the same times log2(e)
 };
@@ -121,6 +131,7 @@ struct GradientArguments {
     QueryTiles tiles;
     ScoreNumbers bias;     // for code with a bias
     ScoreInputs inputs;    // for code with a score modifier
+    BlockBits blocks;      // of queries, for code that leaves out hidden ones
     float scale;           // of products of queries and keys
     float scale_as_power;  // the same times log2(e)
 };
@@ -133,6 +144,20 @@ struct GradientEndArguments {
     int columns;
     float scale;
 };
+
+// --- Bits of blocks, before kernels of attention whose score modifier may hide blocks
+
+struct BlockBitsArguments {
+    ScoreInputs inputs;
+    BlockBits bits;    // the result
+    int heads_of_all;  // those that have bits of their own
+    int heads;         // of them in a batch
+    int query_rows, key_rows;
+    int tile_rows, block_rows;
+    int are_tiles_of_keys;  // else of queries
+};
+
+inline constexpr int kBlockBitsThreads = 128;  // a warp for each word
 
 // --- Entries, before kernels of attention where sequences are packed
 

@@ -73,13 +73,16 @@ inline bool is_behind(AttentionArguments const& arguments, Sequence const& seque
     return arguments.entries.start != nullptr && query >= sequence.queries;
 }
 
-// The blocks of keys that are visible to a tile, and those of them that are visible to all of its queries.
+// The blocks of keys that are visible to a tile, from the last one to the first, and those of them that the band leaves
+// visible to all of its queries.
 template <int QUERIES, int KEYS>
 struct KeyBlocks {
     int first, end;
     int full_first, full_end;
+    TileBlocks blocks;
 
-    explicit KeyBlocks(QueryTile const& tile) {
+    KeyBlocks(AttentionArguments const& arguments, QueryTile const& tile)
+        : blocks(arguments.blocks, tile, tile.head, tile.number) {
         int const first_query = tile.number * QUERIES, last_query = smaller(first_query + QUERIES, tile.queries) - 1;
         RowRange const of_first = tile.visible_to(first_query), of_last = tile.visible_to(last_query);
         first = of_first.begin / KEYS;
@@ -88,7 +91,11 @@ struct KeyBlocks {
         full_first = (of_last.begin + KEYS - 1) / KEYS;
         full_end = of_first.end / KEYS;
     }
-    int count() const { return end - first; }
+    int last() const { return before(end); }
+    int before(int block) const { return kHidesBlocks ? blocks.before(block, first) : block - 1; }
+    bool has(int block) const { return block >= first; }
+    bool are_none() const { return !has(last()); }
+    bool is_modified(int block) const { return kHasRegion && !(kLeavesBlocks && blocks.is_unchanged(block)); }
     bool is_full(int block) const { return block >= full_first && block < full_end; }
 };
 
@@ -107,9 +114,9 @@ class Fetcher {
 
    private:
     void fetch(QueryTile const& tile) {
-        KeyBlocks<Memory::kQueries, Memory::kKeys> const blocks(tile);
+        KeyBlocks<Memory::kQueries, Memory::kKeys> const blocks(arguments_, tile);
         // Where outputs use their memory, queries are fetched for all tiles: so rounds count those without keys, too.
-        if (blocks.count() == 0 && Memory::kHasOutput) return;
+        if (blocks.are_none() && Memory::kHasOutput) return;
         if (is_behind(arguments_, tile, tile.number * Memory::kQueries)) return;
         if (tiles_ > 0) memory_.queries_are_read.wait_for(tiles_ - 1);
         EntryMaps const& entries = arguments_.entries;
@@ -122,7 +129,7 @@ class Fetcher {
         // Those that a map of an entry does not have are 0.
         bool const has_rows_behind = arguments_.sequences.key_lengths != nullptr && entries.start == nullptr;
         int const key_head = tile.head / arguments_.sequences.heads_of_key_head;
-        for (int block = blocks.end - 1; block >= blocks.first; --block) {
+        for (int block = blocks.last(); blocks.has(block); block = blocks.before(block)) {
             BoxPlace const place{0, block * Memory::kKeys, key_head, batch};
             int const stage = ring_.stage(), rows = tile.keys - place.row;
             if (ring_.round() > 0) memory_.keys_are_read[stage].wait_for(ring_.round() - 1);
@@ -260,6 +267,7 @@ class ScoreTerms {
         }
     }
 
+    template <bool IS_MODIFIED>
     void add(float (&scores)[KEYS / 8][4], int block) const {
 #pragma unroll
         for (int i = 0; i < KEYS / 8; ++i) {
@@ -271,7 +279,7 @@ class ScoreTerms {
                     float term = kHasBias ? kLog2OfE * number_at(block, i, half, j) : 0.0f;
                     int const key = key_of(block, i) + j;
                     if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
-                    if constexpr (kHasRegion) {
+                    if constexpr (IS_MODIFIED) {
                         ScorePlace const place{batch_, head_, queries_[half], smaller(key, last_key())};
                         float const modified = modified_score(score * arguments_.scale, place, arguments_.inputs);
                         score = fmaf(modified, kLog2OfE, term);
@@ -338,12 +346,12 @@ class QueryWarpgroup {
         int const own_row = warpgroup_ * kWarpgroupQueries + row_of_warp();
         int const first_query = tile.number * kQueries + own_row;
         if (is_behind(arguments_, tile, tile.number * kQueries)) return store_stats(tile, first_query, {});
-        KeyBlocks<kQueries, kKeys> const blocks(tile);
+        KeyBlocks<kQueries, kKeys> const blocks(arguments_, tile);
         OwnRows<kKeys> const own(tile, first_query);
         ScoreTerms<kKeys> terms(arguments_, tile, first_query);
         RowWeights<kKeys> rows;
         float output[VALUE_COLUMNS / 8][4];
-        if (blocks.count() == 0) {
+        if (blocks.are_none()) {
             if (!Memory::kHasOutput) memory_.queries_are_here.wait_for(tiles_++);
             set_zero(output);
         } else {
@@ -363,7 +371,7 @@ class QueryWarpgroup {
         float scores[kKeys / 8][4], factors[2];
         MatrixBlock weights[kKeys / 16];
         memory_.queries_are_here.wait_for(tiles_++);
-        int block = blocks.end - 1;
+        int block = blocks.last();
         if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
         terms.start_reading(block);
@@ -375,7 +383,7 @@ class QueryWarpgroup {
         weigh(scores, block, blocks, own, terms, rows, factors);
         pack_weights(weights, scores);
         bool adds = false;
-        while (--block >= blocks.first) {
+        while (blocks.has(block = blocks.before(block))) {
             if (kTakesTurns) wait_for_turn(1 + warpgroup_);
             start_scores(scores);
             start_output(output, weights, adds);
@@ -399,7 +407,8 @@ class QueryWarpgroup {
     void weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
                OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, RowWeights<kKeys>& rows,
                float (&factors)[2]) const {
-        if (kHasTerms) terms.add(scores, block);
+        if (blocks.is_modified(block)) terms.template add<true>(scores, block);
+        else if (kHasTerms) terms.template add<false>(scores, block);
         if (!blocks.is_full(block)) own.hide(scores, block);
         rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
     }

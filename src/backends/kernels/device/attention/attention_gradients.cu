@@ -64,18 +64,33 @@ struct QueryBlocks {
         full_first = (of_last.begin + QUERIES - 1) / QUERIES;
         full_end = last_key == tile.first + kGradientKeys - 1 ? of_first.end / QUERIES : 0;
     }
-    int count() const { return end - first; }
     bool is_full(int block) const { return block >= full_first && block < full_end; }
 };
 
-// Calls visit(head, block) for all blocks of queries of the heads that share the tile's keys. Most tiles see the last
-// queries, with which all begin, so that they read the same ones from the L2 cache at the same time.
+// Calls visit(head, block, is_modified) for all blocks of queries of the heads that share the tile's keys. Most tiles
+// see the last queries, with which all begin, so that they read the same ones from the L2 cache at the same time.
 template <int QUERIES, class Visit>
 inline void for_each_block(GradientArguments const& arguments, KeyTile const& tile, Visit const& visit) {
     QueryBlocks<QUERIES> const blocks(tile);
-    int const heads = arguments.sequences.heads_of_key_head;
-    for (int block = blocks.end - 1; block >= blocks.first; --block) {
-        for (int head = tile.head * heads; head < (tile.head + 1) * heads; ++head) visit(head, block);
+    int const heads = arguments.sequences.heads_of_key_head, first_head = tile.head * heads,
+              end_head = first_head + heads;
+    auto const blocks_of = [&](int head) {
+        return TileBlocks(arguments.blocks, tile, head, tile.first / kGradientKeys);
+    };
+    // The last block before that one that any of the heads does not hide.
+    auto const before = [&](int block) {
+        if (!kHidesBlocks) return block - 1;
+        int last = blocks_of(first_head).before(block, blocks.first);
+        for (int head = first_head + 1; arguments.blocks.head_step != 0 && head < end_head; ++head) {
+            last = larger(last, blocks_of(head).before(block, blocks.first));
+        }
+        return last;
+    };
+    for (int block = before(blocks.end); block >= blocks.first; block = before(block)) {
+        for (int head = first_head; head < end_head; ++head) {
+            if (kHidesBlocks && !blocks_of(head).has(block)) continue;
+            visit(head, block, kHasRegion && !(kLeavesBlocks && blocks_of(head).is_unchanged(block)));
+        }
     }
 }
 
@@ -99,7 +114,7 @@ class QueryFetcher {
         EntryMaps const& entries = arguments_.entries;
         TensorMap const& queries = map_for(tile, arguments_, QueryMap);
         TensorMap const& output_gradient = map_for(tile, arguments_, OutputGradientMap);
-        for_each_block<kQueries>(arguments_, tile, [&](int head, int block) {
+        for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool) {
             fetch(tile, {0, block * kQueries, head, batch_for(tile, entries)}, queries, output_gradient);
         });
     }
@@ -171,6 +186,7 @@ class ScoreTerms {
     }
 
     // The score of a product, less the log-sum-exp, times log2(e).
+    template <bool IS_MODIFIED>
     float of(float product, float log_sum, int query, int key) const {
         if (!kHasTerms) return fmaf(product, arguments_.scale_as_power, -log_sum);
         float term = -log_sum;
@@ -179,7 +195,7 @@ class ScoreTerms {
         if (kHasBias) {
             term += kLog2OfE * to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
         }
-        if (!kHasRegion) return fmaf(product, arguments_.scale_as_power, term);
+        if (!IS_MODIFIED) return fmaf(product, arguments_.scale_as_power, term);
         return fmaf(modified_score(product * arguments_.scale, at, arguments_.inputs), kLog2OfE, term);
     }
     // The gradient of a product times the scale, from that of its score.
@@ -223,9 +239,9 @@ class KeyWarpgroup {
         QueryBlocks<kQueries> const blocks(tile);
         memory_.keys_are_here.wait_for(0);
         memory_.values_are_here.wait_for(0);
-        for_each_block<kQueries>(arguments_, tile, [&](int head, int block) {
+        for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool is_modified) {
             ScoreTerms const terms(arguments_, tile.batch, head);
-            add(key_sums, value_sums, block, blocks.is_full(block), terms,
+            add(key_sums, value_sums, block, blocks.is_full(block), is_modified, terms,
                 arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile);
         });
         wait_for_turn(kMeeting);  // products of both warpgroups read keys
@@ -241,7 +257,7 @@ class KeyWarpgroup {
 
     // Adds what the queries of a block contribute.
     void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[COLUMNS / 8][4], int block, bool is_full,
-             ScoreTerms const& terms, float* query_sums) {
+             bool is_modified, ScoreTerms const& terms, float* query_sums) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4], gradients[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(round);
@@ -253,14 +269,17 @@ class KeyWarpgroup {
         float const(&statistics)[2][kQueries] = memory_.statistics[stage];
         float products[kChangesGradients ? kQueries / 8 : 1][4];
         if constexpr (kChangesGradients) copy(products, weights);
-        weigh(weights, statistics[0], terms, block * kQueries);
+        if (kHasRegion && (is_modified || !kLeavesBlocks)) weigh<true>(weights, statistics[0], terms, block * kQueries);
+        else weigh<false>(weights, statistics[0], terms, block * kQueries);
         if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
         MatrixBlock weight_blocks[kQueries / 16], gradient_blocks[kQueries / 16];
         pack_blocks(weight_blocks, weights);
         wait_for_products<0>();
         hold(gradients);
         multiply(gradients, weights, statistics[1]);
-        if constexpr (kChangesGradients) change(gradients, products, terms, block * kQueries);
+        if constexpr (kChangesGradients) {
+            if (is_modified || !kLeavesBlocks) change(gradients, products, terms, block * kQueries);
+        }
         pack_blocks(gradient_blocks, gradients);
         store_for_both(gradient_blocks, buffer);
         start_sums(value_sums, weight_blocks, memory_.output_gradients[stage]);
@@ -327,6 +346,7 @@ class KeyWarpgroup {
     static FloatPair pair_of(float const (&numbers)[kQueries], int i) {
         return *reinterpret_cast<FloatPair const*>(&numbers[8 * i + 2 * (lane_index() % 4)]);
     }
+    template <bool IS_MODIFIED>
     void weigh(float (&scores)[kQueries / 8][4], float const (&log_sums)[kQueries], ScoreTerms const& terms,
                int first_query) const {
 #pragma unroll
@@ -334,8 +354,8 @@ class KeyWarpgroup {
             FloatPair const pair = pair_of(log_sums, i);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                scores[i][j] =
-                    power_of_2(terms.of(scores[i][j], pair.numbers[j % 2], query_of(first_query, i, j), keys_[j / 2]));
+                scores[i][j] = power_of_2(terms.of<IS_MODIFIED>(scores[i][j], pair.numbers[j % 2],
+                                                                query_of(first_query, i, j), keys_[j / 2]));
             }
         }
     }

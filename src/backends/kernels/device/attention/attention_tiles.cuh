@@ -140,6 +140,32 @@ struct Sequence {
     }
 };
 
+// The bits of one tile's blocks.
+class TileBlocks {
+   public:
+    TileBlocks(BlockBits const& bits, Sequence const& sequence, int head, int tile) : kind_(bits.words_of_tile) {
+        long long const head_of_all = sequence.batch * bits.batch_step + head * bits.head_step;
+        words_ = bits.words + 2 * (head_of_all * bits.tiles + tile) * bits.words_of_tile;
+    }
+
+    // The last block before that one that is not hidden; less than `first` if there is none from there on.
+    int before(int block, int first) const {
+        if (block <= first) return first - 1;
+        int word = (block - 1) / 32;
+        unsigned bits = words_[word] & (0xffffffffu >> (31 - (block - 1) % 32));
+        while (bits == 0 && word > first / 32) bits = words_[--word];
+        return bits == 0 ? first - 1 : 32 * word + 31 - __clz(static_cast<int>(bits));
+    }
+    bool has(int block) const { return is_set(words_, block); }
+    bool is_unchanged(int block) const { return is_set(words_ + kind_, block); }
+
+   private:
+    static bool is_set(unsigned const* words, int block) { return ((words[block / 32] >> (block % 32)) & 1) != 0; }
+
+    unsigned const* words_;
+    int kind_;  // the words of a kind
+};
+
 // The map of a tensor for the sequence.
 template <class Arguments>
 inline TensorMap const& map_for(Sequence const& sequence, Arguments const& arguments, int number) {

@@ -24,4 +24,16 @@ inline float modified_score(float score, ScorePlace const&, ScoreInputs const&) 
 inline float modified_gradient(float, float gradient, ScorePlace const&, ScoreInputs const&) { return gradient; }
 #endif
 
+#ifdef HIDES_BLOCKS
+constexpr bool kHidesBlocks = true;
+#else
+constexpr bool kHidesBlocks = false;
+#endif
+
+#ifdef LEAVES_BLOCKS
+constexpr bool kLeavesBlocks = true;
+#else
+constexpr bool kLeavesBlocks = false;
+#endif
+
 constexpr bool kHasTerms = kHasBias || kHasAlibi || kHasRegion;
