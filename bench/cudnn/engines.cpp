@@ -1,6 +1,6 @@
 // Attention by cuDNN's engines next to the library's own one, forward with Stats and backward.
 //
-//     bench_cudnn_engines
+//     bench_cudnn_engines [part of a row]
 //
 // BFLOAT16, microseconds of a run: the plan that is picked among cuDNN's, the engine 'attention', and the ratio of the
 // two; 0 where the engine cannot run the graph. Last comes how long the calling thread waits for a plan of the engine:
@@ -43,6 +43,11 @@ Row with_lengths(Row row) {
     return row;
 }
 
+Row modified(Row row, bench::Modifier modifier) {
+    row.modifier = modifier;
+    return row;
+}
+
 std::vector<Row> rows() {
     Row const wide = plain("b2 h16 s8192 d128", 2, 16, 16, 8192, 128);
     Row const narrow = plain("b2 h32 s8192 d64", 2, 32, 32, 8192, 64);
@@ -57,6 +62,9 @@ std::vector<Row> rows() {
             causal(short_row),
             with_lengths(short_row),
             window(short_row, 256),
+            modified(short_row, bench::Modifier::Softcap),
+            modified(short_row, bench::Modifier::Documents),
+            modified(short_row, bench::Modifier::Prefix),
             split,
             causal(split),
             plain("b4 h8 s2048 d256", 4, 8, 8, 2048, 256),
@@ -68,6 +76,8 @@ std::string text_of(Row const& row) {
     if (row.causal) text += " causal";
     if (row.left > 0) text += " window of " + std::to_string(row.left);
     if (row.lengths) text += " with lengths";
+    constexpr char const* kModifiers[] = {"", " softcap", " 8 documents", " prefix of 512"};
+    text += kModifiers[static_cast<int>(row.modifier)];
     return text;
 }
 
@@ -81,6 +91,7 @@ bool build_by_cudnn(fe::graph::Graph& graph, bench::Gpu const& gpu) {
 }
 
 fe::error_t build_by_own_engine(fe::graph::Graph& graph, bench::Gpu const& gpu) {
+    graph.set_shape_policy(fe::ShapePolicy_t::CLASSES);  // with which the engine runs all graphs that it can
     if (auto const error = graph.build_operation_graph(gpu.target()); error.is_bad()) return error;
     if (auto const error = graph.create_execution_plans({fe::HeurMode_t::OPENSOURCE}); error.is_bad()) return error;
     return graph.build_plans();
@@ -104,7 +115,8 @@ void measure(Row const& row, bool is_backward, bench::Buffers const& buffers, be
 
 }  // namespace
 
-int main() {
+// Runs the rows whose text has the argument, or all.
+int main(int argc, char** argv) {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
         std::puts("there is no GPU");
@@ -113,6 +125,7 @@ int main() {
     bench::Gpu const gpu;
     std::printf("%-32s %-9s %9s %9s %7s %12s\n", "", "", "cuDNN", "attention", "ratio", "plan");
     for (Row const& row : rows()) {
+        if (argc > 1 && text_of(row).find(argv[1]) == std::string::npos) continue;
         bench::Buffers const buffers(row);
         if (!gpu.prepare_backward(row, buffers.pack())) continue;
         for (bool const is_backward : {false, true}) measure(row, is_backward, buffers, gpu);

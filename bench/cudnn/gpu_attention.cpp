@@ -1,6 +1,7 @@
 #include "gpu_attention.h"
 
 #include <cudnn_frontend/runtime.h>
+#include <cudnn_frontend/score_modifiers.h>
 
 #include <algorithm>
 #include <cmath>
@@ -55,6 +56,7 @@ class Description {
         auto options =
             fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(scale()).set_generate_stats(has_stats);
         mask(options);
+        modify(options);
         if (row_.lengths) {
             options.set_padding_mask(true)
                 .set_seq_len_q(lengths(Uid::QueryLengths))
@@ -70,6 +72,7 @@ class Description {
         auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(scale());
         options.set_deterministic_algorithm(row_.rewrite == Rewrite_t::SLICES);
         mask(options);
+        modify(options);
         auto const stats = input(Uid::Stats);
         stats->set_data_type(fe::DataType_t::FLOAT);
         auto const [dq, dk, dv] = graph_.sdpa_backward(input(Uid::Q), input(Uid::K), input(Uid::V), input(Uid::O),
@@ -109,14 +112,15 @@ class Description {
                                  .set_stride(strides_of(row_, uid)));
     }
 
-    TensorPtr lengths(Uid uid) {
+    TensorPtr integers(Uid uid, Dims const& dim) {
         return graph_.tensor(fe::graph::Tensor_attributes()
                                  .set_name(std::to_string(uid))
                                  .set_uid(uid)
-                                 .set_dim({row_.b, 1, 1, 1})
-                                 .set_stride({1, 1, 1, 1})
+                                 .set_dim(dim)
+                                 .set_stride({dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1})
                                  .set_data_type(fe::DataType_t::INT32));
     }
+    TensorPtr lengths(Uid uid) { return integers(uid, {row_.b, 1, 1, 1}); }
 
     fe::graph::Tensor_attributes& output(TensorPtr const& tensor, Uid uid) {
         return tensor->set_output(true).set_uid(uid).set_dim(dims_of(row_, uid)).set_stride(strides_of(row_, uid));
@@ -131,9 +135,40 @@ class Description {
         options.set_diagonal_band_left_bound(row_.left).set_diagonal_band_right_bound(row_.right);
     }
 
+    template <class Options>
+    void modify(Options& options) {
+        namespace ready = fe::graph::attn::score_modifiers;
+        switch (row_.modifier) {
+            case Modifier::None: return;
+            case Modifier::Documents:
+                options.set_score_mod(ready::document_mask(integers(Uid::ModifierOfQueries, {row_.b, 1, row_.s_q, 1}),
+                                                           integers(Uid::ModifierOfKeys, {row_.b, 1, 1, row_.s_kv})));
+                return;
+            case Modifier::Prefix:
+                options.set_score_mod(ready::prefix_lm(integers(Uid::ModifierOfQueries, {row_.b, 1, 1, 1})));
+                return;
+            case Modifier::Softcap: break;
+        }
+        auto const capped = ready::softcap(30.0f);
+        options.set_score_mod(capped.forward);
+        if constexpr (std::is_same_v<Options, fe::graph::SDPA_backward_attributes>) {
+            options.set_score_mod_bprop(capped.backward);
+        }
+    }
+
     Row const& row_;
     fe::graph::Graph& graph_;
 };
+
+// The documents of a sequence, in order.
+std::vector<std::int32_t> documents_of(std::int64_t batches, std::int64_t tokens) {
+    constexpr std::int64_t kDocuments = 8;
+    std::vector<std::int32_t> all;
+    for (std::int64_t i = 0; i < batches * tokens; ++i) {
+        all.push_back(static_cast<std::int32_t>(i % tokens * kDocuments / tokens));
+    }
+    return all;
+}
 
 // Numbers between -1 and 1, the same piece of them again and again, from another place on for each tensor.
 void fill(void* memory, std::size_t bytes, unsigned seed) {
@@ -192,6 +227,11 @@ Buffers::Buffers(Row const& row) {
         std::size_t const bytes = bytes_of(row, static_cast<Uid>(uid));
         fill(add(static_cast<Uid>(uid), bytes), bytes, static_cast<unsigned>(uid));
     }
+    if (row.modifier == Modifier::Documents) {
+        add_integers(Uid::ModifierOfQueries, documents_of(row.b, row.s_q));
+        add_integers(Uid::ModifierOfKeys, documents_of(row.b, row.s_kv));
+    }
+    if (row.modifier == Modifier::Prefix) add_lengths(Uid::ModifierOfQueries, row.b, 512);
     if (!row.lengths) return;
     add_lengths(Uid::QueryLengths, row.b, row.s_q);
     add_lengths(Uid::KeyLengths, row.b, row.s_kv);
@@ -203,7 +243,10 @@ void* Buffers::add(Uid uid, std::size_t bytes) {
 }
 
 void Buffers::add_lengths(Uid uid, std::int64_t count, std::int64_t length) {
-    std::vector<std::int32_t> const all(static_cast<std::size_t>(count), static_cast<std::int32_t>(length));
+    add_integers(uid, std::vector<std::int32_t>(static_cast<std::size_t>(count), static_cast<std::int32_t>(length)));
+}
+
+void Buffers::add_integers(Uid uid, std::vector<std::int32_t> const& all) {
     good(cudaMemcpy(add(uid, all.size() * 4), all.data(), all.size() * 4, cudaMemcpyHostToDevice));
 }
 

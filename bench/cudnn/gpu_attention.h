@@ -14,6 +14,8 @@ namespace bench {
 namespace fe = cudnn_frontend;
 using Dims = std::vector<std::int64_t>;
 
+enum class Modifier { None, Softcap, Documents, Prefix };  // 8 documents of a length; a prefix of 512 tokens
+
 struct Row {
     char const* name;
     fe::Rewrite_t rewrite;  // FEW_QUERIES is for forward, the others are for backward
@@ -26,6 +28,7 @@ struct Row {
     std::int64_t kernel = 0, dilation = 1;  // neighborhood attention from 1 on, its heads behind its tokens
     bool is_forward_neighborhood = false;
     std::int64_t d_v = 0;  // the head dim of V and O from 1 on, where it is not d
+    Modifier modifier = Modifier::None;
 
     bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES || is_forward_neighborhood; }
 };
@@ -33,7 +36,21 @@ struct Row {
 Row neighborhood_row(char const* name, bool is_forward, Dims const& sizes, std::int64_t kernel,
                      std::int64_t dilation = 1);  // sizes: batches, heads, tokens, head dim
 
-enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, QueryLengths, KeyLengths };
+enum Uid : std::int64_t {
+    Q = 1,
+    K,
+    V,
+    O,
+    Stats,
+    DO,
+    DQ,
+    DK,
+    DV,
+    QueryLengths,
+    KeyLengths,
+    ModifierOfQueries,
+    ModifierOfKeys
+};
 using Pack = std::map<std::int64_t, void*>;
 
 // Prints the error, if there is one.
@@ -68,6 +85,7 @@ class Buffers {
    private:
     void* add(Uid uid, std::size_t bytes);
     void add_lengths(Uid uid, std::int64_t count, std::int64_t length);
+    void add_integers(Uid uid, std::vector<std::int32_t> const& all);
 
     std::map<std::int64_t, std::unique_ptr<Memory>> memory_;
     Pack pack_;
