@@ -31,7 +31,7 @@ class Planner {
     struct Answers {
         Proposals proposals;
         Refusals refusals;
-        std::vector<std::string> remarks;  // on programs: their expected costs, the reason why one is missing
+        std::vector<std::string> remarks;  // on the order, and on programs: their expected costs, why one is missing
     };
     using Candidates = std::vector<std::shared_ptr<Candidate>>;
 

@@ -91,7 +91,8 @@ Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDe
     auto const facts = planned_device(input, device);
     if (facts.is_bad()) return facts.error();
     // A stored plan is of a graph that was accepted before.
-    bool const is_alone = stored != nullptr || input.target.kind() == Target::Kind::STREAM;
+    bool const is_alone =
+        stored != nullptr || input.target.kind() == Target::Kind::STREAM || may_hide_blocks(input.graph);
     auto read =
         read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::NextToOthers);
     if (read.is_bad()) return read.error();
@@ -115,8 +116,10 @@ bool KernelsBackend::serves(Target const& target) const {
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
-    return is_neighborhood(graph) || is_attention_forward(graph);
+    return is_neighborhood(graph) || is_attention_forward(graph) || may_hide_blocks(graph);
 }
+
+bool KernelsBackend::comes_first(plan::PlanningInput const& input) const { return may_hide_blocks(input.graph); }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
     auto proposed = propose_engines(input, devices_, nullptr);

@@ -229,6 +229,8 @@ class Backend {
     virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
                                                            Settings const& settings,
                                                            std::optional<std::string_view> stored) const;
+    // Whether its engines are faster for the graph than those of other backends, whatever the sizes.
+    virtual bool comes_first(PlanningInput const&) const { return false; }
     // Everything besides the graph that a proposal depends on: the proposal serves a graph that is built again where
     // this is equal. Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }

@@ -39,6 +39,13 @@ struct AttentionValues {
     }
 };
 
+Result<ir::OpGraph> fused(nodes::ValidatedGraph const& graph) {
+    expand::TargetAbilities abilities;
+    abilities.fused_attention = expand::TargetAbilities::Fused::Preferred;
+    abilities.fused_modifiers = true;
+    return expand::expand(graph, abilities);
+}
+
 std::optional<AttentionValues> values_of(ir::OpGraph const& graph) {
     if (graph.ops().size() != 1) return {};
     ir::OpBody const& body = graph.ops().front().body;
@@ -287,12 +294,18 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph) {
     return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward;
 }
 
+bool may_hide_blocks(nodes::ValidatedGraph const& graph) {
+    if (!is_attention(graph) || graph.spec().nodes.size() == 1) return false;
+    auto const op_graph = fused(graph);
+    auto const values = op_graph.is_good() ? values_of(op_graph.value()) : std::nullopt;
+    if (!values || !values->region) return false;
+    auto const code = score_code(values->graph, values->region);
+    return code.is_good() && code.value().leaves_scores;
+}
+
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
                                       AttentionScope scope) {
-    expand::TargetAbilities abilities;
-    abilities.fused_attention = expand::TargetAbilities::Fused::Preferred;
-    abilities.fused_modifiers = true;
-    auto const op_graph = expand::expand(graph, abilities);
+    auto const op_graph = fused(graph);
     if (op_graph.is_bad()) return op_graph.error();
     auto const values = values_of(op_graph.value());
     if (!values) {

@@ -18,9 +18,11 @@ struct AttentionGraph {
 bool is_attention(nodes::ValidatedGraph const& graph);
 // Whether it is forward, and nothing else.
 bool is_attention_forward(nodes::ValidatedGraph const& graph);
+// Whether its score modifier may hide blocks of scores, which the kernels leave out, and leaves others as they are.
+bool may_hide_blocks(nodes::ValidatedGraph const& graph);
 
 // The graphs for which the engine is a candidate: next to engines of other backends those of forward without terms of
-// scores and packed sequences, where it is asked for alone all.
+// scores and packed sequences, where it is asked for alone, or graphs may_hide_blocks(), all.
 enum class AttentionScope { NextToOthers, Alone };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.

@@ -128,12 +128,20 @@ inline Bounds element_of(ScoreNumbers const& tensor, BlockPlace const& at) {
     bool const varies = VARIES_BY_QUERY || VARIES_BY_KEY;
     Bounds const& rows = VARIES_BY_QUERY ? at.query : at.key;
     int const first = varies ? static_cast<int>(rows.low) : 0, last = varies ? static_cast<int>(rows.high) : 0;
-    Bounds all(infinity(), -infinity());
-    for (int row = first; row <= last; ++row) {
+    auto const element = [&](int row) {
         ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low), row, row};
-        Bounds const number = bounds_of(element_of<Element, VARIES_BY_QUERY, VARIES_BY_KEY>(tensor, place));
-        if (!number.is_finite()) return {};
-        all = either(all, number);
+        return element_of<Element, VARIES_BY_QUERY, VARIES_BY_KEY>(tensor, place);
+    };
+    auto least = element(first), most = least;
+    bool are_numbers = true;
+    // Without an end before the last row, so that reads of many rows are under way at a time.
+#pragma unroll 16
+    for (int row = first; row <= last; ++row) {
+        auto const number = element(row);
+        are_numbers = are_numbers && number == number;
+        least = number < least ? number : least;
+        most = number > most ? number : most;
     }
-    return all;
+    Bounds const all = either(bounds_of(least), bounds_of(most));
+    return are_numbers && all.is_finite() ? all : anything();
 }
