@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -40,14 +41,15 @@ struct Operation {
 struct ncclComm {
     std::string id;
     int rank, size;
-    bool is_aborted = false;
+    bool is_aborted = false, is_destroyed = false;
     std::deque<Operation> pending = {};
 };
 
 namespace {
 
+// Keeps members that have gone, since others may still look at them.
 struct Meeting {
-    std::vector<ncclComm*> members;
+    std::vector<std::unique_ptr<ncclComm>> members;
 };
 
 std::mutex& mutex() {
@@ -104,10 +106,20 @@ int progress(ncclComm& communicator) {
         are_done = are_done && operation.is_done;
     }
     if (are_done) communicator.pending.clear();
-    for (ncclComm const* const member : meeting.members) {
+    for (auto const& member : meeting.members) {
         if (member->is_aborted && !are_done) return kRemoteError;
     }
     return are_done ? kSuccess : kInProgress;
+}
+
+template <class Condition>
+int count_of(Condition const& condition) {
+    std::lock_guard const lock(mutex());
+    int count = 0;
+    for (auto const& [id, meeting] : meetings()) {
+        for (auto const& member : meeting.members) count += condition(*member) ? 1 : 0;
+    }
+    return count;
 }
 
 int enqueue(ncclComm* communicator, Operation const& operation) {
@@ -126,6 +138,14 @@ void fake_nccl_set(char const* call, int result) {
 void fake_nccl_reset() {
     std::lock_guard const lock(mutex());
     faults().clear();
+    mail().clear();
+    meetings().clear();
+}
+int fake_nccl_open() {
+    return count_of([](ncclComm const& member) { return !member.is_aborted && !member.is_destroyed; });
+}
+int fake_nccl_aborted() {
+    return count_of([](ncclComm const& member) { return member.is_aborted; });
 }
 
 int ncclGetVersion(int* version) {
@@ -144,13 +164,17 @@ int ncclGetUniqueId(Id* id) {
 int ncclCommInitRankConfig(ncclComm** communicator, int size, Id id, int rank, void*) {
     if (int const fault = fault_of("ncclCommInitRankConfig"); fault != kSuccess) return fault;
     std::lock_guard const lock(mutex());
-    *communicator = new ncclComm{std::string(id.bytes, sizeof(id.bytes)), rank, size};
-    meetings()[(*communicator)->id].members.push_back(*communicator);
+    std::string const name(id.bytes, sizeof(id.bytes));
+    auto& members = meetings()[name].members;
+    *communicator = members.emplace_back(new ncclComm{name, rank, size}).get();
     return kInProgress;
 }
 int ncclCommFinalize(ncclComm*) { return fault_of("ncclCommFinalize"); }
-// Others may still look at a member that has gone, so that nothing is freed.
-int ncclCommDestroy(ncclComm*) { return fault_of("ncclCommDestroy"); }
+int ncclCommDestroy(ncclComm* communicator) {
+    std::lock_guard const lock(mutex());
+    communicator->is_destroyed = true;
+    return kSuccess;
+}
 int ncclCommAbort(ncclComm* communicator) {
     std::lock_guard const lock(mutex());
     communicator->is_aborted = true;

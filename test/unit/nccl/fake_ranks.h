@@ -27,11 +27,16 @@ inline nccl::Library const& fake_library() {
     return opened.value();
 }
 
-// Chooses results of calls, until it goes.
+// Chooses results of calls, until it goes. By then every communicator must have been destroyed or aborted.
 class Faults {
    public:
     Faults() { call<void (*)()>("fake_nccl_reset")(); }
-    ~Faults() { call<void (*)()>("fake_nccl_reset")(); }
+    Faults(Faults const&) = delete;
+    ~Faults() {
+        CHECK(call<int (*)()>("fake_nccl_open")() == 0);
+        call<void (*)()>("fake_nccl_reset")();
+    }
+    int aborted() const { return call<int (*)()>("fake_nccl_aborted")(); }
     void set(char const* name, int result) { call<void (*)(char const*, int)>("fake_nccl_set")(name, result); }
 
    private:

@@ -42,13 +42,22 @@ TEST_CASE("group.c19: ids and adopted communicators whose calls fail") {
                Catch::Contains("[group.c19]: found ncclGetUniqueId returned 2"));
     nccl::Communicator communicator = nullptr;
     nccl::Config config;
-    fake_library().init(&communicator, 1, {}, 0, &config);
+    REQUIRE(fake_library().init(&communicator, 1, {}, 0, &config) == kInProgress);
     for (char const* const call : {"ncclCommCount", "ncclCommUserRank"}) {
         faults.set(call, kSystemError);
         auto const adopted =
             nccl::adopt(fake_library(), std::make_unique<FakeStreams>(), communicator, group::Milliseconds(kDeadline));
         CHECK_THAT(adopted.error().get_message(), Catch::Contains(std::string("found ") + call + " returned 2"));
     }
+    CHECK(faults.aborted() == 0);
+    fake_library().destroy(communicator);
+}
+
+TEST_CASE("nccl: a communicator that cannot be finalized is aborted") {
+    Faults faults;
+    faults.set("ncclCommFinalize", kSystemError);
+    CHECK(on_fake_ranks(1, kDeadline, run_ring) == std::vector<std::string>(1));
+    CHECK(faults.aborted() == 1);
 }
 
 TEST_CASE("group.c14: a rank that does not join is waited for until the deadline") {

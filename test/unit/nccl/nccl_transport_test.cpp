@@ -61,6 +61,7 @@ TEST_CASE("nccl: a communicator of the program's is used, and left as it is") {
         }
         if (library.async_error(communicator, &state) != nccl::kSuccess || state != nccl::kSuccess)
             message += "aborted";
+        library.destroy(communicator);
     });
     CHECK(messages == std::vector<std::string>(2));
 }
