@@ -66,7 +66,7 @@ class NcclTransport final : public group::Transport {
           deadline_(deadline) {}
 
     ~NcclTransport() override {
-        if (!is_own_ || broken_) return;
+        if (!is_own_ || is_aborted_) return;
         int const finalized = library_.finalize(communicator_);
         bool const is_flushed =
             settle(library_, communicator_, finalized, "ncclCommFinalize", rank(), deadline_).is_good();
@@ -140,16 +140,24 @@ class NcclTransport final : public group::Transport {
         return error;
     }
 
-    // Aborting ends what NCCL waits for on this GPU, and the other ranks see an error or their deadline.
+    // From now on every call is an error with the reason.
     template <class Reason>
-    void break_group(Reason const& reason) noexcept {
-        if (broken_) return;
+    void keep_reason(Reason const& reason) noexcept {
         broken_.emplace();
         static_cast<void>(core::guarded([&]() -> error_t {
             broken_ = reason();
             return {};
         }));
-        if (is_own_) library_.abandon(communicator_);
+    }
+
+    // Aborting ends what NCCL waits for on this GPU, and the other ranks see an error or their deadline.
+    template <class Reason>
+    void break_group(Reason const& reason) noexcept {
+        if (broken_) return;
+        keep_reason(reason);
+        if (!is_own_) return;
+        library_.abandon(communicator_);
+        is_aborted_ = true;
     }
 
     error_t fail_on(error_t error) {
@@ -184,9 +192,10 @@ class NcclTransport final : public group::Transport {
                                                 communicator_, streams_->own());
             note(failure, result, "ncclRecv", exchange);
         }
-        std::string const step = "exchange of " + exchange.content;
-        error_t const ended = settle(library_, communicator_, library_.end_group(), step, rank(), deadline_);
-        return failure.is_bad() ? failure : ended;
+        int const ended = library_.end_group();
+        // Pieces that were accepted may wait for those that were not.
+        if (failure.is_bad()) return failure;
+        return settle(library_, communicator_, ended, "exchange of " + exchange.content, rank(), deadline_);
     }
 
     // Within a group a call that is in progress is no error.
@@ -212,9 +221,12 @@ class NcclTransport final : public group::Transport {
         SDPA_GRAPH_TRY(fail_on(gather_hashes(all)));
         for (int peer = 0; peer < size(); ++peer) {
             if (all[static_cast<std::size_t>(peer)] == all.back()) continue;
-            return fail_on(rules::violation(
+            error_t difference = rules::violation(
                 rules::kAgreement, text("rank ", rank(), " has ", agreement, ", rank ", peer, " something else"),
-                "the same on all ranks", "give all ranks the same graph, layout and options, in the same order"));
+                "the same on all ranks", "give all ranks the same graph, layout and options, in the same order");
+            // Every rank finds a difference by itself. Aborting would end the comparisons of those that are slower.
+            keep_reason([&] { return difference.err_msg; });
+            return difference;
         }
         agreed_.insert(agreement);
         return {};
@@ -267,6 +279,7 @@ class NcclTransport final : public group::Transport {
 
     std::mutex mutex_;
     std::optional<std::string> broken_;  // the reason why nothing runs any more
+    bool is_aborted_ = false;            // so that the communicator is gone
     bool is_running_ = false;
     std::set<std::string> agreed_;
     std::deque<CUevent> started_;  // of exchanges that are not finished
