@@ -11,11 +11,23 @@ using Word = std::pair<std::string_view, std::string_view>;
 
 // Setters of tensors, of graphs and of the process that Python has too.
 constexpr std::string_view kMethods[] = {
-    "set_alignment",        "set_data_type",     "set_dim",
-    "set_is_pass_by_value", "set_is_virtual",    "set_name",
-    "set_output",           "set_ragged_offset", "set_ragged_offset_multiplier",
-    "set_reordering_type",  "set_plan_store",    "set_rewrites",
-    "set_stride",           "set_uid",           "set_vector_count_and_dimension",
+    "set_alignment",
+    "set_data_type",
+    "set_dim",
+    "set_is_pass_by_value",
+    "set_is_virtual",
+    "set_name",
+    "set_output",
+    "set_plan_store",
+    "set_ragged_offset",
+    "set_ragged_offset_multiplier",
+    "set_reordering_type",
+    "set_rewrites",
+    "set_shape_policy",
+    "set_stream",
+    "set_stride",
+    "set_uid",
+    "set_vector_count_and_dimension",
     "set_workspace_limit",
 };
 
@@ -64,6 +76,7 @@ constexpr Word kPhrases[] = {
     {"ShapePolicy_t::", "shape_policy."},
     {"Rewrite_t::", "rewrite."},
     {"TensorReordering_t::", "tensor_reordering."},
+    {"runtime::", ""},
 };
 
 bool is_of_word(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }

@@ -48,7 +48,7 @@ def test_setters_that_python_does_not_have_become_arguments():
 def test_no_scope_of_cpp_is_left():
     for text in literals():
         found = _in_python(text)
-        left = re.findall(r"\b(?:\w+_t|Target|Graph|DeviceProperties)::\w+\b(?!\(?$)", found)
+        left = re.findall(r"\b(?:\w+_t|Target|Graph|DeviceProperties|runtime)::\w+\b(?!\(?$)", found)
         assert not left, (text, found)
 
 
@@ -65,6 +65,7 @@ def test_no_scope_of_cpp_is_left():
         ("use Target::cpu(), or Target::cpu(4)", "use target='cpu', or target='cpu:4'"),
         ('Target::offline("h200")', "target='offline:h200'"),
         ("Target::cuda(handle)", "target='cuda'"),
+        ("the stream runtime::set_stream() sets", "the stream set_stream() sets"),
         ("the reset_bias() of set_", "the reset_bias() of set_"),
         ("call set_bias", "pass bias"),
         ("call set_bias(", "pass bias("),
