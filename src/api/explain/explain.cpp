@@ -107,8 +107,8 @@ class Explainer {
         result_.refusal = validation.report.to_error();
         if (validation.graph) plan(*validation.graph);
         if (!result_.has_plan() && search_milliseconds > 0) {
-            result_.nearest = api::nearest_graphs(
-                {graph_, settings_, target_, result_.target, std::chrono::milliseconds(search_milliseconds)});
+            result_.nearest = api::nearest_graphs({graph_, settings_, target_, result_.target},
+                                                  std::chrono::milliseconds(search_milliseconds));
             result_.was_searched = true;
         }
         return std::move(result_);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kMostNodes = 64;  // of a graph of which every edit is a copy
 constexpr std::size_t kMostNearest = 4, kMostFixes = 8, kMostWithoutFaults = 2, kMostChildren = 12;
-constexpr int kCostOfFault = 5;  // the expected cost of fixing one
+constexpr std::size_t kMostNodesOfFix = 400;  // of all graphs that a fix is searched in, together: about 20 ms
+constexpr int kCostOfFault = 5;               // the expected cost of fixing one
 
 // Fewer are better: first of broken rules, then of limits of the target.
 struct Faults {
@@ -83,14 +84,20 @@ Faults faults_of(nodes::GraphSpec const& graph, Target const& target, plan::Sett
     return {0, least.value_or(0)};
 }
 
+// Where a search ends if it has not found enough: after a time, or after so many nodes of the graphs that it checked.
+struct Limit {
+    std::optional<std::chrono::milliseconds> time = {};
+    std::optional<std::size_t> nodes = {};
+};
+
 class Searcher {
    public:
-    Searcher(Search const& search, Proof proof, std::size_t most)
-        : search_(search), proof_(proof), most_(most), end_(begin_ + search.limit) {}
+    Searcher(Search const& search, Proof proof, std::size_t most, Limit const& limit)
+        : search_(search), proof_(proof), most_(most), limit_(limit) {}
 
     std::vector<Nearest_graph> run() {
         State start{search_.graph};
-        start.faults = faults_of(start.graph, search_.target, search_.settings);
+        start.faults = check(start.graph, search_.target);
         bool const is_valid = start.faults.rules == 0;
         has_faults_ = start.faults.any();
         push(std::move(start));
@@ -105,18 +112,27 @@ class Searcher {
     }
 
    private:
+    // Whether the share of the time is over.
+    bool is_later_than(int share) const {
+        return limit_.time && std::chrono::steady_clock::now() > begin_ + *limit_.time / share;
+    }
+
     // Half of the time suffices where something was found.
     bool is_over() const {
-        auto const now = std::chrono::steady_clock::now();
-        return found_.size() >= most_ || now > (found_.empty() ? end_ : begin_ + search_.limit / 2);
+        bool const is_checked = limit_.nodes && checked_nodes_ >= *limit_.nodes;
+        return found_.size() >= most_ || is_checked || is_later_than(found_.empty() ? 1 : 2);
+    }
+
+    Faults check(nodes::GraphSpec const& graph, Target const& target) {
+        checked_nodes_ += graph.nodes.size();
+        return faults_of(graph, target, search_.settings);
     }
 
     // Compiling takes most of the time. The first graph that works is compiled, and so are others in the first quarter
     // of the time, and all where the graph itself has engines that do not compile.
     Proof proof_now() const {
         if (!has_faults_) return proof_;
-        bool const is_late = std::chrono::steady_clock::now() > begin_ + search_.limit / 4;
-        return proof_ == Proof::Plan && !found_.empty() && is_late ? Proof::Engine : proof_;
+        return proof_ == Proof::Plan && !found_.empty() && is_later_than(4) ? Proof::Engine : proof_;
     }
 
     // Whether the state only adds changes to a graph that was found, or costs more than the first one with more
@@ -158,7 +174,7 @@ class Searcher {
         std::vector<State> children;
         for (edits::Edit& edit : edits::edits_of(state.graph)) {
             if (is_over()) break;
-            Faults const faults = faults_of(edit.graph, search_.target, search_.settings);
+            Faults const faults = check(edit.graph, search_.target);
             bool const is_better = state.faults.any() ? faults < state.faults : !faults.any();
             if (!is_better) continue;
             State child{std::move(edit.graph), state.changes, state.kinds + edit.kind + "\n", state.cost + edit.cost,
@@ -186,7 +202,7 @@ class Searcher {
         auto const try_target = [&](std::string const& name, Target const& target, std::string const& change) {
             State state = valid;
             state.changes.push_back(change);
-            if (!faults_of(state.graph, target, search_.settings).any()) accept(state, name, target);
+            if (!check(state.graph, target).any()) accept(state, name, target);
         };
         if (search_.target.kind() == Target::Kind::OFFLINE) {
             for (std::string const& name : DeviceProperties::names()) {
@@ -201,7 +217,9 @@ class Searcher {
     Search const& search_;
     Proof proof_;
     std::size_t most_;  // the graphs to find
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), end_;
+    Limit limit_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    std::size_t checked_nodes_ = 0;
     std::multimap<int, State> frontier_;  // by priority
     std::set<std::string> seen_, kinds_;  // the kinds of what was found
     std::optional<State> valid_;          // the first one without broken rules
@@ -212,14 +230,14 @@ class Searcher {
 
 }  // namespace
 
-std::vector<Nearest_graph> nearest_graphs(Search const& search) {
+std::vector<Nearest_graph> nearest_graphs(Search const& search, std::chrono::milliseconds const limit) {
     if (search.graph.nodes.size() > kMostNodes) return {};
-    return Searcher(search, Proof::Plan, kMostNearest).run();
+    return Searcher(search, Proof::Plan, kMostNearest, {limit, {}}).run();
 }
 
 std::string cheapest_fix(Search const& search) {
     if (search.graph.nodes.size() > kMostNodes) return {};
-    auto const found = Searcher(search, Proof::Rules, 1).run();
+    auto const found = Searcher(search, Proof::Rules, 1, {{}, kMostNodesOfFix}).run();
     std::string line;
     for (Nearest_graph const& nearest : found) {
         for (std::string const& change : nearest.changes) line += (line.empty() ? "" : "; ") + change;

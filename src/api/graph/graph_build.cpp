@@ -322,9 +322,6 @@ static error_t create_and_build(Graph& graph, std::vector<HeurMode_t> const& mod
     return graph.build_plans(policy, multithreaded);
 }
 
-// The longest search for the changes that a refusal names.
-constexpr std::chrono::milliseconds kLongestFix{20};
-
 // To the error of a graph that breaks rules or limits, adds the cheapest change after which all hold, where that is
 // soon found. Where memory is lacking, the error stays as it is.
 [[gnu::cold]] static error_t with_fix(Graph const& graph, Graph::Impl const* impl, Target const& target,
@@ -332,7 +329,7 @@ constexpr std::chrono::milliseconds kLongestFix{20};
     if (error.where.rule.empty() || impl == nullptr) return error;
     static_cast<void>(guarded([&]() -> error_t {
         nodes::GraphSpec const spec = detail::Graph_access::snapshot(graph).spec;
-        std::string const fix = api::cheapest_fix({spec, impl->settings, target, {}, kLongestFix});
+        std::string const fix = api::cheapest_fix({spec, impl->settings, target, {}});
         if (!fix.empty()) error.err_msg += "\nTry: " + fix + ". Then all rules and limits hold.";
         return {};
     }));

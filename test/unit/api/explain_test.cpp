@@ -83,6 +83,24 @@ TEST_CASE("The error of a build has the cheapest fix of all faults together, tha
     CHECK(!has(small.graph.explain(Target::cpu()).refusal.get_message(), "Then all rules"));
 }
 
+TEST_CASE("The fix is searched in a number of graphs, fewer of many nodes, and not for a time") {
+    for (int const scales : {0, 3, 50}) {
+        auto small = small_graph(dropout_without_generator());
+        auto scaled = small.o;
+        for (int i = 0; i < scales; ++i) {
+            auto const factor =
+                small.graph.tensor(graph::Tensor_attributes().set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1}));
+            scaled =
+                small.graph.pointwise(scaled, factor, graph::Pointwise_attributes().set_mode(PointwiseMode_t::MUL));
+        }
+        scaled->set_output(true);
+        std::string const refusal = small.graph.build(Target::cpu()).get_message();
+        INFO(scales << " scales: " << refusal);
+        CHECK(has(refusal, "[sdpa_fwd.c"));
+        CHECK(has(refusal, "Then all rules and limits hold.") == (scales < 50));
+    }
+}
+
 TEST_CASE("Without a search there are no other graphs") {
     auto const small = small_graph(dropout_without_generator());
     Explanation const explanation = small.graph.explain(Target::cpu());
