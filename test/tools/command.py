@@ -117,7 +117,7 @@ class CommandTest(unittest.TestCase):
             stdin=subprocess.DEVNULL if input is None else None,
             capture_output=True,
             env={**os.environ, **(environment or {})},
-            timeout=300,
+            timeout=1200,  # a command that hangs; on a busy machine matrices of all graphs need minutes
         )
 
     def expect(self, status, *arguments, input=None, environment=None):
