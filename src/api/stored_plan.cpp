@@ -1,7 +1,7 @@
 #include <cudnn_frontend/stored_plan.h>
 
 #include "core/guard.h"
-#include "core/text_forms.h"
+#include "core/text.h"
 #include "plan/storage/plan_container.h"
 
 #include <utility>

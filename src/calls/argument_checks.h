@@ -1,11 +1,14 @@
-// The way in which functions over tensor views report, and the checks of tensors that they share.
+// The tensors of a call, the checks of them that functions over tensor views share, and the way in which these report.
 #pragma once
 
 #include "core/findings.h"
 #include "core/text.h"
 
 #include <sdpa_graph/place.h>
+#include <sdpa_graph/tensor_view.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +21,23 @@ namespace sdpa_graph::calls {
 namespace fe = cudnn_frontend;
 using fe::error_t;
 using fe::core::text;
+
+// The tensors of a call, by the enumerators of its function's arguments. Null where no tensor was passed. The views
+// have to outlive this.
+template <class Argument, std::size_t kCount>
+struct Arguments {
+    std::array<Tensor_view const*, kCount> tensors{};
+
+    Tensor_view const* at(Argument argument) const { return tensors[static_cast<std::size_t>(argument)]; }
+    bool has(Argument argument) const { return at(argument) != nullptr; }
+    void set(Argument argument, Tensor_view const& view) { tensors[static_cast<std::size_t>(argument)] = &view; }
+    void set(Argument argument, std::optional<Tensor_view> const& view) {
+        if (view) set(argument, *view);
+    }
+    void set_if_given(Argument argument, Tensor_view const& view) {
+        if (view.data != nullptr) set(argument, view);
+    }
+};
 
 // An argument that was passed.
 struct Named {

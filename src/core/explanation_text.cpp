@@ -1,6 +1,5 @@
 // Explanations and lists of candidates as text for people.
 #include "core/text.h"
-#include "core/text_forms.h"
 
 #include <cudnn_frontend/explanation.h>
 

@@ -1,5 +1,6 @@
 #include "core/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cfenv>
 #include <charconv>
@@ -35,5 +36,43 @@ std::string text_of(Number value) {
 
 std::string shortest_text(float value) { return text_of(value); }
 std::string shortest_text(double value) { return text_of(value); }
+
+std::string table(std::vector<std::vector<std::string>> const& rows, std::string_view indent) {
+    std::vector<std::size_t> widths;
+    for (std::vector<std::string> const& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string all;
+    for (std::vector<std::string> const& row : rows) {
+        std::string line(indent);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        all += line + "\n";
+    }
+    return all;
+}
+
+std::string escaped_for_xml(std::string_view plain) {
+    std::string all;
+    for (char const letter : plain) {
+        switch (letter) {
+            case '&': all += "&amp;"; break;
+            case '<': all += "&lt;"; break;
+            case '>': all += "&gt;"; break;
+            case '"': all += "&quot;"; break;
+            default: all += letter;
+        }
+    }
+    return all;
+}
+
+std::string version_text(std::size_t version) {
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
+}
 
 }  // namespace cudnn_frontend::core

@@ -1,13 +1,15 @@
-// Texts: numbers, messages made of words and values, and quoted text in Graphviz's language.
+// Texts: numbers, messages made of words and values, tables, and quoted text in other languages.
 #pragma once
 
 #include "core/dims.h"
 #include "core/names.h"
 
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace cudnn_frontend::core {
 
@@ -51,5 +53,12 @@ inline std::string escaped_for_dot(std::string const& text) {
     }
     return out;
 }
+
+// Rows with columns as wide as their widest cell, except the last.
+std::string table(std::vector<std::vector<std::string>> const& rows, std::string_view indent);
+
+std::string escaped_for_xml(std::string_view plain);
+
+std::string version_text(std::size_t version);  // "9.19.0" for 91900
 
 }  // namespace cudnn_frontend::core

@@ -1,4 +1,4 @@
-#include "cuda/recorded_work.h"
+#include "cuda/replay.h"
 
 #include "cuda/cuda_graph.h"
 #include "cuda/driver_table.h"

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "expand/expand.h"
+#include "expand/modifier_nodes.h"
 #include "expand/scope.h"
-#include "expand/score_regions.h"
-#include "expand/waiting_nodes.h"
 #include "nodes/attention/attention_node.h"
 
 namespace cudnn_frontend::expand {

@@ -1,4 +1,4 @@
-#include "expand/score_regions.h"
+#include "expand/modifier_nodes.h"
 
 #include "expand/node_expansions.h"
 #include "expand/scope.h"

@@ -1,4 +1,4 @@
-#include "expand/user_tensors.h"
+#include "expand/scope.h"
 
 #include "nodes/schema/wording.h"
 

@@ -1,4 +1,4 @@
-#include "expand/waiting_nodes.h"
+#include "expand/modifier_nodes.h"
 
 #include "nodes/schema/schema.h"
 

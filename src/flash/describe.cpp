@@ -1,7 +1,6 @@
-#include "flash/describe.h"
+#include "flash/shapes.h"
 
 #include "core/dims.h"
-#include "flash/score_terms.h"
 
 #include <algorithm>
 

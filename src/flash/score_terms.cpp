@@ -1,4 +1,4 @@
-#include "flash/score_terms.h"
+#include "flash/shapes.h"
 
 namespace sdpa_graph::flash {
 namespace {

@@ -1,7 +1,10 @@
-// The class of a call: the properties on which a plan depends.
+// The class of a call, the properties on which a plan depends, and the graph of a class.
 #pragma once
 
 #include "flash/call.h"
+
+#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/score_modifiers.h>
 
 #include <array>
 #include <cstddef>
@@ -87,5 +90,22 @@ fe::core::ShortList<StartTable, fe::rows::kMostOffsets> starts_of(Shapes const& 
 Shapes squares_of(Shapes const& shapes);
 
 std::size_t hash_of(Shapes const& shapes);
+
+// The tensors that a graph binds in addition to the arguments. From FirstStarts on, there is a number for each of
+// starts_of() the shapes.
+enum class Extra { LengthsQ = static_cast<int>(kArguments), LengthsK, Dropped, FirstStarts };
+
+// Tensors have the numbers of their Argument or Extra as uids.
+void describe(Shapes const& shapes, fe::graph::Graph& graph);
+
+using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+struct Score_terms {
+    fe::detail::Score_modifier forward;
+    fe::detail::Score_modifier backward;  // empty if the gradient passes unchanged
+};
+
+// Slopes and lengths are tensors of the graph; those that the shapes do not need may be null.
+Score_terms score_terms(Shapes const& shapes, Tensor const& slopes, Tensor const& lengths_q, Tensor const& lengths_k);
 
 }  // namespace sdpa_graph::flash

@@ -1,5 +1,6 @@
 #include "ir/op_graph.h"
 
+#include "core/heap_bytes.h"
 #include "core/names.h"
 #include "ir/ports.h"
 
@@ -160,6 +161,17 @@ bool same_work(Op const& a, Op const& b) {
 bool same_work(OpGraph const& a, OpGraph const& b) {
     auto const are_same = [](auto const& x, auto const& y) { return same_work(x, y); };
     return std::ranges::equal(a.ops(), b.ops(), are_same) && std::ranges::equal(a.values(), b.values(), are_same);
+}
+
+// Lists of the bodies, such as the steps of regions, are few and short.
+std::size_t heap_bytes(OpGraph const& graph) {
+    using core::heap_bytes;
+    std::size_t bytes = heap_bytes(graph.values()) + heap_bytes(graph.ops()) + heap_bytes(graph.bindings());
+    for (Value const& value : graph.values()) {
+        bytes += heap_bytes(value.name) + heap_bytes(value.dim) + heap_bytes(value.stride) + heap_bytes(value.table);
+    }
+    for (Op const& op : graph.ops()) bytes += heap_bytes(op.name);
+    return bytes;
 }
 
 }  // namespace cudnn_frontend::ir

@@ -10,6 +10,7 @@
 #include <cudnn_frontend/scalar.h>
 #include <cudnn_frontend/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -353,5 +354,8 @@ bool same_work(OpGraph const& a, OpGraph const& b);
 
 std::string to_text(OpGraph const& graph);
 std::string to_dot(OpGraph const& graph);  // Graphviz
+
+// The bytes of the heap that the graph has, as an estimate.
+std::size_t heap_bytes(OpGraph const& graph);
 
 }  // namespace cudnn_frontend::ir

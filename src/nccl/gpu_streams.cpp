@@ -1,4 +1,4 @@
-#include "nccl/gpu_streams.h"
+#include "nccl/nccl_transport.h"
 
 #include "cuda/driver.h"
 #include "cuda/shared_object.h"

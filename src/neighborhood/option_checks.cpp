@@ -1,6 +1,6 @@
 // Checks of windows, scale and hints.
 #include "core/data_type.h"
-#include "neighborhood/checks.h"
+#include "neighborhood/rules.h"
 
 #include <algorithm>
 #include <cmath>

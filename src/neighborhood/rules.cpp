@@ -1,7 +1,5 @@
 #include "neighborhood/rules.h"
 
-#include "neighborhood/checks.h"
-
 namespace sdpa_graph::neighborhood {
 namespace {
 

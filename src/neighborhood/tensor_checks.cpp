@@ -1,6 +1,6 @@
 // Checks of the tensors: memory, dims, strides, types and devices.
 #include "calls/view_properties.h"
-#include "neighborhood/checks.h"
+#include "neighborhood/rules.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include "core/guard.h"
 #include "core/threads.h"
 #include "plan/candidate.h"
-#include "plan/programs/group_programs.h"
+#include "plan/programs/program_proposal.h"
 #include "plan/shape_class.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "rewrite/neighborhood_node.h"
+#include "rewrite/only_node.h"
 
 #include <cmath>
 

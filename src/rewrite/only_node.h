@@ -1,4 +1,5 @@
-// The node that a rewrite starts from: the only one of its graph, whose tensors are views.
+// The node that a rewrite starts from: the only one of its graph, whose tensors are views. Conditions of rewrites, and
+// neighborhood attention as such a node; attention has a header of its own.
 #pragma once
 
 #include "core/findings.h"
@@ -63,5 +64,23 @@ error_t check(char const* rewrite, Conditions const& conditions, Subject const& 
     }
     return findings.empty() ? error_t() : refusal(rewrite, findings);
 }
+
+namespace neighborhood = nodes::neighborhood;
+
+// The fused neighborhood attention that a rewrite starts from.
+class Neighborhood : public OnlyNode {
+   public:
+    // Nothing if the graph is anything else.
+    static std::optional<Neighborhood> of(nodes::ValidatedGraph const& graph);
+
+    bool is_backward() const { return node().kind() == nodes::NodeKind::NeighborhoodBackward; }
+    float scale() const;
+
+    std::int64_t batches = 0, columns = 0;
+    std::vector<neighborhood::Axis> axes;
+
+   private:
+    explicit Neighborhood(nodes::GraphSpec const& graph);
+};
 
 }  // namespace cudnn_frontend::rewrite

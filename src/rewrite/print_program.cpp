@@ -1,4 +1,4 @@
-#include "rewrite/print_program.h"
+#include "rewrite/program.h"
 
 #include "core/names.h"
 #include "nodes/schema/field.h"

@@ -3,7 +3,7 @@
 #include "core/guard.h"
 #include "core/process/kept_objects.h"
 #include "core/process/process_settings.h"
-#include "core/text_forms.h"
+#include "core/text.h"
 
 #include <cudnn_frontend/runtime.h>
 

@@ -1,4 +1,4 @@
-#include "api/verification/cancelled_parts.h"
+#include "api/verification/comparison.h"
 
 #include "api/verification/hypotheses.h"
 #include "api/verification/slices.h"

@@ -1,6 +1,5 @@
 #include "api/verification/comparison.h"
 
-#include "api/verification/cancelled_parts.h"
 #include "nodes/schema/uses.h"
 
 #include <cmath>

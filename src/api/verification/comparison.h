@@ -1,11 +1,42 @@
-// Results compared with those of the reference: the tolerance, and the worst element.
+// Results compared with those of the reference: the tolerance, the roundoff of parts that cancel in gradients, and the
+// worst element.
 #pragma once
 
 #include "api/verification/problem.h"
 
 #include <cudnn_frontend/verification.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace cudnn_frontend::verification {
+
+double root_mean_square(Elements const& elements);  // of those that are finite
+
+// The size of the parts that cancel in gradients of scores, keys and queries: dQ is
+// scale * sum(P * (dO * V - sum(dO * O)) * K), whose difference keeps the roundoff of its parts also where it is 0,
+// such as with one visible key.
+class CancelledParts {
+   public:
+    // None for other results, and where the parts are not in memory.
+    CancelledParts(Problem const& problem, TensorId result);
+
+    // Where few keys have all the weight.
+    double least() const { return least_; }
+    // Where all visible keys weigh the same.
+    double at(Dims const& index) const;
+    // Their roundoff, where `unit` is that of the tensors' types: products of 8-bit numbers are not rounded to these.
+    double roundoff(double unit) const { return is_of_8_bits_ ? std::min(unit, 0x1p-11) : unit; }
+
+   private:
+    void add_attention(Problem const& problem, AttentionUse const& use, Dims const& result);
+    void add_neighborhood(Problem const& problem, nodes::Node const& node, int port);
+
+    bool is_of_8_bits_ = false;
+    double size_ = 0.0, least_ = 0.0;
+    double added_ = 0.0;  // the squares of the weights with which the parts are added, or how often those below are
+    std::vector<std::vector<double>> squares_;  // by batch entry, and by row or key; empty where all are the same
+};
 
 // The roundoff of the coarsest type of the attention's tensors: targets round probabilities to it. At least `least`.
 double roundoff_of_inputs(Problem const& problem, double least);

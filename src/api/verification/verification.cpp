@@ -3,7 +3,6 @@
 
 #include "core/findings.h"
 #include "core/text.h"
-#include "core/text_forms.h"
 #include "json/document.h"
 #include "json/field_json.h"
 

@@ -8,7 +8,7 @@
 #include "cpu/memory/indices.h"
 #include "cpu/memory/workspace.h"
 #include "cpu/neighborhood/neighborhood_attention.h"
-#include "ir/graph_bytes.h"
+#include "ir/op_graph.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Checks of the contents of lengths and tables in host memory.
-#include "flash/checks/checks.h"
+#include "flash/checks/rules.h"
 #include "flash/lengths.h"
 
 namespace sdpa_graph::flash::checks {

@@ -1,6 +1,6 @@
 // Checks of sizes and options.
 #include "calls/view_properties.h"
-#include "flash/checks/checks.h"
+#include "flash/checks/rules.h"
 #include "flash/lengths.h"
 
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "flash/checks/rules.h"
 
 #include "calls/view_properties.h"
-#include "flash/checks/checks.h"
 
 namespace sdpa_graph::flash {
 namespace {

@@ -1,6 +1,6 @@
 // Checks of the tensors: memory, dims, strides, types and devices.
 #include "calls/view_properties.h"
-#include "flash/checks/checks.h"
+#include "flash/checks/rules.h"
 
 #include <algorithm>
 

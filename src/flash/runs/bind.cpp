@@ -1,5 +1,5 @@
-#include "flash/describe.h"
-#include "flash/runs/works.h"
+#include "flash/runs/runs.h"
+#include "flash/shapes.h"
 
 namespace sdpa_graph::flash {
 

@@ -1,6 +1,5 @@
-#include "flash/describe.h"
 #include "flash/runs/runs.h"
-#include "flash/runs/works.h"
+#include "flash/shapes.h"
 
 #include <algorithm>
 

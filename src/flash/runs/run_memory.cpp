@@ -1,6 +1,6 @@
-#include "flash/runs/run_memory.h"
+#include "flash/runs/runs.h"
 
-#include "calls/pieces.h"
+#include "calls/result_memory.h"
 #include "flash/checks/rules.h"
 
 namespace sdpa_graph::flash {

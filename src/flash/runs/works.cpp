@@ -1,4 +1,4 @@
-#include "flash/runs/works.h"
+#include "flash/runs/runs.h"
 
 #include "flash/lengths.h"
 

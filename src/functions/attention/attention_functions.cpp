@@ -4,9 +4,8 @@
 #include "calls/view_properties.h"
 #include "core/dims.h"
 #include "core/guard.h"
-#include "functions/attention/plans.h"
 #include "functions/attention/rules.h"
-#include "functions/attention/works.h"
+#include "functions/attention/runs.h"
 
 #include <algorithm>
 #include <limits>

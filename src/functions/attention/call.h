@@ -3,7 +3,7 @@
 
 #include <sdpa_graph/attention.h>
 
-#include "calls/arguments.h"
+#include "calls/argument_checks.h"
 #include "core/short_list.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // Checks of ends and lengths in host memory.
 #include "calls/view_properties.h"
-#include "functions/attention/checks.h"
+#include "functions/attention/rules.h"
 
 namespace sdpa_graph::attention::checks {
 namespace {

@@ -1,4 +1,4 @@
-#include "functions/attention/form.h"
+#include "functions/attention/shapes.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Checks of the options, and of which tensors go together.
-#include "functions/attention/checks.h"
+#include "functions/attention/rules.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "functions/attention/plans.h"
+#include "functions/attention/runs.h"
 
 #include "calls/background.h"
 

@@ -2,7 +2,6 @@
 
 #include "calls/view_properties.h"
 #include "core/result.h"
-#include "functions/attention/checks.h"
 
 namespace sdpa_graph::attention {
 namespace {

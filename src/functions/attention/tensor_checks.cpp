@@ -1,6 +1,6 @@
 // Checks of the tensors: memory, dims, strides, types and devices.
 #include "calls/view_properties.h"
-#include "functions/attention/checks.h"
+#include "functions/attention/rules.h"
 
 #include <algorithm>
 

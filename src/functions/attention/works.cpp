@@ -1,6 +1,6 @@
-#include "functions/attention/works.h"
+#include "functions/attention/runs.h"
 
-#include "calls/pieces.h"
+#include "calls/result_memory.h"
 #include "core/data_type.h"
 #include "functions/attention/rules.h"
 

@@ -120,4 +120,7 @@ constexpr Field field(char const* name, char const* summary, bool is_label = fal
 // a default object's.
 std::string settings_text(std::span<Field const> fields, void const* object, void const* defaults);
 
+// A value of the field, as text for people.
+std::string value_text(Field const& field, FieldValue const& value);
+
 }  // namespace cudnn_frontend::nodes

@@ -1,4 +1,4 @@
-#include "nodes/schema/value_text.h"
+#include "nodes/schema/field.h"
 
 #include "core/data_type.h"
 #include "core/floats.h"

@@ -1,8 +1,8 @@
 #include "nodes/validation/spec_difference.h"
 
 #include "core/text.h"
+#include "nodes/schema/field.h"
 #include "nodes/schema/schema.h"
-#include "nodes/schema/value_text.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "plan/pictures/plan_picture.h"
 
 #include "nodes/schema/schema.h"
-#include "rewrite/print_program.h"
+#include "rewrite/program.h"
 
 #include <algorithm>
 

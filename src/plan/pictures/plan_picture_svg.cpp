@@ -1,7 +1,7 @@
 // Steps from top to bottom, each a box that lists its inputs and outputs.
 #include "plan/pictures/plan_picture.h"
 
-#include "core/text_forms.h"
+#include "core/text.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "plan/programs/exchange_executable.h"
+#include "plan/programs/program_executable.h"
 
 namespace cudnn_frontend::plan {
 namespace {

@@ -1,4 +1,3 @@
-#include "plan/programs/group_programs.h"
 
 #include "group/group_rules.h"
 #include "plan/programs/program_proposal.h"

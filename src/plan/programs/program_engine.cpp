@@ -1,7 +1,7 @@
 #include "plan/programs/program_engine.h"
 
 #include "plan/known_plans.h"
-#include "plan/programs/exchange_executable.h"
+#include "plan/programs/program_executable.h"
 
 #include <algorithm>
 #include <numeric>

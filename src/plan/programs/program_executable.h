@@ -5,6 +5,8 @@
 #include "plan/seam/backend.h"
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 namespace cudnn_frontend::plan {
 
@@ -94,5 +96,13 @@ struct StoredProgram {
     std::vector<std::size_t> joints;  // of each: which code
 };
 Result<StoredProgram> read_stored_program(std::string_view bytes);
+
+// The start and the end of an exchange between the ranks of a group, as steps of a program. Both get a pointer for each
+// piece: those that are sent, then those that are received.
+std::shared_ptr<Executable const> make_exchange_start(std::shared_ptr<group::Transport> transport,
+                                                      std::shared_ptr<rewrite::Pieces const> pieces);
+std::shared_ptr<Executable const> make_exchange_end(std::shared_ptr<group::Transport> transport,
+                                                    std::shared_ptr<rewrite::Pieces const> pieces);
+std::vector<rewrite::Place> places_of(rewrite::Pieces const& pieces);
 
 }  // namespace cudnn_frontend::plan

@@ -49,4 +49,7 @@ Planner::Proposed propose_alone(rewrite::Program program, PackLayout layout, Pla
 // Returns why no backend makes joints here, and no error where one does.
 error_t obstacle_to_joints(Target const& target, Backends const& backends);
 
+// Proposes the rank's program in place of the graph, whose part it is; the graph alone would be another attention.
+Result<Planner::Proposed> propose_in_group(PlanningInput const& input, Backends const& backends);
+
 }  // namespace cudnn_frontend::plan

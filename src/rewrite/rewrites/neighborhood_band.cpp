@@ -1,7 +1,7 @@
 #include "rewrite/rewrites/rewrites.h"
 
 #include "nodes/schema/schema.h"
-#include "rewrite/neighborhood_node.h"
+#include "rewrite/only_node.h"
 #include "rewrite/program_builder.h"
 #include "rewrite/view_moves.h"
 

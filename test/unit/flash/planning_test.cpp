@@ -1,6 +1,6 @@
 // Real cuDNN plans classes of calls for a GPU, without one.
 #include "calls/class_plan.h"
-#include "flash/describe.h"
+#include "flash/shapes.h"
 #include "gpu_call.h"
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"

@@ -1,8 +1,8 @@
 // Where results are written, results of queries and keys without visible partners, and the objects that calls share.
 #include "calls/class_plan.h"
 #include "example.h"
-#include "flash/describe.h"
 #include "flash/lengths.h"
+#include "flash/shapes.h"
 #include "support/catch.h"
 
 #include <algorithm>

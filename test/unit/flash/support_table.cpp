@@ -5,7 +5,7 @@
 #include "api/graph/graph_impl.h"
 #include "cudnn/quirks/support.h"
 #include "flash/checks/rules.h"
-#include "flash/describe.h"
+#include "flash/shapes.h"
 #include "gpu_call.h"
 #include "nodes/validation/validate.h"
 

@@ -1,6 +1,6 @@
 #include "unit/rewrite/attention_graphs.h"
 
-#include "rewrite/print_program.h"
+#include "rewrite/program.h"
 
 namespace test {
 

@@ -1,7 +1,7 @@
 // Steps of the side lane: whatever the sizes, they have no element in common with the steps before them that either
 // of them writes.
 #include "core/data_type.h"
-#include "rewrite/print_program.h"
+#include "rewrite/program.h"
 #include "rewrite/rewrites/rewrites.h"
 #include "unit/rewrite/attention_graphs.h"
 

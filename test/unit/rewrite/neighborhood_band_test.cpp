@@ -1,7 +1,7 @@
 // The programs of neighborhood attention along one axis, step by step, and the conditions that keep the rewrite away.
 #include "rewrite/rewrites/rewrites.h"
 
-#include "rewrite/print_program.h"
+#include "rewrite/program.h"
 #include "unit/rewrite/attention_graphs.h"
 
 #include <sstream>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "core/text_forms.h"
+#include "core/text.h"
 
 #include <cudnn.h>
 

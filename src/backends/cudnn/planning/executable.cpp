@@ -1,4 +1,4 @@
-#include "cudnn/planning/executable.h"
+#include "cudnn/planning/engine.h"
 
 #include "cuda/driver.h"
 #include "cudnn/library/backend_enums.h"

@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "cudnn/library/library.h"
 #include "cudnn/library/lowered_graph.h"
-#include "ir/graph_bytes.h"
+#include "ir/op_graph.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Where a quirk applies: releases of cuDNN and architectures of GPUs.
 #pragma once
 
-#include "core/text_forms.h"
+#include "core/text.h"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,23 @@
-// Groups of GPUs in a build without CUDA.
+// The memory of GPUs and groups of GPUs, in a build without CUDA.
+#include "api/gpu_memory.h"
 #include "group/group_rules.h"
 
 #include <sdpa_graph/group.h>
+
+namespace cudnn_frontend::api {
+
+static error_t no_driver() {
+    return {error_code_t::GRAPH_NOT_SUPPORTED,
+            "this build of the library cannot read a GPU's memory, because no headers of CUDA were found when it was "
+            "configured; install them (pip install nvidia-cuda-runtime) and build the library again"};
+}
+
+error_t wait_for_gpu() { return no_driver(); }
+error_t read_gpu(std::span<std::byte>, void const*) { return no_driver(); }
+Result<int> current_gpu() { return no_driver(); }
+std::string driver_version() { return {}; }
+
+}  // namespace cudnn_frontend::api
 
 namespace sdpa_graph {
 

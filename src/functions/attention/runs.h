@@ -1,11 +1,22 @@
-// The memory and the work on rows that a run needs in addition to its graph.
+// The plan of a call, and the memory and the work on rows that a run of it needs in addition.
 #pragma once
 
+#include "calls/class_plan.h"
 #include "calls/result_memory.h"
 #include "functions/attention/shapes.h"
 #include "rows/worker.h"
 
 namespace sdpa_graph::attention {
+
+// The plan of a call, with the form and the shapes for which it was made.
+struct Chosen {
+    Form form;
+    Shapes shapes;
+    std::shared_ptr<calls::Plan<Shapes> const> plan;
+};
+
+// A plan of the call's class where the place's policy wants one and there is one, else the plan of its exact shapes.
+fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease);
 
 // The memory that a run needs in addition to the caller's tensors, in one piece.
 class Scratch {
