@@ -2,8 +2,8 @@
 
 #include "cudnn/quirks/support.h"
 #include "lowering/case_graphs.h"
-#include "lowering/changing_rewrites.h"
 #include "lowering/option_rows.h"
+#include "lowering/quirks/changing_rewrites.h"
 
 #include <algorithm>
 #include <map>

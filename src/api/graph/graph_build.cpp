@@ -1,11 +1,11 @@
 // The stages of Graph from check to a plan.
 #include "api/attributes/tensor_access.h"
 #include "api/backends.h"
-#include "api/capsule/capsule.h"
-#include "api/explain/search.h"
+#include "api/graph/capsule.h"
 #include "api/graph/description.h"
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
+#include "api/graph/search.h"
 #include "api/graph/wanted_graphs.h"
 #include "core/guard.h"
 #include "core/process/logging.h"

@@ -1,5 +1,5 @@
 // Graph's ways to run a plan.
-#include "api/capsule/capsule.h"
+#include "api/graph/capsule.h"
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"

@@ -6,8 +6,8 @@
 // Leaves with 1 where a quirk has ended, with 77 where there is no cuDNN.
 #include "cudnn/library/library.h"
 #include "cudnn/offline/null_driver.h"
-#include "lowering/child_process.h"
 #include "lowering/offline_answer.h"
+#include "lowering/quirks/child_process.h"
 #include "lowering/quirks/quirk_questions.h"
 
 #include <algorithm>

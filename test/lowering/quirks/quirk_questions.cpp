@@ -3,7 +3,7 @@
 #include "gpu/cases/case_changes.h"
 #include "lowering/block_scale_graphs.h"
 #include "lowering/case_graphs.h"
-#include "lowering/changing_rewrites.h"
+#include "lowering/quirks/changing_rewrites.h"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // Graph::explain(): what check(), advice() and build() know, in one value.
 #include "api/backends.h"
-#include "api/capsule/capsule.h"
-#include "api/explain/search.h"
+#include "api/graph/capsule.h"
 #include "api/graph/graph_impl.h"
+#include "api/graph/search.h"
 #include "core/guard.h"
 #include "core/process/plan_store.h"
 #include "plan/planner.h"

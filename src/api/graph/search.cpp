@@ -1,4 +1,4 @@
-#include "api/explain/search.h"
+#include "api/graph/search.h"
 
 #include "api/backends.h"
 #include "edits/edits.h"

@@ -1,4 +1,4 @@
-#include "api/capsule/capsule.h"
+#include "api/graph/capsule.h"
 
 #include "api/backends.h"
 #include "api/gpu_memory.h"

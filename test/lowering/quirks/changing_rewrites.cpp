@@ -1,4 +1,4 @@
-#include "lowering/changing_rewrites.h"
+#include "lowering/quirks/changing_rewrites.h"
 
 #include "cudnn/planning/lowering.h"
 

@@ -1,4 +1,4 @@
-#include "lowering/child_process.h"
+#include "lowering/quirks/child_process.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
