@@ -15,7 +15,7 @@ std::optional<Attention> Attention::of(nodes::ValidatedGraph const& graph) {
 error_t no_attention(std::string const& rewrite) {
     constexpr core::Rule kIsAttention{"rewrite.c01", "a graph of one node, of attention or its backward",
                                       error_code_t::GRAPH_NOT_SUPPORTED};
-    return refusal(rewrite, {broken(kIsAttention)});
+    return refusal(rewrite, kIsAttention);
 }
 
 Attention::Attention(nodes::GraphSpec const& graph) : OnlyNode(graph) {

@@ -7,6 +7,7 @@
 #include "rewrite/program.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::rewrite {
@@ -47,22 +48,36 @@ struct ConditionOf {
     core::Rule rule() const { return {id, summary, error_code_t::GRAPH_NOT_SUPPORTED}; }
 };
 
-// The finding that a condition does not hold.
-inline Finding broken(core::Rule const& condition) { return condition.violation("", "", "", condition.summary, ""); }
+// Collects the conditions of a rewrite that do not hold.
+class BrokenConditions {
+   public:
+    explicit BrokenConditions(std::string rewrite) : rewrite_(std::move(rewrite)) {}
 
-// The error of a rewrite whose conditions do not hold.
-inline error_t refusal(std::string const& rewrite, std::vector<Finding> const& findings) {
-    return core::error_of(findings, "the rewrite " + rewrite + " does not apply:");
+    void add(core::Rule const& condition) { findings_.add(condition.violation("", "", "", condition.summary, "")); }
+    error_t to_error() const {
+        return findings_.empty() ? error_t() : findings_.to_error("the rewrite " + rewrite_ + " does not apply:");
+    }
+
+   private:
+    std::string rewrite_;
+    core::Findings findings_;
+};
+
+// The error of a rewrite of which one condition does not hold.
+inline error_t refusal(std::string const& rewrite, core::Rule const& condition) {
+    BrokenConditions broken(rewrite);
+    broken.add(condition);
+    return broken.to_error();
 }
 
 // An error that names all conditions that do not hold.
 template <class Subject, class Conditions>
 error_t check(char const* rewrite, Conditions const& conditions, Subject const& subject) {
-    std::vector<Finding> findings;
+    BrokenConditions broken(rewrite);
     for (ConditionOf<Subject> const& condition : conditions) {
-        if (!condition.holds(subject)) findings.push_back(broken(condition.rule()));
+        if (!condition.holds(subject)) broken.add(condition.rule());
     }
-    return findings.empty() ? error_t() : refusal(rewrite, findings);
+    return broken.to_error();
 }
 
 namespace neighborhood = nodes::neighborhood;

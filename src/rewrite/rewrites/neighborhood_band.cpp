@@ -210,7 +210,7 @@ class GroupWriter {
 
 Result<Program> neighborhood_band(nodes::ValidatedGraph const& graph) {
     auto const n = Neighborhood::of(graph);
-    if (!n) return refusal(kName, {broken(kIsNeighborhood)});
+    if (!n) return refusal(kName, kIsNeighborhood);
     SDPA_GRAPH_TRY(check(kName, kConditions, *n));
     ProgramBuilder program(kName);
     Folded const folded = folds(*n, Folded::IntoHeads) ? Folded::IntoHeads : Folded::IntoBatch;
