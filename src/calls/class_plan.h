@@ -47,15 +47,15 @@ class Pack {
 // Shapes are a class of calls: comparable, and with two functions in their namespace: hash_of(shapes) and
 // describe(shapes, graph). A plan runs with every handle of its GPU.
 template <class Shapes>
-class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
+class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
    public:
     // The plan of the class: a known one, or a new one.
-    static cudnn_frontend::Result<std::shared_ptr<Plan const>> find(Shapes const& shapes,
-                                                                    cudnn_frontend::Target const& target) {
-        auto const make = [&]() -> cudnn_frontend::Result<std::shared_ptr<Plan const>> {
-            std::shared_ptr<Plan> plan(new Plan(shapes));
+    static cudnn_frontend::Result<std::shared_ptr<ClassPlan const>> find(Shapes const& shapes,
+                                                                         cudnn_frontend::Target const& target) {
+        auto const make = [&]() -> cudnn_frontend::Result<std::shared_ptr<ClassPlan const>> {
+            std::shared_ptr<ClassPlan> plan(new ClassPlan(shapes));
             SDPA_GRAPH_TRY(plan->make(target));
-            return std::shared_ptr<Plan const>(std::move(plan));
+            return std::shared_ptr<ClassPlan const>(std::move(plan));
         };
         auto found = Known::of_process().find_or_make(hash_of(shapes), shapes, make);
         if (found.is_bad()) return found.error();
@@ -64,7 +64,7 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
     }
 
     // The plan of the class if it is there.
-    static std::shared_ptr<Plan const> find_known(Shapes const& shapes) {
+    static std::shared_ptr<ClassPlan const> find_known(Shapes const& shapes) {
         return Known::of_process().find(hash_of(shapes), [&](Shapes const& known) { return known == shapes; });
     }
 
@@ -80,9 +80,9 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
     }
 
    private:
-    struct Kind {
+    struct PlanKind {
         using Key = Shapes;
-        using Object = Plan const;
+        using Object = ClassPlan const;
         static constexpr char const* kName = "plans of functions";
         static Key const& key_of(Object const& plan) { return plan.shapes_; }
         static bool is_same(Key const& a, Key const& b) { return a == b; }
@@ -91,10 +91,10 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         static std::size_t bytes_of(Object const& plan) {
             constexpr std::size_t kOfDescription = 8 << 10, kOfCandidate = 1 << 10;
             auto const candidates = static_cast<std::size_t>(plan.graph_.get_execution_plan_count());
-            return sizeof(Plan) + kOfDescription + candidates * kOfCandidate;
+            return sizeof(ClassPlan) + kOfDescription + candidates * kOfCandidate;
         }
     };
-    using Known = cudnn_frontend::core::process::KeptObjects<Kind>;
+    using Known = cudnn_frontend::core::process::KeptObjects<PlanKind>;
 
     // The graph of a class is a class already. What it compiles may be in the plan store.
     cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
@@ -113,11 +113,11 @@ class Plan : public std::enable_shared_from_this<Plan<Shapes>> {
         return failure;
     }
 
-    explicit Plan(Shapes const& shapes) : shapes_(shapes) {}
+    explicit ClassPlan(Shapes const& shapes) : shapes_(shapes) {}
 
     void stay() const {
         static std::mutex adding;
-        static auto* const recorded = new std::set<std::shared_ptr<Plan const>>();
+        static auto* const recorded = new std::set<std::shared_ptr<ClassPlan const>>();
         std::lock_guard const lock(adding);
         recorded->insert(this->shared_from_this());
     }

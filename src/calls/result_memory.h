@@ -50,7 +50,7 @@ std::unique_ptr<T[]> scratch(std::int64_t elements) {
 }
 
 // The pieces of scratch memory that a call needs, in one allocation.
-class Pieces {
+class ScratchPieces {
    public:
     // Adds the product of the factors as bytes, and returns where they begin.
     std::int64_t add(std::initializer_list<std::int64_t> factors) {

@@ -57,11 +57,11 @@ error_t forward(Call call, Optional_tensor const& out, Forward_results& results)
     return run_forward(call, results);
 }
 
-struct GradientArguments {
+struct BackwardArguments {
     Optional_tensor const &dq, &dk, &dv;
 };
 
-error_t backward(Call call, GradientArguments const& gradients, Backward_results& results) {
+error_t backward(Call call, BackwardArguments const& gradients, Backward_results& results) {
     call.set_if_given(DQ, results.dq);
     call.set_if_given(DK, results.dk);
     call.set_if_given(DV, results.dv);

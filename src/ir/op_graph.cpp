@@ -29,7 +29,7 @@ std::vector<NamedValue> connected_in_table(Op const& op, IsUsedSo is_used_so) {
     return operands;
 }
 
-struct Inputs {
+struct InputNames {
     template <class Body>
     std::vector<NamedValue> operator()(Body const& body) const {
         return connected<Body>(body, Ports<Body>::inputs);
@@ -115,7 +115,7 @@ struct KindName {
 
 }  // namespace
 
-std::vector<NamedValue> inputs_of(Op const& op) { return std::visit(Inputs{}, op.body); }
+std::vector<NamedValue> inputs_of(Op const& op) { return std::visit(InputNames{}, op.body); }
 std::vector<NamedValue> outputs_of(Op const& op) { return std::visit(Outputs{}, op.body); }
 char const* kind_name(Op const& op) { return std::visit(KindName{}, op.body); }
 

@@ -42,9 +42,9 @@ Names port_names(NodeSchema const& schema, Direction direction) {
     return names;
 }
 
-class Reader {
+class SpecReader {
    public:
-    explicit Reader(Problems& problems) : problems_(problems) {}
+    explicit SpecReader(Problems& problems) : problems_(problems) {}
 
     nodes::GraphSpec read(Json const& document) {
         Place const root;
@@ -244,7 +244,7 @@ Result<nodes::GraphSpec> read_graph(std::string_view text) {
     Json const document = parse(text, problems);
     nodes::GraphSpec spec;
     bool const is_complete = problems.none();
-    if (is_complete) spec = Reader(problems).read(document);
+    if (is_complete) spec = SpecReader(problems).read(document);
     if (!problems.none()) return problems.to_error();
     return spec;
 }

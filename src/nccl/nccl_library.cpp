@@ -15,7 +15,7 @@ namespace rules = group::rules;
 constexpr char const* kFile = "libnccl.so.2";
 constexpr char const* kChoosingVariable = "SDPA_GRAPH_NCCL_PATH";
 
-std::string fill(Library& library, cuda::SharedObject const& object) {
+std::string fill(NcclLibrary& library, cuda::SharedObject const& object) {
     cuda::FunctionFinder find(object);
     find(library.version, "ncclGetVersion");
     find(library.make_id, "ncclGetUniqueId");
@@ -68,8 +68,8 @@ cuda::SearchPlan search_plan() {
     return cuda::make_search_plan({kFile, "nvidia/nccl/lib"}, folders);
 }
 
-Result<Library> open(cuda::SearchPlan const& plan) {
-    Library library;
+Result<NcclLibrary> open(cuda::SearchPlan const& plan) {
+    NcclLibrary library;
     std::string tried;
     cuda::SharedObject const object = open_first(plan, library.why, tried);
     if (!object) return unusable("no NCCL: " + tried);
@@ -82,14 +82,14 @@ Result<Library> open(cuda::SearchPlan const& plan) {
     return library;
 }
 
-Result<Library const*> library() {
+Result<NcclLibrary const*> library() {
     // Never destroyed: communicators of static objects may end when the program does.
-    static Result<Library> const& opened = *new Result<Library>(open(search_plan()));
+    static Result<NcclLibrary> const& opened = *new Result<NcclLibrary>(open(search_plan()));
     if (opened.is_bad()) return opened.error();
     return &opened.value();
 }
 
-error_t error_of(Library const& library, int result, std::string const& call, Communicator communicator) {
+error_t error_of(NcclLibrary const& library, int result, std::string const& call, Communicator communicator) {
     if (result == kSuccess) return {};
     char const* const text = library.error_text(result);
     char const* const last = library.last_error(communicator);

@@ -38,7 +38,7 @@ struct Config {
     int split_share = INT_MIN;
 };
 
-struct Library {
+struct NcclLibrary {
     int (*version)(int*) = nullptr;
     int (*make_id)(UniqueId*) = nullptr;
     int (*init)(Communicator*, int size, UniqueId id, int rank, Config*) = nullptr;
@@ -62,11 +62,11 @@ struct Library {
 
 // The copy that the program has loaded, the user's choice, else the places where NVIDIA's libraries are.
 cuda::SearchPlan search_plan();
-Result<Library> open(cuda::SearchPlan const& plan);
+Result<NcclLibrary> open(cuda::SearchPlan const& plan);
 // Opens it on the first call; later calls return the same result. It is never closed.
-Result<Library const*> library();
+Result<NcclLibrary const*> library();
 
 // The error of a call, with NCCL's texts.
-error_t error_of(Library const& library, int result, std::string const& call, Communicator communicator = nullptr);
+error_t error_of(NcclLibrary const& library, int result, std::string const& call, Communicator communicator = nullptr);
 
 }  // namespace cudnn_frontend::nccl

@@ -42,7 +42,7 @@ error_t late(int rank, std::string const& step, Milliseconds limit) {
 }
 
 // Waits while NCCL is busy with a call.
-error_t settle(Library const& library, Communicator communicator, int result, std::string const& call, int rank,
+error_t settle(NcclLibrary const& library, Communicator communicator, int result, std::string const& call, int rank,
                Milliseconds limit) {
     Deadline const deadline(limit);
     while (result == kInProgress) {
@@ -56,8 +56,8 @@ error_t settle(Library const& library, Communicator communicator, int result, st
 
 class NcclTransport final : public group::Transport {
    public:
-    NcclTransport(Library const& library, std::unique_ptr<GpuStreams> streams, Communicator communicator, bool is_own,
-                  int rank, int size, Milliseconds deadline)
+    NcclTransport(NcclLibrary const& library, std::unique_ptr<GpuStreams> streams, Communicator communicator,
+                  bool is_own, int rank, int size, Milliseconds deadline)
         : Transport(rank, size, group::Medium::Gpu),
           library_(library),
           streams_(std::move(streams)),
@@ -271,7 +271,7 @@ class NcclTransport final : public group::Transport {
         return is_done;
     }
 
-    Library const& library_;
+    NcclLibrary const& library_;
     std::unique_ptr<GpuStreams> streams_;
     Communicator communicator_;
     bool is_own_;
@@ -288,7 +288,7 @@ class NcclTransport final : public group::Transport {
 
 }  // namespace
 
-Result<std::shared_ptr<group::Transport>> join(Library const& library, std::unique_ptr<GpuStreams> streams,
+Result<std::shared_ptr<group::Transport>> join(NcclLibrary const& library, std::unique_ptr<GpuStreams> streams,
                                                UniqueId const& id, int rank, int size, Milliseconds deadline) {
     Config config;
     config.blocking = 0;
@@ -304,7 +304,7 @@ Result<std::shared_ptr<group::Transport>> join(Library const& library, std::uniq
         std::make_shared<NcclTransport>(library, std::move(streams), communicator, true, rank, size, deadline));
 }
 
-Result<std::shared_ptr<group::Transport>> adopt(Library const& library, std::unique_ptr<GpuStreams> streams,
+Result<std::shared_ptr<group::Transport>> adopt(NcclLibrary const& library, std::unique_ptr<GpuStreams> streams,
                                                 Communicator communicator, Milliseconds deadline) {
     int rank = 0, size = 0;
     SDPA_GRAPH_TRY(error_of(library, library.rank(communicator, &rank), "ncclCommUserRank", communicator));
@@ -313,7 +313,7 @@ Result<std::shared_ptr<group::Transport>> adopt(Library const& library, std::uni
         std::make_shared<NcclTransport>(library, std::move(streams), communicator, false, rank, size, deadline));
 }
 
-Result<UniqueId> make_id(Library const& library) {
+Result<UniqueId> make_id(NcclLibrary const& library) {
     UniqueId id{};
     SDPA_GRAPH_TRY(error_of(library, library.make_id(&id), "ncclGetUniqueId"));
     return id;

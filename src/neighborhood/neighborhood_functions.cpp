@@ -52,7 +52,7 @@ error_t run(Call const& call) {
     if (TokenSizes const sizes = *sizes_of(call); sizes.batches == 0 || sizes.heads == 0) return sum_nothing(call);
     auto const lease = calls::lease_target(*call.place, call.leading());
     if (lease.is_bad()) return lease.error();
-    auto const plan = calls::Plan<Shapes>::find(shapes_of(call, lease.value().target), lease.value().target);
+    auto const plan = calls::ClassPlan<Shapes>::find(shapes_of(call, lease.value().target), lease.value().target);
     if (plan.is_bad()) return plan.error();
     calls::Pack pack;
     for (auto const& row : fe::neighborhood::kOperands) {

@@ -22,11 +22,11 @@ constexpr std::size_t kMostNodesOfFix = 400;  // of all graphs that a fix is sea
 constexpr int kCostOfFault = 5;               // the expected cost of fixing one
 
 // Fewer are better: first of broken rules, then of limits of the target.
-struct Faults {
+struct RefusalCounts {
     std::size_t rules = 0, limits = 0;
 
     bool any() const { return rules + limits > 0; }
-    friend auto operator<=>(Faults const&, Faults const&) = default;
+    friend auto operator<=>(RefusalCounts const&, RefusalCounts const&) = default;
 };
 
 // A graph on the way.
@@ -35,7 +35,7 @@ struct State {
     std::vector<std::string> changes = {};
     std::string kinds = {};  // of the changes
     int cost = 0;
-    Faults faults = {};
+    RefusalCounts faults = {};
 
     int priority() const { return cost + kCostOfFault * static_cast<int>(faults.rules + faults.limits); }
 };
@@ -69,7 +69,7 @@ std::size_t count_of(Report const& report) {
     return count;
 }
 
-Faults faults_of(nodes::GraphSpec const& graph, Target const& target, plan::Settings const& settings) {
+RefusalCounts faults_of(nodes::GraphSpec const& graph, Target const& target, plan::Settings const& settings) {
     auto const validation = nodes::validate(graph);
     if (!validation.graph) return {count_of(validation.report), 0};
     std::optional<std::size_t> least;  // of the backend that is nearest to planning it
@@ -123,7 +123,7 @@ class Searcher {
         return found_.size() >= most_ || is_checked || is_later_than(found_.empty() ? 1 : 2);
     }
 
-    Faults check(nodes::GraphSpec const& graph, Target const& target) {
+    RefusalCounts check(nodes::GraphSpec const& graph, Target const& target) {
         checked_nodes_ += graph.nodes.size();
         return faults_of(graph, target, search_.settings);
     }
@@ -174,7 +174,7 @@ class Searcher {
         std::vector<State> children;
         for (edits::Edit& edit : edits::edits_of(state.graph)) {
             if (is_over()) break;
-            Faults const faults = check(edit.graph, search_.target);
+            RefusalCounts const faults = check(edit.graph, search_.target);
             bool const is_better = state.faults.any() ? faults < state.faults : !faults.any();
             if (!is_better) continue;
             State child{std::move(edit.graph), state.changes, state.kinds + edit.kind + "\n", state.cost + edit.cost,

@@ -80,7 +80,8 @@ class Comparer {
     }
 
     // Only the results that the part shows; none where it has no visible keys.
-    Result<std::vector<Compared_result>> part(Problem const& problem, Part const& chosen, std::int64_t& scores) const {
+    Result<std::vector<Compared_result>> part(Problem const& problem, SlicePart const& chosen,
+                                              std::int64_t& scores) const {
         auto const cut = slice(problem, chosen);
         if (!cut) return std::vector<Compared_result>();
         scores += scores_of(cut->problem.spec);
@@ -97,10 +98,10 @@ class Comparer {
     }
 
     // Adds the scores of the parts.
-    Result<std::vector<Compared_result>> parts(Problem const& problem, std::vector<Part> const& chosen,
+    Result<std::vector<Compared_result>> parts(Problem const& problem, std::vector<SlicePart> const& chosen,
                                                std::int64_t& scores) const {
         std::vector<Compared_result> all;
-        for (Part const& one : chosen) {
+        for (SlicePart const& one : chosen) {
             auto const results = part(problem, one, scores);
             if (results.is_bad()) return results.error();
             for (Compared_result const& result : results.value()) {
@@ -124,9 +125,10 @@ bool all_right(Result<std::vector<Compared_result>> const& results) {
 }
 
 // Tries each hypothesis on the parts around the worst elements, then on the whole sample.
-class Search {
+class HypothesisSearch {
    public:
-    Search(Problem const& problem, Comparer const& comparer, std::vector<Part> const& sample, std::int64_t milliseconds)
+    HypothesisSearch(Problem const& problem, Comparer const& comparer, std::vector<SlicePart> const& sample,
+                     std::int64_t milliseconds)
         : problem_(problem),
           comparer_(comparer),
           sample_(sample),
@@ -134,7 +136,7 @@ class Search {
 
     void run(Verification::Content& content) const {
         std::vector<Hypothesis> const all = hypotheses_of(problem_);
-        std::vector<Part> const trial = trial_of(content.results);
+        std::vector<SlicePart> const trial = trial_of(content.results);
         for (Hypothesis const& hypothesis : all) {
             if (Clock::now() >= end_) {
                 ++content.left;
@@ -150,8 +152,8 @@ class Search {
     static constexpr std::int64_t kLongest = 1'000'000'000;
 
     // Parts around the worst elements, on which most hypotheses fail soon.
-    std::vector<Part> trial_of(std::vector<Compared_result> const& results) const {
-        std::vector<Part> parts;
+    std::vector<SlicePart> trial_of(std::vector<Compared_result> const& results) const {
+        std::vector<SlicePart> parts;
         if (!can_be_sliced(problem_)) return parts;
         for (TensorId const id : results_of(problem_)) {
             auto const found = std::ranges::find(results, *problem_.tensor(id).uid, &Compared_result::uid);
@@ -163,7 +165,7 @@ class Search {
         return parts;
     }
 
-    bool explains(Hypothesis const& hypothesis, std::vector<Part> const& trial) const {
+    bool explains(Hypothesis const& hypothesis, std::vector<SlicePart> const& trial) const {
         Problem edited = problem_;
         hypothesis.edit(edited);
         std::int64_t scores = 0;
@@ -177,7 +179,7 @@ class Search {
 
     Problem const& problem_;
     Comparer const& comparer_;
-    std::vector<Part> const& sample_;
+    std::vector<SlicePart> const& sample_;
     Clock::time_point end_;
 };
 
@@ -227,8 +229,8 @@ error_t verify(Problem const& problem, double roundoff, Verification_options con
     bool const is_sampled = is_large(problem, options);
     if (is_sampled) SDPA_GRAPH_TRY(check_sequences(problem));
     Comparer const comparer(roundoff);
-    std::vector<Part> const parts =
-        is_sampled ? sample(problem, std::min(kScoresOfSample, options.most_scores)) : std::vector<Part>();
+    std::vector<SlicePart> const parts =
+        is_sampled ? sample(problem, std::min(kScoresOfSample, options.most_scores)) : std::vector<SlicePart>();
     if (!is_sampled) content.scores_compared = content.scores;
     auto results = is_sampled ? comparer.parts(problem, parts, content.scores_compared) : comparer.whole(problem);
     if (results.is_bad()) return results.error();
@@ -248,7 +250,7 @@ error_t verify(Problem const& problem, double roundoff, Verification_options con
     }
     bool const is_right = std::ranges::all_of(content.results, [](auto const& each) { return each.wrong == 0; });
     if (!is_right && options.search_milliseconds > 0)
-        Search(problem, comparer, parts, options.search_milliseconds).run(content);
+        HypothesisSearch(problem, comparer, parts, options.search_milliseconds).run(content);
     result = Verification(std::move(content));
     return {};
 }

@@ -14,7 +14,7 @@ using nodes::AttentionFields;
 using nodes::Node;
 
 // A range of each kind of size.
-struct Range {
+struct IndexRange {
     std::int64_t first = 0, count = 1;
 };
 
@@ -35,16 +35,16 @@ std::int64_t unused_uid(Problem const& problem) {
 }
 
 // The sizes of one batch entry, and its mask.
-struct Entry {
+struct BatchEntry {
     std::int64_t queries, keys;
     std::int64_t shift;  // of the diagonal
 };
 
-Entry entry_of(Problem const& problem, Node const& node, std::int64_t batch) {
+BatchEntry entry_of(Problem const& problem, Node const& node, std::int64_t batch) {
     Dims const dims = nodes::score_dims(problem.spec, node);
     Dims const queries = lengths_of(problem, node, attention::kQueryLengths);
     Dims const keys = lengths_of(problem, node, attention::kKeyLengths);
-    Entry entry{dims[2], dims[3], 0};
+    BatchEntry entry{dims[2], dims[3], 0};
     if (!queries.empty()) entry.queries = queries[static_cast<std::size_t>(batch)];
     if (!keys.empty()) entry.keys = keys[static_cast<std::size_t>(batch)];
     bool const is_at_end = nodes::attention_fields(node)->diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
@@ -52,23 +52,23 @@ Entry entry_of(Problem const& problem, Node const& node, std::int64_t batch) {
     return entry;
 }
 
-Entry entry_of(Problem const& problem, std::int64_t batch) {
+BatchEntry entry_of(Problem const& problem, std::int64_t batch) {
     return entry_of(problem, problem.spec.nodes.front(), batch);
 }
 
 // From first to past last, within 0 and the size.
-Range clipped(std::int64_t first, std::int64_t last, std::int64_t size) {
+IndexRange clipped(std::int64_t first, std::int64_t last, std::int64_t size) {
     first = std::clamp<std::int64_t>(first, 0, size);
     return {first, std::max<std::int64_t>(std::min(last, size) - first, 0)};
 }
 
-Range visible_keys(AttentionFields const& mask, Entry const& entry, Range const& rows) {
+IndexRange visible_keys(AttentionFields const& mask, BatchEntry const& entry, IndexRange const& rows) {
     std::int64_t const last_row = rows.first + rows.count - 1 + entry.shift, first_row = rows.first + entry.shift;
     return clipped(mask.left_bound ? first_row - *mask.left_bound + 1 : 0,
                    mask.right_bound ? last_row + *mask.right_bound + 1 : entry.keys, entry.keys);
 }
 
-Range rows_that_see(AttentionFields const& mask, Entry const& entry, Range const& keys) {
+IndexRange rows_that_see(AttentionFields const& mask, BatchEntry const& entry, IndexRange const& keys) {
     std::int64_t const last_key = keys.first + keys.count - 1 - entry.shift, first_key = keys.first - entry.shift;
     return clipped(mask.right_bound ? first_key - *mask.right_bound : 0,
                    mask.left_bound ? last_key + *mask.left_bound : entry.queries, entry.queries);
@@ -76,35 +76,35 @@ Range rows_that_see(AttentionFields const& mask, Entry const& entry, Range const
 
 class Slicer {
    public:
-    Slicer(Problem const& problem, Part const& part)
+    Slicer(Problem const& problem, SlicePart const& part)
         : part_(part),
           slice_{problem, {}},
           entry_(entry_of(problem, part.batch)),
           fields_(fields_of(slice_.problem.spec.nodes.front())) {}
 
-    std::optional<Slice> make();
+    std::optional<ProblemSlice> make();
 
    private:
     Node& node() { return slice_.problem.spec.nodes.front(); }
     bool choose_ranges();
     bool fit_mask();
-    Range range_along(Size kind, std::int64_t size) const;
+    IndexRange range_along(Size kind, std::int64_t size) const;
     void cut(attention::Operand const& row, TensorId id);
     void disconnect(int port) { node().ports[static_cast<std::size_t>(port)] = nodes::kNoTensor; }
     void put_alibi_into_bias();
     bool is_shown(attention::Operand const& row) const;
 
-    Part const& part_;
-    Slice slice_;
-    Entry const entry_;
+    SlicePart const& part_;
+    ProblemSlice slice_;
+    BatchEntry const entry_;
     AttentionFields& fields_;
-    Range rows_, keys_;
+    IndexRange rows_, keys_;
     std::int64_t all_heads_ = 0;
 };
 
 bool Slicer::choose_ranges() {
     all_heads_ = heads_of(slice_.problem, node(), attention::Q);
-    Range const chosen =
+    IndexRange const chosen =
         clipped(part_.first, part_.first + part_.count, part_.is_of_keys ? entry_.keys : entry_.queries);
     if (chosen.count == 0) return false;
     rows_ = part_.is_of_keys ? rows_that_see(fields_, entry_, chosen) : chosen;
@@ -121,19 +121,19 @@ bool Slicer::fit_mask() {
     return fields_.right_bound.value_or(0) >= 0 && fields_.left_bound.value_or(1) >= 1;
 }
 
-Range Slicer::range_along(Size kind, std::int64_t size) const {
+IndexRange Slicer::range_along(Size kind, std::int64_t size) const {
     auto const of_heads = [&](std::int64_t count) {
         std::int64_t const first = part_.first_head * count / all_heads_;
         std::int64_t const last = (part_.first_head + part_.heads - 1) * count / all_heads_;
-        return Range{first, last - first + 1};
+        return IndexRange{first, last - first + 1};
     };
     switch (kind) {
-        case Size::B: return size == 1 ? Range{0, 1} : Range{part_.batch, 1};
+        case Size::B: return size == 1 ? IndexRange{0, 1} : IndexRange{part_.batch, 1};
         case Size::Hq:
         case Size::Hk:
         case Size::Hv: return of_heads(size);
-        case Size::Sq: return size == 1 ? Range{0, 1} : rows_;
-        case Size::Skv: return size == 1 ? Range{0, 1} : keys_;
+        case Size::Sq: return size == 1 ? IndexRange{0, 1} : rows_;
+        case Size::Skv: return size == 1 ? IndexRange{0, 1} : keys_;
         default: return {0, size};
     }
 }
@@ -148,7 +148,7 @@ void Slicer::cut(attention::Operand const& row, TensorId id) {
     Elements const whole = elements_of(slice_.problem, id);
     Dims origin(4, 0);
     for (std::size_t axis = 0; axis < 4; ++axis) {
-        Range const range = range_along(row.shape.sizes[axis], tensor.dim[axis]);
+        IndexRange const range = range_along(row.shape.sizes[axis], tensor.dim[axis]);
         origin[axis] = range.first;
         tensor.dim[axis] = range.count;
     }
@@ -193,7 +193,7 @@ bool is_left_out(attention::Operand const& row) {
     return is_length(row) || is_sum || row.port == DBias || row.port == DSinkToken || row.port == RngDump;
 }
 
-std::optional<Slice> Slicer::make() {
+std::optional<ProblemSlice> Slicer::make() {
     if (!choose_ranges() || !fit_mask()) return std::nullopt;
     std::vector<std::pair<attention::Operand const*, TensorId>> connected;
     for (attention::Operand const& row : attention::kOperands) {
@@ -237,16 +237,16 @@ std::int64_t count_for(std::int64_t scores, std::int64_t others, std::int64_t he
     return std::clamp<std::int64_t>(scores / std::max<std::int64_t>(others * heads, 1), 1, kMost);
 }
 
-Part part_at(Problem const& problem, Part part, std::int64_t scores) {
+SlicePart part_at(Problem const& problem, SlicePart part, std::int64_t scores) {
     Node const& node = problem.spec.nodes.front();
-    Entry const entry = entry_of(problem, part.batch);
+    BatchEntry const entry = entry_of(problem, part.batch);
     AttentionFields const& mask = *nodes::attention_fields(node);
     std::int64_t const group = group_size(problem, node);
     if (part.is_of_keys) {
         part.first_head = part.first_head / group * group;
         part.heads = group;
     }
-    Range const one{part.first, 1};
+    IndexRange const one{part.first, 1};
     std::int64_t const others =
         part.is_of_keys ? rows_that_see(mask, entry, one).count : visible_keys(mask, entry, one).count;
     part.count = count_for(scores, others, part.heads);
@@ -267,13 +267,15 @@ bool can_be_sliced(Problem const& problem) {
     return std::ranges::none_of(kWhole, [&](Port port) { return tensor_at(node, port) != nodes::kNoTensor; });
 }
 
-std::optional<Slice> slice(Problem const& problem, Part const& part) { return Slicer(problem, part).make(); }
+std::optional<ProblemSlice> slice(Problem const& problem, SlicePart const& part) {
+    return Slicer(problem, part).make();
+}
 
 std::vector<std::vector<double>> squares_of_weights(Problem const& problem, Node const& node, bool is_of_keys) {
     AttentionFields const& mask = *nodes::attention_fields(node);
     std::vector<std::vector<double>> all;
     for (std::int64_t b = 0; b < nodes::score_dims(problem.spec, node)[0]; ++b) {
-        Entry const entry = entry_of(problem, node, b);
+        BatchEntry const entry = entry_of(problem, node, b);
         std::vector<double> rows, sums = {0.0}, keys;
         for (std::int64_t row = 0; row < entry.queries; ++row) {
             auto const visible = static_cast<double>(visible_keys(mask, entry, {row, 1}).count);
@@ -281,7 +283,7 @@ std::vector<std::vector<double>> squares_of_weights(Problem const& problem, Node
             sums.push_back(sums.back() + rows.back() * rows.back());
         }
         for (std::int64_t key = 0; is_of_keys && key < entry.keys; ++key) {
-            Range const seen_by = rows_that_see(mask, entry, {key, 1});
+            IndexRange const seen_by = rows_that_see(mask, entry, {key, 1});
             auto const first = static_cast<std::size_t>(seen_by.first);
             keys.push_back(sums[first + static_cast<std::size_t>(seen_by.count)] - sums[first]);
         }
@@ -290,25 +292,25 @@ std::vector<std::vector<double>> squares_of_weights(Problem const& problem, Node
     return all;
 }
 
-std::vector<Part> sample(Problem const& problem, std::int64_t scores) {
+std::vector<SlicePart> sample(Problem const& problem, std::int64_t scores) {
     constexpr std::int64_t kParts = 12;
     Node const& node = problem.spec.nodes.front();
     Dims const dims = nodes::score_dims(problem.spec, node);
     bool const has_keys = is_backward(node);
-    std::vector<Part> parts;
+    std::vector<SlicePart> parts;
     Dims entries;  // those with rows and keys
     for (std::int64_t b = 0; b < dims[0]; ++b) {
-        Entry const entry = entry_of(problem, b);
+        BatchEntry const entry = entry_of(problem, b);
         if (entry.queries > 0 && entry.keys > 0) entries.push_back(b);
     }
     auto const count = static_cast<std::int64_t>(entries.size());
     for (std::int64_t number = 0; number < kParts && count > 0; ++number) {
         for (bool const is_of_keys : {false, true}) {
             if (is_of_keys && !has_keys) continue;
-            Part part{.first_head = spread(number, kParts, dims[1])};
+            SlicePart part{.first_head = spread(number, kParts, dims[1])};
             part.batch = entries[static_cast<std::size_t>(spread(number, kParts, count))];
             part.is_of_keys = is_of_keys;
-            Entry const entry = entry_of(problem, part.batch);
+            BatchEntry const entry = entry_of(problem, part.batch);
             part.first = spread(number, kParts, is_of_keys ? entry.keys : entry.queries);
             parts.push_back(part_at(problem, part, scores / kParts / (has_keys ? 2 : 1)));
         }
@@ -316,9 +318,9 @@ std::vector<Part> sample(Problem const& problem, std::int64_t scores) {
     return parts;
 }
 
-Part part_around(Problem const& problem, TensorId result, Dims const& index, std::int64_t scores) {
+SlicePart part_around(Problem const& problem, TensorId result, Dims const& index, std::int64_t scores) {
     AttentionUse const use = attention_use(problem.spec, result);
-    Part part{.batch = index[0]};
+    SlicePart part{.batch = index[0]};
     part.is_of_keys = attention::has_key_rows(*use.operand);
     std::int64_t const heads = heads_of(problem, *use.node, attention::Q);
     part.first_head = index[1] * heads / problem.tensor(result).dim[1];

@@ -8,13 +8,13 @@
 
 namespace cudnn_frontend::verification {
 
-struct Part {
+struct SlicePart {
     std::int64_t batch = 0, first_head = 0, heads = 1;  // of Q
     bool is_of_keys = false;                            // whether `first` and `count` are keys, for dK and dV
     std::int64_t first = 0, count = 1;
 };
 
-struct Slice {
+struct ProblemSlice {
     Problem problem;  // dense, of one batch entry, with a mask whose bounds count from the slice's corner
     // The results that it computes as the whole graph does, by uid, with the index of the slice's first element.
     std::map<std::int64_t, Dims> origins;
@@ -25,7 +25,7 @@ struct Slice {
 bool can_be_sliced(Problem const& problem);
 
 // Nothing where no key is visible to the rows, or no row to the keys.
-std::optional<Slice> slice(Problem const& problem, Part const& part);
+std::optional<ProblemSlice> slice(Problem const& problem, SlicePart const& part);
 
 // By batch entry, and by row or by key: the sum of the squares of its weights, if all keys that are visible to a row
 // weigh the same.
@@ -33,9 +33,9 @@ std::vector<std::vector<double>> squares_of_weights(Problem const& problem, node
 
 // Parts across the batch, the heads and the sequences, with about so many scores in all; none where no batch entry has
 // rows and keys.
-std::vector<Part> sample(Problem const& problem, std::int64_t scores);
+std::vector<SlicePart> sample(Problem const& problem, std::int64_t scores);
 
 // A part with that element of a result.
-Part part_around(Problem const& problem, TensorId result, Dims const& index, std::int64_t scores);
+SlicePart part_around(Problem const& problem, TensorId result, Dims const& index, std::int64_t scores);
 
 }  // namespace cudnn_frontend::verification

@@ -34,7 +34,7 @@ error_t fill_results(Call const& call, calls::Lease const& lease) {
     return {};
 }
 
-using SharedPlan = std::shared_ptr<calls::Plan<Shapes> const>;
+using SharedPlan = std::shared_ptr<calls::ClassPlan<Shapes> const>;
 
 struct Plans {
     SharedPlan of_all;
@@ -53,9 +53,9 @@ struct Plans {
 
 fe::Result<Plans> find_plans(Shapes const& shapes, fe::Target const& target) {
     Plans plans;
-    SDPA_GRAPH_TRY(calls::Plan<Shapes>::find(shapes, target).move_to(plans.of_all));
+    SDPA_GRAPH_TRY(calls::ClassPlan<Shapes>::find(shapes, target).move_to(plans.of_all));
     if (shapes.has_squares_apart)
-        SDPA_GRAPH_TRY(calls::Plan<Shapes>::find(squares_of(shapes), target).move_to(plans.of_squares));
+        SDPA_GRAPH_TRY(calls::ClassPlan<Shapes>::find(squares_of(shapes), target).move_to(plans.of_squares));
     return plans;
 }
 

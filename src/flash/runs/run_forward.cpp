@@ -42,7 +42,7 @@ error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& le
 
 error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     Shapes const shapes = shapes_of(call, sizes, lease.target);
-    auto const plan = calls::Plan<Shapes>::find(shapes, lease.target);
+    auto const plan = calls::ClassPlan<Shapes>::find(shapes, lease.target);
     if (plan.is_bad()) return plan.error();
     auto const scratch = Scratch::make(call, shapes, sizes, plan.value()->workspace_bytes());
     if (scratch.is_bad()) return scratch.error();

@@ -23,7 +23,7 @@ void take(Call const& call, Argument argument, Tensor_view& result) {
 fe::Result<Scratch> Scratch::make(Call const& call, Shapes const& shapes, Sizes const& sizes, std::int64_t workspace) {
     constexpr std::int64_t kFloat = sizeof(float), kInteger = sizeof(int), kLong = sizeof(long long), kElement = 2;
     Scratch scratch;
-    calls::Pieces pieces;
+    calls::ScratchPieces pieces;
     scratch.workspace_ = pieces.add({workspace});
     if (shapes.is_packed) {
         scratch.lengths_q_ = pieces.add({shapes.slots, kInteger});

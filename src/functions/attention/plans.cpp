@@ -11,7 +11,7 @@
 namespace sdpa_graph::attention {
 namespace {
 
-using CallPlan = calls::Plan<Shapes>;
+using CallPlan = calls::ClassPlan<Shapes>;
 
 // Shapes of which no engine made a plan: asking again would take as long.
 struct RefusedKind {

@@ -12,7 +12,7 @@ namespace sdpa_graph::attention {
 struct Chosen {
     Form form;
     Shapes shapes;
-    std::shared_ptr<calls::Plan<Shapes> const> plan;
+    std::shared_ptr<calls::ClassPlan<Shapes> const> plan;
 };
 
 // A plan of the call's class where the place's policy wants one and there is one, else the plan of its exact shapes.

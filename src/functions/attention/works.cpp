@@ -80,7 +80,7 @@ std::initializer_list<Argument> results_of(Call const& call) {
 fe::Result<Scratch> Scratch::make(Call const& call, Shapes const& shapes, std::int64_t workspace) {
     constexpr std::int64_t kInteger = sizeof(int), kLong = sizeof(long long);
     Scratch scratch;
-    calls::Pieces pieces;
+    calls::ScratchPieces pieces;
     scratch.workspace_ = pieces.add({workspace});
     if (shapes.has_lengths) {
         scratch.lengths_q_ = pieces.add({shapes.slots, kInteger});

@@ -41,7 +41,7 @@ std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environ
     return StoreEntry(std::move(places), store.is_frozen || is_store_frozen(store.folder));
 }
 
-std::optional<StoreEntry::Stored> StoreEntry::read() const {
+std::optional<StoreEntry::StoredBytes> StoreEntry::read() const {
     std::string reason;  // of the first place, in which it is written then
     for (auto const& [folder, key] : places_) {
         auto bytes = folder.read(key);
@@ -51,7 +51,7 @@ std::optional<StoreEntry::Stored> StoreEntry::read() const {
             continue;
         }
         if (!is_frozen_) folder.mark_used(key);
-        return Stored{std::move(bytes).value(), folder.file_of(key)};
+        return StoredBytes{std::move(bytes).value(), folder.file_of(key)};
     }
     core::process::note_store_miss({places_.front().key, std::move(reason)});
     return std::nullopt;
@@ -63,7 +63,7 @@ void StoreEntry::write(std::string_view bytes) const {
     if (error_t const failure = folder.write(key, bytes); failure.is_bad()) log(failure.err_msg);
 }
 
-void StoreEntry::report(Stored const& stored, std::string const& why) {
+void StoreEntry::report(StoredBytes const& stored, std::string const& why) {
     log("plan store: '" + stored.file.string() + "' was not loaded: " + why);
 }
 

@@ -21,16 +21,16 @@ class StoreEntry {
     // that those that are gone can be deleted. Nothing if there is none, or the process has no store.
     static std::optional<StoreEntry> of(std::vector<std::string> const& environments, std::string const& key);
 
-    struct Stored {
+    struct StoredBytes {
         std::string bytes;
         std::filesystem::path file;
     };
     // Nothing if there are no whole bytes under exactly this key. The log says why.
-    std::optional<Stored> read() const;
+    std::optional<StoredBytes> read() const;
     // Unless the store is frozen. The log says if it fails: nothing depends on it.
     void write(std::string_view bytes) const;
     // Says that the bytes were whole, and yet of no use.
-    static void report(Stored const& stored, std::string const& why);
+    static void report(StoredBytes const& stored, std::string const& why);
 
    private:
     struct Place {

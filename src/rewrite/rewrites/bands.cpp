@@ -52,7 +52,7 @@ constexpr std::array kConditions = {
 };
 
 // A range of rows of a tensor.
-struct RowRange {
+struct BandRows {
     std::int64_t first, count;
 };
 
@@ -80,19 +80,19 @@ class BandWriter {
         View q, k, v;
     };
 
-    View rows_of(int port, RowRange rows) const { return part_of(a_.view(port), kRows, rows.first, rows.count); }
+    View rows_of(int port, BandRows rows) const { return part_of(a_.view(port), kRows, rows.first, rows.count); }
     std::int64_t width() const { return band_.last - band_.first + 1; }
 
     // The causal window. Keys behind its last query's get gradients of 0.
     error_t attend_to_main() {
-        RowRange const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
+        BandRows const queries{0, main_}, keys{band_.last, a_.keys - band_.last};
         return attend(queries, keys, {DiagonalAlignment_t::TOP_LEFT, width(), 0},
                       {rows_of(Port::DQ, queries), rows_of(Port::DK, keys), rows_of(Port::DV, keys)}, Lane::Main);
     }
 
     // Keys before the shift, which the first queries see up to the left edge of the band.
     error_t attend_to_first_keys() {
-        RowRange const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
+        BandRows const queries{0, std::min(main_, width() - 1)}, keys{0, band_.last};
         View const d_q = rows_of(Port::DQ, queries), partial = program_.scratch_like(d_q);
         SDPA_GRAPH_TRY(attend(queries, keys, mask_of_first_keys(queries.count),
                               {partial, rows_of(Port::DK, keys), rows_of(Port::DV, keys)}, Lane::Side));
@@ -108,9 +108,9 @@ class BandWriter {
 
     // Queries whose band ends behind the last key.
     error_t attend_with_last_queries() {
-        RowRange const queries{main_, a_.queries - main_};
+        BandRows const queries{main_, a_.queries - main_};
         std::int64_t const first_key = std::max<std::int64_t>(0, main_ + band_.first);
-        RowRange const keys{first_key, a_.keys - first_key};
+        BandRows const keys{first_key, a_.keys - first_key};
         View const d_k = rows_of(Port::DK, keys), d_v = rows_of(Port::DV, keys);
         View const partial_k = program_.scratch_like(d_k), partial_v = program_.scratch_like(d_v);
         std::int64_t const left = 1 - (main_ + band_.first - first_key);
@@ -121,7 +121,7 @@ class BandWriter {
         return {};
     }
 
-    error_t attend(RowRange queries, RowRange keys, BandMask const& mask, GradientViews const& gradients, Lane lane) {
+    error_t attend(BandRows queries, BandRows keys, BandMask const& mask, GradientViews const& gradients, Lane lane) {
         AttentionDraft draft(a_);
         draft.fields().diagonal_alignment = mask.alignment;
         draft.fields().left_bound = mask.left;

@@ -107,9 +107,9 @@ struct Mask {
 };
 
 // The parts of groups of one length.
-class GroupWriter {
+class DilationGroupWriter {
    public:
-    GroupWriter(Neighborhood const& n, Groups const& groups, Folded folded, ProgramBuilder& program)
+    DilationGroupWriter(Neighborhood const& n, Groups const& groups, Folded folded, ProgramBuilder& program)
         : n_(n), axis_(n.axes.front()), all_{0, groups.length}, program_(program) {
         for (Link const& link : kLinks) {
             if (n.has(link.node)) views_[link.attention] = *fold(n, link.node, groups, folded);
@@ -215,7 +215,7 @@ Result<Program> neighborhood_band(nodes::ValidatedGraph const& graph) {
     ProgramBuilder program(kName);
     Folded const folded = folds(*n, Folded::IntoHeads) ? Folded::IntoHeads : Folded::IntoBatch;
     for (Groups const& groups : groups_of(n->axes.front())) {
-        SDPA_GRAPH_TRY(GroupWriter(*n, groups, folded, program).write());
+        SDPA_GRAPH_TRY(DilationGroupWriter(*n, groups, folded, program).write());
     }
     return program.take();
 }

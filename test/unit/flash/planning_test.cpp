@@ -113,7 +113,7 @@ std::string fault_of(Sizes const& sizes, bool is_backward, Change const& change)
 // Makes the plan of the class, too.
 std::string plan_fault_of(Sizes const& sizes, bool is_backward) {
     Sized_call const made(sizes, is_backward, [](flash::Call&) {});
-    return sdpa_graph::calls::Plan<flash::Shapes>::find(shapes_of(made.call()), Target::offline("h200"))
+    return sdpa_graph::calls::ClassPlan<flash::Shapes>::find(shapes_of(made.call()), Target::offline("h200"))
         .error()
         .get_message();
 }

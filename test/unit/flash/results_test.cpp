@@ -258,7 +258,7 @@ TEST_CASE("flash results: calls with other totals and nearby lengths share a pla
     };
     auto const plan = [&](Packed& example) {
         auto const found =
-            sdpa_graph::calls::Plan<flash::Shapes>::find(shapes(example, false), cudnn_frontend::Target::cpu());
+            sdpa_graph::calls::ClassPlan<flash::Shapes>::find(shapes(example, false), cudnn_frontend::Target::cpu());
         REQUIRE(found.is_good());
         return found.value();
     };

@@ -20,9 +20,9 @@ namespace nccl = fe::nccl;
 namespace group = fe::group;
 using fe::Result;
 
-inline nccl::Library const& fake_library() {
-    static Result<nccl::Library> const& opened =
-        *new Result<nccl::Library>(nccl::open({false, {{FAKE_NCCL, "of the tests"}}, {}}));
+inline nccl::NcclLibrary const& fake_library() {
+    static Result<nccl::NcclLibrary> const& opened =
+        *new Result<nccl::NcclLibrary>(nccl::open({false, {{FAKE_NCCL, "of the tests"}}, {}}));
     REQUIRE(opened.error().get_message() == "");
     return opened.value();
 }

@@ -42,7 +42,7 @@ TEST_CASE("nccl: a rank sends to itself, and several exchanges are under way") {
 
 TEST_CASE("nccl: a communicator of the program's is used, and left as it is") {
     Faults const faults;
-    nccl::Library const& library = fake_library();
+    nccl::NcclLibrary const& library = fake_library();
     nccl::UniqueId const id = fake_id();
     std::vector<std::string> messages(2);
     on_all_ranks(2, [&](int rank) {

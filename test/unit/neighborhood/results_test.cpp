@@ -218,7 +218,8 @@ TEST_CASE("neighborhood results: calls of other tensors share a plan, of other w
         return na::shapes_of(call, cudnn_frontend::Target::cpu());
     };
     auto const plan = [&](Example<2> const& example) {
-        auto const found = sdpa_graph::calls::Plan<na::Shapes>::find(shapes(example), cudnn_frontend::Target::cpu());
+        auto const found =
+            sdpa_graph::calls::ClassPlan<na::Shapes>::find(shapes(example), cudnn_frontend::Target::cpu());
         REQUIRE(found.is_good());
         return found.value();
     };

@@ -58,7 +58,7 @@ void scale(float* data, std::int64_t count, float factor) {
 
 // Queries of a panel, with their stats and sums of dO * O.
 struct QueryPanel {
-    Lanes lanes;
+    QueryLanes lanes;
     std::array<float, kMaxLanes> stats{}, row_dots{};
 };
 
@@ -73,7 +73,7 @@ struct GradientTask {
 };
 
 // Replaces the scores of a tile by P, and the gradients by dS. Rows up to the next register block are cleared.
-void differentiate_scores(GradientTask const& task, QueryPanel const& panel, KeyTile const& keys) {
+void differentiate_scores(GradientTask const& task, QueryPanel const& panel, VisibleKeys const& keys) {
     NeighborhoodRun const& run = task.run;
     GradientScratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes();
@@ -127,7 +127,7 @@ void for_each_key_tile(GradientTask const& task, QueryPanel const& panel, Visit 
     Visibility const visibility(task.block.group, panel.lanes, keys, task.scratch.seen);
     for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
         Tokens const tokens = tile_of(task.block, keys, key);
-        KeyTile const tile = key_tile(tokens, visibility);
+        VisibleKeys const tile = key_tile(tokens, visibility);
         if (!tile.is_seen) continue;
         load_key_columns(task, tokens);
         differentiate_scores(task, panel, tile);
@@ -141,7 +141,7 @@ bool sum_query_gradients(GradientTask const& task, QueryPanel const& panel) {
     GradientScratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), elements = stride * run.lanes();
     std::fill_n(scratch.d_q, elements, 0.0f);
-    for_each_key_tile(task, panel, [&](Tokens const& keys, KeyTile const& tile) {
+    for_each_key_tile(task, panel, [&](Tokens const& keys, VisibleKeys const& tile) {
         load_rows(task.problem()[K], keys, run.width(), scratch.k_rows, stride);
         add_rows_times_tile(run, scratch.k_rows, scratch.gradients, tile.count, task.is_careful, scratch.d_q);
     });
@@ -169,7 +169,7 @@ void sum_bias_gradients(GradientTask const& task, DistanceSums& sums) {
     QueryPanel panel = load_panel(task, queries);
     load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
     PairOffsets const offsets = sums.offsets_of(task.block, panel.lanes);
-    for_each_key_tile(task, panel, [&](Tokens const&, KeyTile const& tile) {
+    for_each_key_tile(task, panel, [&](Tokens const&, VisibleKeys const& tile) {
         sums.add(task.scratch.gradients, task.run.lanes(), tile, offsets);
     });
 }
@@ -180,7 +180,7 @@ void add_key_gradients(GradientTask const& task, Tokens const& keys, Tokens cons
     NeighborhoodProblem const& problem = task.problem();
     GradientScratch const& scratch = task.scratch;
     QueryPanel panel = load_panel(task, queries);
-    KeyTile const tile = key_tile(keys, Visibility(task.block.group, panel.lanes, task.block.box, scratch.seen));
+    VisibleKeys const tile = key_tile(keys, Visibility(task.block.group, panel.lanes, task.block.box, scratch.seen));
     if (!tile.is_seen) return;
     load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
     std::int64_t const stride = run.lane_padded(run.width());

@@ -23,13 +23,13 @@ DistanceSums::DistanceSums(NeighborhoodProblem const& problem, Arena& arena)
 
 void DistanceSums::clear() { std::fill_n(sums_, distances_.count(), 0.0); }
 
-PairOffsets DistanceSums::offsets_of(TokenBlock const& block, Lanes const& lanes) const {
+PairOffsets DistanceSums::offsets_of(TokenBlock const& block, QueryLanes const& lanes) const {
     TokenView packed;
     packed.axes = {distances_.extent(1) * distances_.extent(2), distances_.extent(2), 1};
     return distance_offsets(packed, block, lanes);
 }
 
-void DistanceSums::add(float const* tile, std::int64_t lanes, KeyTile const& keys, PairOffsets const& offsets) {
+void DistanceSums::add(float const* tile, std::int64_t lanes, VisibleKeys const& keys, PairOffsets const& offsets) {
     for_each_pair(keys, [&](std::int64_t key, std::int64_t lane) {
         sums_[offsets.of(keys.places[static_cast<std::size_t>(key)], lane)] += double{tile[key * lanes + lane]};
     });

@@ -34,7 +34,7 @@ struct OutputTask {
     NeighborhoodRun const& run;
     TokenBlock const& block;
     OutputScratch const& scratch;
-    Lanes lanes = lanes_of(block.group, block.box, 0, run.lanes());
+    QueryLanes lanes = lanes_of(block.group, block.box, 0, run.lanes());
     std::array<float, kMaxLanes> max{}, sum{};
 
     NeighborhoodProblem const& problem() const { return run.problem; }
@@ -48,7 +48,7 @@ void load_queries(OutputTask const& task) {
 }
 
 // Processes the panel against one tile of keys.
-void attend(OutputTask& task, Tokens const& keys, KeyTile const& tile, bool is_careful) {
+void attend(OutputTask& task, Tokens const& keys, VisibleKeys const& tile, bool is_careful) {
     NeighborhoodRun const& run = task.run;
     OutputScratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), lanes = run.lanes();
@@ -73,7 +73,7 @@ void attend_to_keys(OutputTask& task, bool is_careful) {
     Visibility const visibility(task.block.group, task.lanes, keys, task.scratch.seen);
     for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
         Tokens const tokens = tile_of(task.block, keys, key);
-        KeyTile const tile = key_tile(tokens, visibility);
+        VisibleKeys const tile = key_tile(tokens, visibility);
         if (tile.is_seen) attend(task, tokens, tile, is_careful);
     }
 }

@@ -106,8 +106,8 @@ class DistanceSums {
     DistanceSums(NeighborhoodProblem const& problem, Arena& arena);
 
     void clear();
-    void add(float const* tile, std::int64_t lanes, KeyTile const& keys, PairOffsets const& offsets);
-    PairOffsets offsets_of(TokenBlock const& block, Lanes const& lanes) const;
+    void add(float const* tile, std::int64_t lanes, VisibleKeys const& keys, PairOffsets const& offsets);
+    PairOffsets offsets_of(TokenBlock const& block, QueryLanes const& lanes) const;
     void store(std::int64_t h) const;
 
    private:

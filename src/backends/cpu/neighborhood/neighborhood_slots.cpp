@@ -26,12 +26,12 @@ struct SlotScratch {
 
 // Calls visit(keys, tile) for the tiles of keys that are visible to the block's queries.
 template <class Visit>
-void for_each_key_tile(TokenBlock const& block, Lanes const& lanes, LaneMask* memory, Visit visit) {
+void for_each_key_tile(TokenBlock const& block, QueryLanes const& lanes, LaneMask* memory, Visit visit) {
     Box const keys = block.group.keys_of(block.box);
     Visibility const visibility(block.group, lanes, keys, memory);
     for (std::int64_t key = 0; key < keys.count(); key += kTileKeys) {
         Tokens const tokens = tile_of(block, keys, key);
-        KeyTile const tile = key_tile(tokens, visibility);
+        VisibleKeys const tile = key_tile(tokens, visibility);
         if (tile.is_seen) visit(tokens, tile);
     }
 }
@@ -49,11 +49,11 @@ void dot_pairs_of_block(SlotTask const& task, TokenView const& bias, float empty
     NeighborhoodRun const& run = task.run;
     TokenView const& slots = task.pass.slots;
     SlotScratch const& scratch = task.scratch;
-    Lanes const lanes = lanes_of(task.block.group, task.block.box, 0, run.lanes());
+    QueryLanes const lanes = lanes_of(task.block.group, task.block.box, 0, run.lanes());
     PairOffsets const in_slots = slot_offsets(slots, task.block, lanes);
     load_columns(task.pass.queries, task.all(), run.width(), scratch.panel, run.lanes());
     fill_empty_slots(slots, task.block, lanes, empty);
-    for_each_key_tile(task.block, lanes, scratch.seen, [&](Tokens const& keys, KeyTile const& tile) {
+    for_each_key_tile(task.block, lanes, scratch.seen, [&](Tokens const& keys, VisibleKeys const& tile) {
         load_columns(task.pass.keys, keys, run.width(), scratch.key_columns, kTileKeys);
         multiply_columns(run, scratch.key_columns, scratch.panel, tile.count, scratch.tile);
         if (bias) add_pairs(bias, distance_offsets(bias, task.block, lanes), tile, run.lanes(), scratch.tile);
@@ -66,10 +66,10 @@ bool sum_over_keys_of_block(SlotTask const& task, bool is_careful) {
     NeighborhoodRun const& run = task.run;
     SlotScratch const& scratch = task.scratch;
     std::int64_t const stride = run.row_padded(run.width()), elements = stride * run.lanes();
-    Lanes const lanes = lanes_of(task.block.group, task.block.box, 0, run.lanes());
+    QueryLanes const lanes = lanes_of(task.block.group, task.block.box, 0, run.lanes());
     PairOffsets const in_slots = slot_offsets(task.pass.slots, task.block, lanes);
     std::fill_n(scratch.panel, elements, 0.0f);
-    for_each_key_tile(task.block, lanes, scratch.seen, [&](Tokens const& keys, KeyTile const& tile) {
+    for_each_key_tile(task.block, lanes, scratch.seen, [&](Tokens const& keys, VisibleKeys const& tile) {
         load_pairs(task.pass.slots, in_slots, tile, run.lanes(), scratch.tile);
         load_rows(task.pass.keys, keys, run.width(), scratch.key_rows, stride);
         add_rows_times_tile(run, scratch.key_rows, scratch.tile, tile.count, is_careful, scratch.panel);
@@ -85,8 +85,8 @@ bool sum_over_queries_of_block(SlotTask const& task, bool is_careful) {
     Box const queries = task.block.group.queries_of(task.block.box);
     std::fill_n(scratch.key_rows, elements, 0.0f);
     for (std::int64_t query = 0; query < queries.count(); query += run.lanes()) {
-        Lanes const lanes = lanes_of(task.block.group, queries, query, run.lanes());
-        KeyTile const tile = key_tile(keys, Visibility(task.block.group, lanes, task.block.box, scratch.seen));
+        QueryLanes const lanes = lanes_of(task.block.group, queries, query, run.lanes());
+        VisibleKeys const tile = key_tile(keys, Visibility(task.block.group, lanes, task.block.box, scratch.seen));
         if (!tile.is_seen) continue;
         load_pairs(task.pass.slots, slot_offsets(task.pass.slots, task.block, lanes), tile, run.lanes(), scratch.tile);
         load_rows(task.pass.queries, {task.block, queries, query, lanes.count}, run.width(), scratch.query_rows,
@@ -134,10 +134,10 @@ void sum_over_pairs(SlotPass const& pass, int threads, void* workspace) {
     auto const sum_head = [&](std::int64_t h, SlotScratch scratch, auto const& blocks) {
         scratch.d_bias.clear();
         blocks([&](TokenBlock const& block) {
-            Lanes const lanes = lanes_of(block.group, block.box, 0, run.lanes());
+            QueryLanes const lanes = lanes_of(block.group, block.box, 0, run.lanes());
             PairOffsets const in_slots = slot_offsets(pass.slots, block, lanes);
             PairOffsets const in_sums = scratch.d_bias.offsets_of(block, lanes);
-            for_each_key_tile(block, lanes, scratch.seen, [&](Tokens const&, KeyTile const& tile) {
+            for_each_key_tile(block, lanes, scratch.seen, [&](Tokens const&, VisibleKeys const& tile) {
                 load_pairs(pass.slots, in_slots, tile, run.lanes(), scratch.tile);
                 scratch.d_bias.add(scratch.tile, run.lanes(), tile, in_sums);
             });

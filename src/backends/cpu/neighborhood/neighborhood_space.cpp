@@ -104,8 +104,8 @@ std::int64_t Division::greatest_extents() const {
     return sum;
 }
 
-Lanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t index, std::int64_t lanes) {
-    Lanes result;
+QueryLanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t index, std::int64_t lanes) {
+    QueryLanes result;
     result.count = std::min(lanes, queries.count() - index);
     for (std::int64_t lane = 0; lane < result.count; ++lane) {
         GridPlace const place = queries.at(index + lane);
@@ -116,7 +116,7 @@ Lanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t inde
     return result;
 }
 
-Visibility::Visibility(DilationGroup const& group, Lanes const& lanes, Box const& keys, LaneMask* memory)
+Visibility::Visibility(DilationGroup const& group, QueryLanes const& lanes, Box const& keys, LaneMask* memory)
     : first_(keys.first) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         std::fill_n(memory, keys.extent(axis), 0);

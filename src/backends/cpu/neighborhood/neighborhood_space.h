@@ -62,14 +62,14 @@ class Division {
 };
 
 // Queries in the lanes of a panel.
-struct Lanes {
+struct QueryLanes {
     std::int64_t count = 0;
     std::array<GridPlace, kMaxLanes> places;
     std::array<GridPlace, kMaxLanes> first_keys;
 };
 
 // The lanes from the index on: as many queries of the box as there are lanes.
-Lanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t index, std::int64_t lanes);
+QueryLanes lanes_of(DilationGroup const& group, Box const& queries, std::int64_t index, std::int64_t lanes);
 
 using LaneMask = std::uint32_t;  // a bit for each lane
 static_assert(kMaxLanes <= 32);
@@ -78,7 +78,7 @@ static_assert(kMaxLanes <= 32);
 class Visibility {
    public:
     // The memory has room for the box's extents, one after the other.
-    Visibility(DilationGroup const& group, Lanes const& lanes, Box const& keys, LaneMask* memory);
+    Visibility(DilationGroup const& group, QueryLanes const& lanes, Box const& keys, LaneMask* memory);
 
     LaneMask lanes_that_see(GridPlace const& key) const {
         return seen_[0][key[0] - first_[0]] & seen_[1][key[1] - first_[1]] & seen_[2][key[2] - first_[2]];

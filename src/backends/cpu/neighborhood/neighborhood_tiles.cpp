@@ -38,7 +38,7 @@ void use_format(DataType_t type, Use use) {
 GridPlace row_major_slots(NeighborhoodAxes const& axes) { return {axes[1].kernel * axes[2].kernel, axes[2].kernel, 1}; }
 
 template <class Visit>
-void for_each_element_of_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys,
+void for_each_element_of_pairs(TokenView const& view, PairOffsets const& offsets, VisibleKeys const& keys,
                                std::int64_t lanes, Visit visit) {
     use_format(view.type, [&](auto format) {
         auto* const memory = static_cast<typename decltype(format)::Element*>(view.data);
@@ -81,8 +81,8 @@ void store_columns(float* columns, std::int64_t stride, TokenView const& view, T
     });
 }
 
-KeyTile key_tile(Tokens const& keys, Visibility const& visibility) {
-    KeyTile tile;
+VisibleKeys key_tile(Tokens const& keys, Visibility const& visibility) {
+    VisibleKeys tile;
     tile.count = keys.count;
     LaneMask any = 0;
     for (std::int64_t key = 0; key < keys.count; ++key) {
@@ -94,7 +94,7 @@ KeyTile key_tile(Tokens const& keys, Visibility const& visibility) {
     return tile;
 }
 
-void fill_unseen(KeyTile const& keys, std::int64_t lanes, float value, float* tile) {
+void fill_unseen(VisibleKeys const& keys, std::int64_t lanes, float value, float* tile) {
     static constexpr auto kBits = [] {
         std::array<LaneMask, kMaxLanes> bits;
         for (std::size_t lane = 0; lane < bits.size(); ++lane) bits[lane] = LaneMask{1} << lane;
@@ -108,7 +108,7 @@ void fill_unseen(KeyTile const& keys, std::int64_t lanes, float value, float* ti
     }
 }
 
-PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes) {
+PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, QueryLanes const& lanes) {
     PairOffsets offsets{row_major_slots(block.group.axes), {}};
     for (std::int64_t& step : offsets.step) step *= view.last;
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes.count); ++lane) {
@@ -119,7 +119,7 @@ PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, Lanes c
     return offsets;
 }
 
-PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes) {
+PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, QueryLanes const& lanes) {
     PairOffsets offsets{view.axes, {}};
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes.count); ++lane) {
         offsets.origin[lane] = block.h * view.head;
@@ -132,7 +132,7 @@ PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, Lan
     return offsets;
 }
 
-void load_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys, std::int64_t lanes,
+void load_pairs(TokenView const& view, PairOffsets const& offsets, VisibleKeys const& keys, std::int64_t lanes,
                 float* tile) {
     std::fill_n(tile, kTileKeys * lanes, 0.0f);
     for_each_element_of_pairs(view, offsets, keys, lanes, [&](auto format, auto& element, std::int64_t at) {
@@ -140,7 +140,7 @@ void load_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const
     });
 }
 
-void add_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys, std::int64_t lanes,
+void add_pairs(TokenView const& view, PairOffsets const& offsets, VisibleKeys const& keys, std::int64_t lanes,
                float* tile) {
     for_each_element_of_pairs(view, offsets, keys, lanes, [&](auto format, auto& element, std::int64_t at) {
         tile[at] += decltype(format)::to_float(element);
@@ -148,13 +148,13 @@ void add_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const&
 }
 
 void store_pairs(float const* tile, std::int64_t lanes, TokenView const& view, PairOffsets const& offsets,
-                 KeyTile const& keys) {
+                 VisibleKeys const& keys) {
     for_each_element_of_pairs(view, offsets, keys, lanes, [&](auto format, auto& element, std::int64_t at) {
         element = decltype(format)::from_float(tile[at]);
     });
 }
 
-void fill_empty_slots(TokenView const& view, TokenBlock const& block, Lanes const& lanes, float value) {
+void fill_empty_slots(TokenView const& view, TokenBlock const& block, QueryLanes const& lanes, float value) {
     NeighborhoodAxes const& axes = block.group.axes;
     Box const slots{{}, {axes[0].kernel, axes[1].kernel, axes[2].kernel}};
     for (std::int64_t lane = 0; lane < lanes.count; ++lane) {

@@ -30,17 +30,17 @@ void store_columns(float* columns, std::int64_t stride, TokenView const& view, T
                    std::int64_t width);
 
 // The keys of a tile, and the lanes to which each is visible.
-struct KeyTile {
+struct VisibleKeys {
     std::int64_t count;
     bool is_seen;  // any of them is visible to any lane
     std::array<GridPlace, kTileKeys> places;
     std::array<LaneMask, kTileKeys> seen_by;
 };
 
-KeyTile key_tile(Tokens const& keys, Visibility const& visibility);
+VisibleKeys key_tile(Tokens const& keys, Visibility const& visibility);
 
 template <class Visit>
-void for_each_pair(KeyTile const& keys, Visit visit) {
+void for_each_pair(VisibleKeys const& keys, Visit visit) {
     for (std::int64_t key = 0; key < keys.count; ++key) {
         LaneMask lanes = keys.seen_by[static_cast<std::size_t>(key)];
         for (; lanes != 0; lanes &= lanes - 1) visit(key, std::countr_zero(lanes));
@@ -48,7 +48,7 @@ void for_each_pair(KeyTile const& keys, Visit visit) {
 }
 
 // Sets the elements of all pairs whose key is not visible to the query.
-void fill_unseen(KeyTile const& keys, std::int64_t lanes, float value, float* tile);
+void fill_unseen(VisibleKeys const& keys, std::int64_t lanes, float value, float* tile);
 
 // The places of the pairs' elements in a tensor.
 struct PairOffsets {
@@ -61,17 +61,18 @@ struct PairOffsets {
 };
 
 // The offsets in a tensor with a row of slots for each query, and in one with an element for each distance.
-PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes);
-PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, Lanes const& lanes);
+PairOffsets slot_offsets(TokenView const& view, TokenBlock const& block, QueryLanes const& lanes);
+PairOffsets distance_offsets(TokenView const& view, TokenBlock const& block, QueryLanes const& lanes);
 
-void load_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys, std::int64_t lanes,
+void load_pairs(TokenView const& view, PairOffsets const& offsets, VisibleKeys const& keys, std::int64_t lanes,
                 float* tile);
-void add_pairs(TokenView const& view, PairOffsets const& offsets, KeyTile const& keys, std::int64_t lanes, float* tile);
+void add_pairs(TokenView const& view, PairOffsets const& offsets, VisibleKeys const& keys, std::int64_t lanes,
+               float* tile);
 void store_pairs(float const* tile, std::int64_t lanes, TokenView const& view, PairOffsets const& offsets,
-                 KeyTile const& keys);
+                 VisibleKeys const& keys);
 
 // Sets the slots of each query that have no key: those from its number of visible keys on. Only causal axes leave such
 // slots.
-void fill_empty_slots(TokenView const& view, TokenBlock const& block, Lanes const& lanes, float value);
+void fill_empty_slots(TokenView const& view, TokenBlock const& block, QueryLanes const& lanes, float value);
 
 }  // namespace cudnn_frontend::cpu

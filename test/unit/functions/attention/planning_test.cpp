@@ -158,7 +158,7 @@ Form form_by_sequence(Option const& option) { return changed(option).dropout_p >
 
 std::string plan_fault_of(Sized const& sized, bool is_backward) {
     Sized_call const call(sized, is_backward, {});
-    return sdpa_graph::calls::Plan<Shapes>::find(call.shapes(call.form()), Target::offline("h100"))
+    return sdpa_graph::calls::ClassPlan<Shapes>::find(call.shapes(call.form()), Target::offline("h100"))
         .error()
         .get_message();
 }
