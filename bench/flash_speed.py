@@ -1,4 +1,4 @@
-"""Times of sdpa_graph.flash_attn beside PyTorch's own flash kernels, in one run on a GPU.
+"""Times of sdpa_graph.flash_attn next to PyTorch's own flash kernels, in one run on a GPU.
 
     python bench/flash_speed.py [build/release/bench/cudnn/bench_cudnn_flash_calls]
 

@@ -1,4 +1,4 @@
-"""Times of calls on a GPU, for the benchmarks beside it."""
+"""Times of calls on a GPU, for the benchmarks of this folder."""
 
 import statistics
 

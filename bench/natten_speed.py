@@ -1,4 +1,4 @@
-"""Times of sdpa_graph.natten beside PyTorch's FlexAttention over the same windows, in one run on a GPU.
+"""Times of sdpa_graph.natten next to PyTorch's FlexAttention over the same windows, in one run on a GPU.
 
     python bench/natten_speed.py [name of a shape, or part of names...]
     python bench/natten_speed.py check                         small shapes on the host: numbers, and no times
@@ -63,7 +63,7 @@ SMALL_SHAPES = [
 ]
 
 
-# FlexAttention: tokens in the order of tiles, and who sees whom in that order.
+# FlexAttention: tokens in the order of tiles, and which keys are visible to which queries in that order.
 
 
 def tile_order(shape, device):
@@ -144,7 +144,7 @@ class Ours:
         return torch.autograd.grad(self.forward(), self.inputs, self.grad)
 
 
-# What is measured.
+# The measurements.
 
 
 def times(attention):
@@ -199,7 +199,7 @@ def check_on_host(shape):
 
 
 def chosen_shapes(names):
-    """Those of exactly that name, or else those whose names have it as a part. Without names all."""
+    """The shapes of exactly that name, or else those whose names have it as a part. Without names all."""
     chosen = [] if names else SHAPES
     for name in names:
         found = [s for s in SHAPES if s.name == name] or [s for s in SHAPES if name in s.name]

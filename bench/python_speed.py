@@ -1,4 +1,4 @@
-"""Times of the Python package: execute() beside the call from C++, and attention with gradients beside torch's own.
+"""Times of the Python package: execute() next to the call from C++, and attention with gradients next to torch's own.
 
     python bench/python_speed.py build/release/bench/cudnn/bench_cudnn_execute [folder]
 

@@ -1,4 +1,4 @@
-"""Times of training and decoding steps whose shapes are new at every step, beside PyTorch's own, in one run on a GPU.
+"""Times of training and decoding steps whose shapes are new at every step, next to PyTorch's own, in one run on a GPU.
 
     python bench/steps.py [steps [part...]]
 

@@ -1,4 +1,4 @@
-# What is installed: the library, its headers, the CMake packages and the pkg-config file. It is relocatable. The components are
+# The files that are installed: the library, its headers, the CMake packages and the pkg-config file. It is relocatable. The components are
 # library, development and tools: what programs need to run, what building them needs, and the command.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

@@ -27,7 +27,7 @@ class BarPlot:
         self.text(self.left + width + 6, y + 11, words)
 
     def key(self, x, kind, words):
-        """What bars of a kind stand for."""
+        """The legend of a kind of bars."""
         self.lines.append(f'  <rect x="{x}" y="35" width="{self.thickness}" height="{self.thickness}" class="{kind}"/>')
         self.text(x + 19, 46, words)
 

@@ -13,7 +13,7 @@ COMMENT_OR_LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
 )
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()]*$")
-# What ends in a parameter list, with what may follow it: qualifiers, a return type, member initializers.
+# The head of a function: it ends in a parameter list, with what may follow that: qualifiers, a return type, member initializers.
 FUNCTION = re.compile(r"\)\s*(const|noexcept|override|final|mutable|&|\s)*(->[^;{}]*)?(:[^;]*)?$|\[[^\]]*\]\s*$", re.DOTALL)
 
 

@@ -62,7 +62,7 @@ def check_rewrites(tests):
 
 
 def check_runs(tests):
-    """What is found when a graph runs, in values that no graph holds."""
+    """The rules for runs, about values that no graph holds."""
     table = "src/plan/packs/run_rules.h"
     rules = ids_in(RUN_ID, [strings_of(ROOT / table)])
     spec = ids_in(RUN_ID, [(ROOT / "docs/spec.md").read_text()])

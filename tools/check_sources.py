@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a compiler does not check: notes to self, includes and calls of one layer or of none, samples that say how to run."""
+"""Rules that a compiler does not check: notes to self, includes and calls of one layer or of none, samples that say how to run."""
 
 import pathlib
 import re

@@ -2,8 +2,8 @@
 """The walks of docs/adding-*.md: patches that apply to the sources.
 
 docs/walks/*.patch are the walks themselves. A patch starts with lines for people and for this script: the page that
-tells of it, how many files of src and include it may touch, and the tests that show that it works. The code that a page
-prints stands in one of its patches, line by line, but for lines with "...". tools/run_walks.py builds and runs them.
+describes it, how many files of src and include it may touch, and the tests that show that it works. The code that a page
+prints stands in one of its patches, line by line, except for lines with "...". tools/run_walks.py builds and runs them.
 """
 
 import pathlib

@@ -15,7 +15,7 @@ def tests(path: str) -> list[tuple[float, str]]:
 
 
 def outputs(path: str, passed_over: int) -> list[tuple[float, str]]:
-    """What the last build made. A log has tabs between begin, end, time stamp, file and hash; a comment is its first line."""
+    """The files that the last build made. A log has tabs between begin, end, time stamp, file and hash; a comment is its first line."""
     with open(path, encoding="utf-8") as log:
         lines = log.readlines()
     if passed_over > len(lines):  # ninja wrote the log anew, without what is out of date

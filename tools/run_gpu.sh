@@ -2,8 +2,8 @@
 # All that needs a GPU, with one cuDNN after the other; nothing may be skipped. ./run gpu builds it, and ends here.
 #   tools/run_gpu.sh <build folder> [version...]   9.14: of the cuDNN libraries that are found, those of that version
 # SDPA_GRAPH_CUDNN_PATH: this library alone. SDPA_GRAPH_GPU_CASES: how many random cases, or which: 1000-2000.
-# What ends it, but for SIGKILL, there is a table at the end, and a last line that says how many steps were right. What
-# each step printed is in log/gpu beside the build folder.
+# Whatever ends it, except SIGKILL, it ends with a table, and with a line that says how many steps were right. The output
+# of each step is in log/gpu next to the build folder.
 set -euo pipefail
 
 build=$1
@@ -69,7 +69,7 @@ libraries() {
     done | sort -u
 }
 
-# The suite takes all cores; the other steps mostly wait for one, and run beside it.
+# The suite takes all cores; the other steps mostly wait for one, and run at the same time.
 test_with() {
     local folder=$1 gpu=$build/test/gpu
     echo "$(<"$folder/gpu"): $(<"$folder/library")"
@@ -134,7 +134,7 @@ sanitize() {
 }
 
 # The tests of the Python packages, as python3 finds torch. That loads a cuDNN of its own, which the process then uses: a
-# second one beside it would be given the first one's parts.
+# second one next to it would be given the first one's parts.
 run_python() {
     local packages
     packages=$(realpath "$build")/python/packages

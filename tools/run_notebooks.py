@@ -55,7 +55,7 @@ def with_outputs(notebook):
 
 
 def comparable(notebook):
-    """What cells show, without numbers in text, which depend on the machine, and the width of columns."""
+    """The output of cells, without numbers in text, which depend on the machine, and the width of columns."""
     shown = []
     for cell in code_cells(notebook):
         for output in cell["outputs"]:

@@ -160,7 +160,7 @@ def _backward(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     q, k, v, grad_o = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
     if dropout_p and grad_o.stride() != o.stride():
-        # What is dropped depends on the form of the call, which the gradient's strides must not change.
+        # Which probabilities are dropped depends on the form of the call, which the gradient's strides must not change.
         grad_o = torch.empty_strided(o.shape, o.stride(), dtype=o.dtype, device=o.device).copy_(grad_o)
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, None, seed, longest_q, longest_kv)
     arrays = _arrays({"q": q, "k": k, "v": v, "o": o, "grad_o": grad_o, "stats": stats}, *extras)

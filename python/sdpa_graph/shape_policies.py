@@ -1,4 +1,4 @@
-"""What plans of graphs and of functions over tensors are made for."""
+"""The shapes for which plans of graphs and of functions over tensors are made: each one's own, or their class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def set_shape_policy(policy: str | None) -> None:
 
 
 def shape_policy() -> _core.shape_policy:
-    """Of functions over tensors. An error where the environment names none that there is."""
+    """The policy of functions over tensors. An error where the environment names one that does not exist."""
     check_shape_policy()
     return _core._shape_policy() or _core.shape_policy.AUTO
 

@@ -9,7 +9,7 @@ namespace cudnn_frontend::core {
 
 inline constexpr std::uint64_t kHashStart = 0xcbf29ce484222325u;
 
-// That of Fowler, Noll and Vo (FNV-1a): the same in every process, for names of files and to find damage.
+// The hash of Fowler, Noll and Vo (FNV-1a): the same in every process, for names of files and to find damage.
 inline std::uint64_t hash_of_bytes(std::string_view bytes, std::uint64_t hash = kHashStart) {
     for (char const byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
     return hash;

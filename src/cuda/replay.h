@@ -110,7 +110,7 @@ class Replay {
 
     // Whether it ran; the launch has to be made without it where it did not. An error if that will not change.
     Result<bool> launch(LaunchMemory const& memory, CUstream stream, RecordLaunch const& record);
-    // In which it was recorded.
+    // The context in which it was recorded.
     CUcontext context() const { return instance_->context(); }
 
    private:

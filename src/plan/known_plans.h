@@ -58,8 +58,8 @@ Result<std::shared_ptr<Planner>> plan_part(GraphPointer const& graph, Target con
 // temporary.
 void forget_plans(nodes::ValidatedGraph const& graph);
 
-// In what the graph and its circumstances differ from the kept ones that are most like them, for people, such as
-// "tensor 0 'Q': dim [2, 8, 65, 64] in place of [2, 8, 64, 64]"; empty where no other graph is kept.
+// The parts in which the graph and its circumstances differ from the kept ones that are most like them, for people,
+// such as "tensor 0 'Q': dim [2, 8, 65, 64] in place of [2, 8, 64, 64]"; empty where no other graph is kept.
 std::string difference_from_nearest(GraphPointer const& graph, Target const& target, Settings const& settings,
                                     Backends const& backends);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# no_destructors_test.sh <list of object files>: none registers a destructor to run when the program or a thread ends, but for
+# no_destructors_test.sh <list of object files>: none registers a destructor to run when the program or a thread ends, except
 # that of <iostream>, which counts its users.
 set -euo pipefail
 

@@ -26,7 +26,7 @@ for name in "$namespace::graph::Graph::"{'Graph()','validate()'} "$namespace::Ta
     }
 done
 
-# What a program that is linked with the library may rely on: docs/releases.md. Instances for lambdas of the library come and go
+# The names on which a program that is linked with the library may rely: docs/releases.md. Instances for lambdas of the library come and go
 # with the level of optimization, and no program can name them.
 list=$(dirname "$0")/exported_symbols.txt found=$(dirname "$library")/exported_symbols.txt
 if [[ $namespace == cudnn_frontend ]]; then

@@ -1,4 +1,4 @@
-"""What all tests of the Python packages share."""
+"""Fixtures that all tests of the Python packages share."""
 
 import os
 

@@ -11,7 +11,7 @@ def _numbers():
 
 
 NUMBERS = _numbers()
-# Of numbers up to 2, a mixture of signs and of sizes.
+# The codes of numbers up to 2, a mixture of signs and of sizes.
 CODES = np.array([0x00, 0x28, 0x30, 0x35, 0x38, 0x40, 0xA8, 0xB0, 0xB5, 0xB8, 0xC0], np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""The functions of sdpa_graph.flash_attn on a GPU, beside PyTorch's own kernels of that name and a formula in double."""
+"""The functions of sdpa_graph.flash_attn on a GPU, compared with PyTorch's own kernels of that name and a formula in double."""
 
 import collections
 from time import perf_counter
@@ -21,7 +21,7 @@ def flash():
 
 
 def kinds(call):
-    """What a call shows, for counting."""
+    """The options of a call that its test shows, for counting."""
     yield "packed" if call.is_packed else "padded"
     if call.heads > call.key_heads:
         yield "shared key heads"

@@ -1,4 +1,4 @@
-"""Forms of attention beside the plain one: 8-bit tensors, dropout, lengths, pages."""
+"""Forms of attention other than the plain one: 8-bit tensors, dropout, lengths, pages."""
 
 import cudnn
 import numpy as np

@@ -124,7 +124,7 @@ def test_backward_by_keyword():
 
 
 def test_verify_allows_the_roundoff_of_parts_that_cancel():
-    """Of one visible key dQ is 0: dO * V is the sum of dO * O."""
+    """With one visible key dQ is 0: dO * V is the sum of dO * O."""
     shape = (2, 2, 64, 32)
     q, k, v, dO = codes(0, shape), codes(1, (2, 2, 1, 32)), codes(2, (2, 2, 1, 32)), codes(3, shape)
     program = Program()

@@ -210,7 +210,7 @@ def test_memory_stays_until_its_stream_is_done(qkv, side_stream):
         torch.cuda._sleep(200_000_000)
     graph.execute(pack, workspace, handle=handle)
     pack.clear()
-    # What torch's allocator gives now would be the memory of the copies, if these were gone.
+    # The memory that torch's allocator gives now would be the memory of the copies, if these were gone.
     others = [torch.full_like(x, 7.0) for x in qkv]
     torch.cuda.synchronize()
     close(result, expected)

@@ -85,7 +85,7 @@ def test_targets_agree(name):
             np.testing.assert_allclose(found, expected, atol=BATCH * TOKENS * 2.0**-20, rtol=2.0**-18)
 
 
-# What an option is when it is off, where that is neither None nor False.
+# The value of an option when it is off, where that is neither None nor False.
 OFF = {"dropout_p": 0.0}
 # Options without which the arrays make no sense.
 NEEDED = {"enable_gqa", "cu_seqlens_q", "cu_seqlens_kv", "seed"}

@@ -301,7 +301,7 @@ def test_an_unknown_gpu_is_named():
 
 
 def named_graph():
-    """Of three inputs with names and uids, and the arrays for all tensors by uid."""
+    """A graph of three inputs with names and uids, and the arrays for all tensors by uid."""
     arrays = qkv()
     graph = cudnn.pygraph(
         io_data_type=np.float32,

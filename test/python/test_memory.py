@@ -1,4 +1,4 @@
-"""What is given as memory: kinds of objects, and what is wrong with them. Each fault is an exception, never a crash."""
+"""Objects that are given as memory: kinds of objects, and what is wrong with them. Each fault is an exception, never a crash."""
 
 import ctypes
 import mmap

@@ -1,4 +1,4 @@
-"""Neighborhood attention with natten's names on a GPU, by graphs and the library's own kernels, beside the host's. Needs torch."""
+"""Neighborhood attention with natten's names on a GPU, by graphs and the library's own kernels, compared with the host's. Needs torch."""
 
 import pytest
 

@@ -7,7 +7,7 @@ import pytest
 from sdpa_graph._core import Graph_base
 
 SCHEMA = pathlib.Path(__file__).parents[2] / "docs" / "graph.schema.json"
-# What Python calls differently: an option that sets several fields, or another name.
+# The options that Python calls differently: an option that sets several fields, or another name.
 PYTHON_NAMES = {
     "seed": "dropout",
     "offset": "dropout",

@@ -1,4 +1,4 @@
-"""What graphs, plans, masks and reports show of themselves."""
+"""The pictures and texts that notebooks show of graphs, plans, masks and reports."""
 
 import io
 import itertools
@@ -19,7 +19,7 @@ def texts(picture):
 
 
 class Drawn:
-    """What a picture of a graph holds: boxes as (left, top, right, bottom), and paths as points from end to end."""
+    """The content of a graph's picture: boxes as (left, top, right, bottom), and paths as points from end to end."""
 
     def __init__(self, picture):
         group = ElementTree.fromstring(picture).find(SVG + "g")

@@ -1,4 +1,4 @@
-"""What programs can call under the existing package's names: methods, keywords, defaults and enumerators, held against
+"""The calls that programs can make under the existing package's names: methods, keywords, defaults and enumerators, held against
 those that existing_package.json records of two of its releases, and against an installed one where there is one."""
 
 import importlib
@@ -18,7 +18,7 @@ RECORDED = json.loads((FOLDER / "existing_package.json").read_text())
 OLDER, NEWER = "1.23.0", "1.32.0"
 OURS = signatures.of_module(cudnn)
 
-# What the existing package's graphs can do besides attention, and this library cannot.
+# The nodes of the existing package's graphs that are not attention, and that this library lacks.
 OTHER_NODES = {
     *("adalayernorm", "batchnorm", "instancenorm", "layernorm", "rmsnorm", "batchnorm_inference", "genstats"),
     *("adalayernorm_backward", "batchnorm_backward", "instancenorm_backward", "layernorm_backward", "rmsnorm_backward"),
@@ -28,7 +28,7 @@ RECURRENT = {
     *(f"{node}{form}" for node in ("gdn", "gdn2", "gdp", "kda", "mamba2") for form in ("", "_bwd", "_summary")),
     *(f"{node}_summary_bwd" for node in ("gdn", "gdn2", "gdp", "kda", "mamba2")),
 }
-# Of graphs that are Python objects there.
+# The methods of graphs that are Python objects there.
 INSPECTION = {
     *("backend_plan_entries", "find_tensor", "get_cuda_graph_retention", "get_engine_and_knobs_at_index"),
     *("get_inputs", "get_node", "get_outputs", "inspect", "select_plan"),

@@ -135,7 +135,7 @@ class CommandTest(unittest.TestCase):
         return json.loads(self.expect(status, *arguments, "--json", **keywords))
 
     def cudnn_version(self):
-        """Of the library that plans here, such as 91900; 0 where there is none."""
+        """The version of the library that plans here, such as 91900; 0 where there is none."""
         report = json.loads(self.run_command("doctor", "--json").stdout)
         return report["cudnn_version"] if report.get("offline", report["gpu"])["usable"] else 0
 

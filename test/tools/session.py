@@ -19,7 +19,7 @@ def commands_of(text):
 
 def plain(text):
     """The lines without what differs between runs and machines: times, dates, sizes that depend on the number of threads, the
-    rows of comparisons but for the result's name and whether it has wrong elements, since their numbers depend on the CPU's
+    rows of comparisons except the result's name and whether it has wrong elements, since their numbers depend on the CPU's
     instructions, and which graphs explain finds in its time after the nearest."""
     text = re.sub(r"(?m)^  [2-9]\. .*\n(?:     .*\n)*", "", text)
     text = re.sub(r" +", " ", re.sub(r"\d[\d.e+-]* (ms|s)\b", "T", text))
@@ -32,7 +32,7 @@ def plain(text):
 
 
 def run(command, sdpa, folder):
-    """What the command prints in a shell that finds sdpa."""
+    """The output of the command in a shell that finds sdpa."""
     environment = {**os.environ, "PATH": f"{pathlib.Path(sdpa).resolve().parent}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, env=environment, text=True)
     return done.stdout + done.stderr

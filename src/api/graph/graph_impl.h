@@ -57,8 +57,8 @@ struct Graph::Impl : nodes::GraphHead {
     // Keeps the planner that a build stage made of a graph for a target.
     void take(std::shared_ptr<plan::Planner> made, nodes::CheckedGraphPointer graph, Target const& target);
 
-    // In what the graph that was planned differs from the one nearest to it that the process keeps; empty where it was
-    // known, or no other one is kept.
+    // The fields in which the graph that was planned differs from the nearest one that the process keeps; empty where
+    // it was known, or no other one is kept.
     std::string difference_from_known() const;
 
     // While a score modifier runs, the call that runs it works on these parts: a call that would replace or move them

@@ -57,7 +57,7 @@ bool has_memory(Problem const& problem, int port);
 void rewrite(Problem& problem, TensorId id, std::function<double(Dims const&)> const& value);
 // The only number of a tensor, or of the graph.
 std::optional<double> number_at(Problem const& problem, int port);
-// By which the first attention node multiplies its scores.
+// The factor by which the first attention node multiplies its scores.
 double scale_of(Problem const& problem);
 
 }  // namespace cudnn_frontend::verification

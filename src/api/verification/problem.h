@@ -72,7 +72,7 @@ Dims lengths_of(Problem const& problem, nodes::Node const& node, attention::Leng
 
 // The results of the graph that have memory, in the order of nodes and ports.
 std::vector<TensorId> all_results_of(Problem const& problem);
-// Those of them that are compared.
+// The results that are compared.
 std::vector<TensorId> results_of(Problem const& problem);
 
 // B * Hq * Sq * Skv of all attention nodes, tokens times windows of neighborhoods: the work of the reference.

@@ -1,4 +1,4 @@
-// In what two descriptions of graphs differ.
+// The differences between two descriptions of graphs.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"

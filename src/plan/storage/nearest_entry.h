@@ -6,8 +6,8 @@
 
 namespace cudnn_frontend::plan {
 
-// In which parts of its key the nearest other entry differs, such as "cuDNN 91400 in place of cuDNN 91900"; empty where
-// the store has none. It reads the keys of up to some hundred files.
+// The parts of its key in which the nearest other entry differs, such as "cuDNN 91400 in place of cuDNN 91900"; empty
+// where the store has none. It reads the keys of up to some hundred files.
 std::string difference_from_nearest(std::filesystem::path const& store, std::string const& key);
 
 // The same for two keys: their lines, and the parts of the first one, which is the environment.
