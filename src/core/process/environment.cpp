@@ -51,6 +51,7 @@ std::optional<ShapePolicy_t> shape_policy() {
     if (value == "classes") return ShapePolicy_t::CLASSES;
     return value == "auto" ? std::optional(ShapePolicy_t::AUTO) : std::nullopt;
 }
+std::string cpu_kernels() { return read("SDPA_GRAPH_CPU_KERNELS"); }
 std::size_t kept_bytes() {
     constexpr std::size_t kUsual = std::size_t{256} << 20;
     return read_number<std::size_t>("SDPA_GRAPH_KEPT_BYTES").value_or(kUsual);

@@ -31,6 +31,9 @@ bool checks_indices();
 // SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; nothing where it is something else.
 std::optional<ShapePolicy_t> shape_policy();
 
+// SDPA_GRAPH_CPU_KERNELS: the instruction set whose kernels attention on the CPU runs; empty where it is not set.
+std::string cpu_kernels();
+
 // SDPA_GRAPH_KEPT_BYTES: how many bytes of graphs and plans are kept for being used again; 256 MiB where it is not set
 // or not a number.
 std::size_t kept_bytes();

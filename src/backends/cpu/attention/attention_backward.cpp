@@ -19,7 +19,8 @@ BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& m
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
     bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV});
-    return {tensors, modifier, shape, best, are_paired ? best.pairs : nullptr, query_block(shape, best.lanes, threads)};
+    PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
+    return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), query_block(shape, best.lanes, threads)};
 }
 
 // Query heads that share key and value heads with no other query heads.
@@ -89,7 +90,7 @@ BackwardPlan make_plan(BackwardRun const& run, int threads) {
 
 void take_key_sums(BackwardRun const& run, BackwardPass const& pass, Arena& arena, BackwardScratch& scratch) {
     AttentionShape const& shape = run.shape;
-    std::int64_t const keys = round_up(std::min(pass.keys.piece, shape.keys), kTileKeys);
+    std::int64_t const keys = run.key_padded(std::min(pass.keys.piece, shape.keys));
     std::int64_t const heads = heads_of_unit(shape);
     if (pass.wanted.d_k) {
         std::int64_t const key_heads = heads / (shape.heads / shape.key_heads);
@@ -109,15 +110,24 @@ void take_bias_sum(BackwardRun const& run, BackwardPass const& pass, Arena& aren
 }
 
 PairScratch take_pairs(BackwardRun const& run, Arena& arena) {
-    std::int64_t const width = run.shape.width, value_width = run.shape.value_width;
-    return {arena.take<std::uint32_t>(run.block, pairs_of(width)),
-            arena.take<std::uint32_t>(run.block, pairs_of(value_width)),
-            arena.take<std::uint32_t>(kTileKeys, pairs_of(width)),
-            arena.take<std::uint32_t>(kTileKeys, pairs_of(value_width)),
-            arena.take<std::uint32_t>(pairs_of(run.block), run.lane_padded(width)),
-            arena.take<std::uint32_t>(pairs_of(run.block), run.lane_padded(value_width)),
-            arena.take<std::uint32_t>(kTileKeys / 2, run.row_padded(width)),
-            arena.take<std::uint32_t>(kTileKeys / 2, run.lanes())};
+    std::int64_t const width = run.shape.width, value_width = run.shape.value_width, keys = run.tile.keys;
+    auto const take = [&](std::int64_t rows, std::int64_t columns) { return arena.take<std::uint32_t>(rows, columns); };
+    PairScratch pairs{take(run.block, run.tile.pairs_of(width)),
+                      take(run.block, run.tile.pairs_of(value_width)),
+                      take(keys, run.tile.pairs_of(width)),
+                      take(keys, run.tile.pairs_of(value_width)),
+                      take(run.tile.pairs_of(run.block), run.lane_padded(width)),
+                      take(run.tile.pairs_of(run.block), run.lane_padded(value_width)),
+                      take(keys / 2, run.row_padded(width)),
+                      take(keys / 2, run.lanes()),
+                      nullptr,
+                      nullptr,
+                      nullptr};
+    if (!run.has_pairs_in_rows()) return pairs;
+    pairs.k_transposed = take(run.row_padded(width), keys / 2);
+    pairs.weights = take(keys, run.block / 2);
+    pairs.gradients = take(keys, run.block / 2);
+    return pairs;
 }
 
 BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, Arena& arena) {
@@ -131,12 +141,12 @@ BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, A
     scratch.o_panel = arena.take<float>(run.lanes(), shape.value_width);
     scratch.stats = arena.take<float>(run.block, 1);
     scratch.row_dots = arena.take<float>(run.block, 1);
-    scratch.k_columns = arena.take<float>(kTileKeys, shape.width);
-    scratch.v_columns = arena.take<float>(kTileKeys, shape.value_width);
-    scratch.k = arena.take<float>(kTileKeys, run.row_padded(shape.width));
-    scratch.scores = arena.take<float>(kTileKeys, run.lanes());
-    scratch.gradients = arena.take<float>(kTileKeys, run.lanes());
-    scratch.spare = arena.take<float>(kTileKeys, run.lanes());
+    scratch.k_columns = arena.take<float>(run.tile.keys, shape.width);
+    scratch.v_columns = arena.take<float>(run.tile.keys, shape.value_width);
+    scratch.k = arena.take<float>(run.tile.keys, run.row_padded(shape.width));
+    scratch.scores = arena.take<float>(run.tile.keys, run.lanes());
+    scratch.gradients = arena.take<float>(run.tile.keys, run.lanes());
+    scratch.spare = arena.take<float>(run.tile.keys, run.lanes());
     scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
     scratch.hidden = arena.take<std::byte>(HiddenTiles::memory_bytes(run.modifier, run.block, run.lanes()), 1);
     if (run.pairs != nullptr) scratch.pairs = take_pairs(run, arena);

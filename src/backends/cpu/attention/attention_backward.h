@@ -21,7 +21,7 @@ struct BiasSum {
     std::int64_t key_step = 0, query_step = 0;
 };
 
-// Heads, queries and keys of one batch entry. Keys begin at a multiple of kTileKeys, queries at a multiple of the
+// Heads, queries and keys of one batch entry. Keys begin at a multiple of a tile's, queries at a multiple of the
 // block.
 struct Region {
     std::int64_t b;
@@ -36,20 +36,24 @@ struct BackwardRun {
     AttentionShape shape;
     Kernels const& kernels;
     PairKernels const* pairs;  // null where products are of floats
-    std::int64_t block;        // queries of one step
+    TileSizes tile;
+    std::int64_t block;  // queries of one step
 
     std::int64_t lanes() const { return kernels.lanes; }
-    std::int64_t row_padded(std::int64_t width) const { return round_up(width, kernels.row_step); }
+    bool has_pairs_in_rows() const { return pairs != nullptr && pairs->layout == PairLayout::RowMajor; }
+    std::int64_t row_padded(std::int64_t width) const { return tile.padded_rows(width); }
+    std::int64_t key_padded(std::int64_t keys) const { return round_up(keys, tile.keys); }
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
 };
-
-inline std::int64_t pairs_of(std::int64_t numbers) { return (numbers + 1) / 2; }
 
 // The operands of products as pairs. Panels and columns have pairs along the width, rows have pairs of rows.
 struct PairScratch {
     std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
     std::uint32_t *q_rows, *d_o_rows, *k_rows;
     std::uint32_t* tile;
+    // Where the layout is RowMajor: the keys' columns, and P and dS of a tile's keys and all queries of the block, as
+    // pairs of queries.
+    std::uint32_t *k_transposed, *weights, *gradients;
 };
 
 // A worker's memory. A panel is depth x lanes, for the queries of one register block.

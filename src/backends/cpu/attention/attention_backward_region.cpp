@@ -56,13 +56,18 @@ void load_rows(QueryBlock const& step, DataView const& view, Range queries, std:
 void load_panel_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                       std::uint32_t* panel) {
     Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
-    load_pairs_of_columns(slice, {panel, step.run.lanes(), queries.size(), width}, step.run.lanes());
+    std::int64_t const lanes = step.run.lanes();
+    load_pairs_of_columns(slice, {panel, lanes, queries.size(), width}, lanes);
+    std::fill(panel + (width + 1) / 2 * lanes, panel + step.run.tile.pairs_of(width) * lanes, 0);
 }
 void load_row_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                     std::uint32_t* rows) {
     std::int64_t const stride = step.run.lane_padded(width);
     Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
+    std::int64_t const pairs = (queries.size() + 1) / 2;
     load_pairs_of_rows(slice, {rows, stride, queries.size(), width}, stride);
+    if (step.region.is_careful) clear_not_finite(rows, pairs * stride);
+    std::fill(rows + pairs * stride, rows + step.run.tile.pairs_of(queries.size()) * stride, 0);
 }
 
 // Row sums of dO * O, for each lane.
@@ -89,9 +94,9 @@ void load_query_panel(QueryBlock const& step, std::int64_t p) {
     if (step.has_pairs()) {
         PairScratch const& pairs = step.scratch.pairs;
         load_panel_pairs(step, tensors[Port::Q], queries, shape.width,
-                         step.in_panels(pairs.q_panels, p, pairs_of(shape.width)));
+                         step.in_panels(pairs.q_panels, p, step.run.tile.pairs_of(shape.width)));
         load_panel_pairs(step, tensors[Port::DO], queries, shape.value_width,
-                         step.in_panels(pairs.d_o_panels, p, pairs_of(shape.value_width)));
+                         step.in_panels(pairs.d_o_panels, p, step.run.tile.pairs_of(shape.value_width)));
     } else {
         load_panel(step, tensors[Port::Q], queries, shape.width, q);
         scale(q, lanes * shape.width, step.problem.scale);
@@ -120,15 +125,35 @@ void load_queries(QueryBlock const& step) {
         if (wanted.d_k && !step.has_pairs()) scale(step.scratch.q, present.size() * q_stride, step.problem.scale);
         if (wanted.d_v) load_rows(step, d_o, present, shape.value_width, step.scratch.d_o);
     }
-    if (step.has_pairs() && step.region.is_careful) {
-        std::int64_t const d_o_stride = step.run.lane_padded(shape.value_width);
-        if (wanted.d_k) clear_not_finite(step.scratch.pairs.q_rows, pairs_of(present.size()) * q_stride);
-        if (wanted.d_v) clear_not_finite(step.scratch.pairs.d_o_rows, pairs_of(present.size()) * d_o_stride);
-    }
     if (step.region.wanted.d_q) {
         float* const d_q = step.scratch.d_q_panels;
         std::fill(d_q, d_q + step.run.block * step.run.row_padded(shape.width), 0.0f);
     }
+}
+
+// Rows of K or V as the left-hand side of a product over the width.
+void load_column_pairs(QueryBlock const& step, Slice const& rows, Range keys, std::int64_t width,
+                       std::uint32_t* pairs) {
+    TileSizes const& tile = step.run.tile;
+    if (step.run.has_pairs_in_rows())
+        load_pairs_in_rows(rows, {pairs, tile.pairs_of(width), keys.size(), width}, tile.padded_rows(keys.size()));
+    else load_pairs_of_columns(rows, {pairs, tile.keys, keys.size(), width}, tile.keys);
+}
+
+// Rows of K as the left-hand side of a product over keys.
+void load_key_row_pairs(QueryBlock const& step, Slice const& k, std::int64_t keys) {
+    BackwardRun const& run = step.run;
+    std::uint32_t* const rows = step.scratch.pairs.k_rows;
+    std::int64_t const stride = run.row_padded(run.shape.width), pairs = (keys + 1) / 2,
+                       depth = run.tile.pairs_of(keys);
+    load_pairs_of_rows(k, {rows, stride, keys, run.shape.width}, stride);
+    if (step.region.is_careful) {
+        clear_not_finite(rows, pairs * stride);
+        load_tile(k, {step.scratch.k, stride, keys, run.shape.width}, stride);
+    }
+    if (!run.has_pairs_in_rows()) return;
+    std::fill(rows + pairs * stride, rows + depth * stride, 0);
+    run.pairs->transpose({rows, stride, depth, stride, step.scratch.pairs.k_transposed, run.tile.keys / 2});
 }
 
 void load_keys(QueryBlock const& step, Range keys) {
@@ -136,20 +161,15 @@ void load_keys(QueryBlock const& step, Range keys) {
     AttentionShape const& shape = step.run.shape;
     Slice const k = slice_of(tensors[Port::K], step.region.b, shape.key_head(step.h), keys.begin, 0);
     Slice const v = slice_of(tensors[Port::V], step.region.b, shape.value_head(step.h), keys.begin, 0);
-    std::int64_t const stride = step.run.row_padded(shape.width);
     if (step.has_pairs()) {
-        PairScratch const& pairs = step.scratch.pairs;
-        load_pairs_of_columns(k, {pairs.k_columns, kTileKeys, keys.size(), shape.width}, kTileKeys);
-        load_pairs_of_columns(v, {pairs.v_columns, kTileKeys, keys.size(), shape.value_width}, kTileKeys);
-        if (!step.region.wanted.d_q) return;
-        load_pairs_of_rows(k, {pairs.k_rows, stride, keys.size(), shape.width}, stride);
-        if (!step.region.is_careful) return;
-        clear_not_finite(pairs.k_rows, pairs_of(keys.size()) * stride);
-        load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
+        load_column_pairs(step, k, keys, shape.width, step.scratch.pairs.k_columns);
+        load_column_pairs(step, v, keys, shape.value_width, step.scratch.pairs.v_columns);
+        if (step.region.wanted.d_q) load_key_row_pairs(step, k, keys.size());
         return;
     }
-    load_tile(transposed(k), {step.scratch.k_columns, kTileKeys, shape.width, keys.size()}, kTileKeys);
-    load_tile(transposed(v), {step.scratch.v_columns, kTileKeys, shape.value_width, keys.size()}, kTileKeys);
+    std::int64_t const stride = step.run.row_padded(shape.width), all = step.run.tile.keys;
+    load_tile(transposed(k), {step.scratch.k_columns, all, shape.width, keys.size()}, all);
+    load_tile(transposed(v), {step.scratch.v_columns, all, shape.value_width, keys.size()}, all);
     if (step.region.wanted.d_q) load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
 }
 
@@ -165,12 +185,13 @@ struct PanelFactors {
 void multiply_panel(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of, float* tile) {
     std::int64_t const lanes = step.run.lanes();
     if (step.has_pairs()) {
-        std::int64_t const depth = pairs_of(of.width);
+        std::int64_t const depth = step.run.tile.pairs_of(of.width);
+        std::int64_t const stride = step.run.has_pairs_in_rows() ? depth : step.run.tile.keys;
         std::uint32_t const* const panel = step.in_panels(of.pair_panels, p, depth);
-        step.run.pairs->multiply({of.pair_columns, kTileKeys, panel, lanes, tile, lanes, rows, lanes, depth}, of.scale);
+        step.run.pairs->multiply({of.pair_columns, stride, panel, lanes, tile, lanes, rows, lanes, depth}, of.scale);
     } else {
         float const* const panel = step.in_panels(of.panels, p, of.width);
-        step.run.kernels.multiply({of.columns, kTileKeys, panel, lanes, tile, lanes, rows, lanes, of.width});
+        step.run.kernels.multiply({of.columns, step.run.tile.keys, panel, lanes, tile, lanes, rows, lanes, of.width});
     }
 }
 
@@ -202,48 +223,99 @@ void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace con
     std::fill(scratch.gradients + keys * lanes, scratch.gradients + rows * lanes, 0.0f);
 }
 
-// The rows by which a tile is multiplied.
-struct TileFactor {
+// The gradient of K or V: products of a tile of scores with rows of the block's queries.
+struct KeyGradient {
+    float* tile;
+    std::uint32_t* tile_pairs;  // of all panels, where the layout is RowMajor
     float const* rows;
-    std::uint32_t const* pairs;
-    std::int64_t width;
+    std::uint32_t const* row_pairs;
+    std::int64_t width, head;
+    float* sums;
 };
 
-// Adds the products with infinities and NaN among the rows, which their pairs have no more, to sums of keys.
-void add_not_finite_rows(QueryBlock const& step, ScorePlace const& place, float const* tile, float const* rows,
-                         TileFactor const& factor, float* sums) {
-    std::int64_t const stride = step.run.lane_padded(factor.width), lanes = step.run.lanes();
+KeyGradient gradient_of_values(QueryBlock const& step) {
+    AttentionShape const& shape = step.run.shape;
+    BackwardScratch const& scratch = step.scratch;
+    std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
+    return {scratch.scores, scratch.pairs.weights, scratch.d_o, scratch.pairs.d_o_rows, shape.value_width, head,
+            scratch.d_v};
+}
+
+KeyGradient gradient_of_keys(QueryBlock const& step) {
+    AttentionShape const& shape = step.run.shape;
+    BackwardScratch const& scratch = step.scratch;
+    std::int64_t const head = shape.key_head(step.h) - shape.key_head(step.region.heads.begin);
+    return {scratch.gradients, scratch.pairs.gradients, scratch.q, scratch.pairs.q_rows, shape.width, head,
+            scratch.d_k};
+}
+
+// The sums of a key and those after it.
+float* sums_of(QueryBlock const& step, KeyGradient const& gradient, std::int64_t key) {
+    std::int64_t const row =
+        gradient.head * step.run.key_padded(step.region.keys.size()) + key - step.region.keys.begin;
+    return gradient.sums + row * step.run.lane_padded(gradient.width);
+}
+
+// Adds the products with infinities and NaN among the rows, which their pairs have no more.
+void add_not_finite_rows(QueryBlock const& step, ScorePlace const& place, KeyGradient const& gradient) {
+    std::int64_t const stride = step.run.lane_padded(gradient.width), lanes = step.run.lanes();
+    float const* const rows = gradient.rows + (place.queries.begin - step.queries.begin) * stride;
+    float* const sums = sums_of(step, gradient, place.keys.begin);
     for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
-        for (std::int64_t column = 0; column < factor.width; ++column) {
+        for (std::int64_t column = 0; column < gradient.width; ++column) {
             float const number = rows[lane * stride + column];
             if (std::isfinite(number)) continue;
             for (std::int64_t key = 0; key < place.keys.size(); ++key) {
-                float const weight = tile[key * lanes + lane];
+                float const weight = gradient.tile[key * lanes + lane];
                 if (weight != 0.0f) sums[key * stride + column] += weight * number;
             }
         }
     }
 }
 
-// sum += tile * rows, for the tile's keys of one head's sum.
-void add_key_gradients(QueryBlock const& step, ScorePlace const& place, float* tile, TileFactor const& factor,
-                       std::int64_t local_head, float* sums) {
+// Lanes without a query, as far as a product over queries reads them.
+void clear_missing_queries(QueryBlock const& step, ScorePlace const& place, float* tile) {
+    std::int64_t const lanes = step.run.lanes(), first = place.queries.size();
+    std::int64_t const end = 2 * step.run.tile.pairs_of(first);
+    for (std::int64_t key = 0; key < step.run.row_padded(place.keys.size()) && first < end; ++key)
+        std::fill(tile + key * lanes + first, tile + key * lanes + end, 0.0f);
+}
+
+// Rounds a panel's tile to pairs, which add_key_gradients_of_panels() multiplies.
+void keep_tile(QueryBlock const& step, std::int64_t p, std::int64_t keys, ScorePlace const& place,
+               KeyGradient const& gradient) {
+    std::int64_t const pairs = step.run.lanes() / 2, stride = step.run.block / 2;
+    std::int64_t const rows = step.run.row_padded(place.keys.size());
+    std::uint32_t* const kept = gradient.tile_pairs + p * pairs;
+    step.run.pairs->pair_lanes(gradient.tile, rows, kept, stride);
+    for (std::int64_t key = rows; key < step.run.row_padded(keys); ++key) std::fill_n(kept + key * stride, pairs, 0);
+}
+
+// sum += tile * rows, for one panel.
+void add_key_gradients(QueryBlock const& step, ScorePlace const& place, KeyGradient const& gradient) {
     BackwardRun const& run = step.run;
-    std::int64_t const stride = run.lane_padded(factor.width), span = round_up(step.region.keys.size(), kTileKeys);
-    float* const to = sums + (local_head * span + place.keys.begin - step.region.keys.begin) * stride;
-    std::int64_t const rows = run.row_padded(place.keys.size()), query = place.queries.begin - step.queries.begin;
+    std::int64_t const stride = run.lane_padded(gradient.width), rows = run.row_padded(place.keys.size());
+    std::int64_t const query = place.queries.begin - step.queries.begin;
+    float* const to = sums_of(step, gradient, place.keys.begin);
     if (step.has_pairs()) {
         std::uint32_t* const pairs = step.scratch.pairs.tile;
-        bool const is_odd = place.queries.size() % 2 != 0;  // the pair's other query is not there
-        for (std::int64_t row = 0; is_odd && row < rows; ++row) tile[row * run.lanes() + place.queries.size()] = 0.0f;
-        run.pairs->pair_lanes(tile, rows, pairs);
-        run.pairs->multiply_tile({pairs, 0, factor.pairs + query / 2 * stride, stride, to, stride, rows, stride,
-                                  pairs_of(place.queries.size())});
-        if (step.region.is_careful) add_not_finite_rows(step, place, tile, factor.rows + query * stride, factor, to);
+        run.pairs->pair_lanes(gradient.tile, rows, pairs, run.lanes() / 2);
+        run.pairs->multiply_tile({pairs, run.lanes() / 2, gradient.row_pairs + query / 2 * stride, stride, to, stride,
+                                  rows, stride, run.tile.pairs_of(place.queries.size())});
     } else {
-        run.kernels.multiply_tile({tile, 0, factor.rows + query * stride, stride, to, stride, rows, stride,
+        run.kernels.multiply_tile({gradient.tile, 0, gradient.rows + query * stride, stride, to, stride, rows, stride,
                                    place.queries.size(), step.region.is_careful});
     }
+}
+
+// The same for all panels of a range at once, whose tiles were kept.
+void add_key_gradients_of_panels(QueryBlock const& step, Range keys, Range panels, KeyGradient const& gradient) {
+    BackwardRun const& run = step.run;
+    std::int64_t const stride = run.lane_padded(gradient.width), pairs = run.lanes() / 2;
+    float* const to = sums_of(step, gradient, keys.begin);
+    run.pairs->multiply_tile({gradient.tile_pairs + panels.begin * pairs, run.block / 2,
+                              gradient.row_pairs + panels.begin * pairs * stride, stride, to, stride,
+                              run.row_padded(keys.size()), stride, panels.size() * pairs});
 }
 
 void add_query_gradients(QueryBlock const& step, std::int64_t p, std::int64_t keys) {
@@ -256,9 +328,12 @@ void add_query_gradients(QueryBlock const& step, std::int64_t p, std::int64_t ke
     std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width);
     float* const d_q = step.in_panels(scratch.d_q_panels, p, rows);
     if (step.has_pairs()) {
+        bool const is_in_rows = step.run.has_pairs_in_rows();
+        std::uint32_t const* const k = is_in_rows ? scratch.pairs.k_transposed : scratch.pairs.k_rows;
+        std::int64_t const stride = is_in_rows ? step.run.tile.keys / 2 : rows;
         step.run.pairs->pair_rows(scratch.gradients, keys, scratch.pairs.tile);
         step.run.pairs->rescale_and_multiply(
-            {scratch.pairs.k_rows, rows, scratch.pairs.tile, lanes, d_q, lanes, rows, lanes, pairs_of(keys)},
+            {k, stride, scratch.pairs.tile, lanes, d_q, lanes, rows, lanes, step.run.tile.pairs_of(keys)},
             kOnes.data());
         if (step.region.is_careful)
             add_not_finite({scratch.k, rows, keys, step.run.shape.width}, scratch.gradients, lanes, d_q);
@@ -289,31 +364,54 @@ void differentiate_modifier(QueryBlock const& step, ScorePlace const& place) {
     for (std::int64_t i = 0; i < count; ++i) gradients[i] = scratch.spare[i] == 0.0f ? 0.0f : gradients[i];
 }
 
-// Processes one panel against one tile of keys.
-void visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
+// Adds a panel's part to the gradients of keys and values, or keeps it for the product of all panels.
+void visit_key_gradient(QueryBlock const& step, std::int64_t p, Range tile, ScorePlace const& place,
+                        KeyGradient const& gradient) {
+    if (step.has_pairs()) clear_missing_queries(step, place, gradient.tile);
+    if (step.run.has_pairs_in_rows()) keep_tile(step, p, tile.size(), place, gradient);
+    else add_key_gradients(step, place, gradient);
+    if (step.has_pairs() && step.region.is_careful) add_not_finite_rows(step, place, gradient);
+}
+
+// Processes one panel against one tile of keys. Returns false if no key is visible to the panel.
+bool visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
     Range const visible = step.sequence.keys_of(step.panel(p));
     Range const keys{tile.begin, std::min(tile.end, visible.end)};
-    if (keys.size() == 0 || tile.end <= visible.begin) return;
+    if (keys.size() == 0 || tile.end <= visible.begin) return false;
 
-    BackwardRun const& run = step.run;
-    BackwardScratch const& scratch = step.scratch;
     WantedGradients const& wanted = step.region.wanted;
-    AttentionShape const& shape = run.shape;
     ScorePlace const place{step.region.b, step.h, step.panel(p), keys};
     differentiate_scores(step, p, place);
     if (wanted.d_bias) add_bias_gradients(step, place);  // the bias is added after the modifier
-    if (run.modifier.changes_gradients()) differentiate_modifier(step, place);
-    if (wanted.d_v) {
-        std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
-        TileFactor const d_o{scratch.d_o, scratch.pairs.d_o_rows, shape.value_width};
-        add_key_gradients(step, place, scratch.scores, d_o, head, scratch.d_v);
-    }
-    if (wanted.d_k) {
-        std::int64_t const head = shape.key_head(step.h) - shape.key_head(step.region.heads.begin);
-        TileFactor const q{scratch.q, scratch.pairs.q_rows, shape.width};
-        add_key_gradients(step, place, scratch.gradients, q, head, scratch.d_k);
-    }
+    if (step.run.modifier.changes_gradients()) differentiate_modifier(step, place);
+    if (wanted.d_v) visit_key_gradient(step, p, tile, place, gradient_of_values(step));
+    if (wanted.d_k) visit_key_gradient(step, p, tile, place, gradient_of_keys(step));
     if (wanted.d_q) add_query_gradients(step, p, keys.size());
+    return true;
+}
+
+// Tiles of a panel that sees no key, between those of panels that do.
+void keep_zeros(QueryBlock const& step, std::int64_t p, std::int64_t keys, std::uint32_t* tile_pairs) {
+    std::int64_t const pairs = step.run.lanes() / 2, stride = step.run.block / 2;
+    for (std::int64_t key = 0; key < step.run.row_padded(keys); ++key)
+        std::fill_n(tile_pairs + key * stride + p * pairs, pairs, 0);
+}
+
+// Processes the block against one tile of keys.
+void visit_tiles(QueryBlock const& step, Range tile, HiddenTiles const& hidden) {
+    WantedGradients const& wanted = step.region.wanted;
+    PairScratch const& pairs = step.scratch.pairs;
+    Range visited{0, 0};  // panels, with those between them
+    for (std::int64_t p = 0; p < step.panels(); ++p) {
+        bool const is_visited = !hidden.hides(p) && visit_tile(step, p, tile);
+        if (is_visited) visited = {visited.size() == 0 ? p : visited.begin, p + 1};
+        else if (step.run.has_pairs_in_rows() && wanted.d_v) keep_zeros(step, p, tile.size(), pairs.weights);
+        if (!is_visited && step.run.has_pairs_in_rows() && wanted.d_k)
+            keep_zeros(step, p, tile.size(), pairs.gradients);
+    }
+    if (visited.size() == 0 || !step.run.has_pairs_in_rows()) return;
+    if (wanted.d_v) add_key_gradients_of_panels(step, tile, visited, gradient_of_values(step));
+    if (wanted.d_k) add_key_gradients_of_panels(step, tile, visited, gradient_of_keys(step));
 }
 
 // Queries past the sequence's length get dQ = 0 if dQ has memory for them.
@@ -342,17 +440,16 @@ void take_step(QueryBlock const& step) {
     load_queries(step);
     Range const visible =
         step.sequence.keys_of({step.queries.begin, std::min(step.queries.end, step.sequence.queries)});
-    std::int64_t const begin = std::max(step.region.keys.begin, visible.begin / kTileKeys * kTileKeys);
+    std::int64_t const begin =
+        std::max(step.region.keys.begin, visible.begin / step.run.tile.keys * step.run.tile.keys);
     std::int64_t const end = std::min(step.region.keys.end, visible.end);
     HiddenTiles hidden(step.run.modifier, step.region.b, step.h, step.queries, step.run.lanes(), step.scratch.hidden);
-    for (std::int64_t key = begin; key < end; key += kTileKeys) {
-        Range const tile{key, std::min(key + kTileKeys, end)};
+    for (std::int64_t key = begin; key < end; key += step.run.tile.keys) {
+        Range const tile{key, std::min(key + step.run.tile.keys, end)};
         hidden.set_keys(tile);
         if (hidden.hides_all()) continue;
         load_keys(step, tile);
-        for (std::int64_t p = 0; p < step.panels(); ++p) {
-            if (!hidden.hides(p)) visit_tile(step, p, tile);
-        }
+        visit_tiles(step, tile, hidden);
     }
 }
 
@@ -372,7 +469,7 @@ KeySum key_sum(BackwardRun const& run, Region const& region, BackwardScratch con
             heads,
             run.shape.width,
             run.lane_padded(run.shape.width),
-            round_up(region.keys.size(), kTileKeys),
+            run.key_padded(region.keys.size()),
             scratch.d_k};
 }
 
@@ -382,7 +479,7 @@ KeySum value_sum(BackwardRun const& run, Region const& region, BackwardScratch c
             heads,
             run.shape.value_width,
             run.lane_padded(run.shape.value_width),
-            round_up(region.keys.size(), kTileKeys),
+            run.key_padded(region.keys.size()),
             scratch.d_v};
 }
 
@@ -429,6 +526,7 @@ bool sum_region(BackwardRun const& run, AttentionProblem const& problem, Region 
 // products.
 void walk_region(BackwardRun const& run, AttentionProblem const& problem, Region const& region,
                  BackwardScratch const& scratch) {
+    PairScope const scope(run.pairs);
     if (sum_region(run, problem, region, scratch)) {
         Region again = region;
         again.is_careful = true;

@@ -23,6 +23,7 @@ struct ForwardScratch {
     float *k, *v;                                          // width x keys, keys x value width
     float *scores, *spare;                                 // tiles
     std::uint32_t *q_pairs, *k_pairs, *v_pairs, *p_pairs;  // the same as pairs, where the run has them
+    std::uint32_t* v_columns;                              // value width x pairs of keys, where the layout is RowMajor
     float *running_max, *running_sum;                      // for each query
     std::byte *modifier, *hidden;                          // of ScoreProgram and HiddenTiles
 };
@@ -32,43 +33,50 @@ struct ForwardRun {
     ScoreProgram const& modifier;
     AttentionShape shape;
     Kernels const& kernels;
-    PairKernels const* pairs;   // null where products are of floats
+    PairKernels const* pairs;  // null where products are of floats
+    TileSizes tile;
     std::int64_t block;         // queries of a task
     std::int64_t value_stride;  // value width in whole register blocks
 
     std::int64_t lanes() const { return kernels.lanes; }
     std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
-    std::int64_t pairs_of_width() const { return (shape.width + 1) / 2; }
+    std::int64_t pairs_of_width() const { return tile.pairs_of(shape.width); }
+    bool has_pairs_in_rows() const { return pairs != nullptr && pairs->layout == PairLayout::RowMajor; }
 };
 
 ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     Kernels const& best = kernels();
     bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V}, {Port::O});
+    PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
+    TileSizes const tile = tile_sizes(best, pairs);
     return {tensors,
             modifier,
             shape,
             best,
-            are_paired ? best.pairs : nullptr,
+            pairs,
+            tile,
             query_block(shape, best.lanes, threads),
-            round_up(shape.value_width, best.row_step)};
+            tile.padded_rows(shape.value_width)};
 }
 
 ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
     ForwardScratch scratch{};
+    std::int64_t const keys = run.tile.keys;
     scratch.q = arena.take<float>(run.block, run.shape.width);
     scratch.o = arena.take<float>(run.block, run.value_stride);
-    scratch.k = arena.take<float>(kTileKeys, run.shape.width);
-    scratch.v = arena.take<float>(kTileKeys, run.value_stride);
-    scratch.scores = arena.take<float>(kTileKeys, run.lanes());
+    scratch.k = arena.take<float>(keys, run.shape.width);
+    scratch.v = arena.take<float>(keys, run.value_stride);
+    scratch.scores = arena.take<float>(keys, run.lanes());
     if (run.pairs != nullptr) {
         scratch.q_pairs = arena.take<std::uint32_t>(run.block, run.pairs_of_width());
-        scratch.k_pairs = arena.take<std::uint32_t>(kTileKeys, run.pairs_of_width());
-        scratch.v_pairs = arena.take<std::uint32_t>(kTileKeys / 2, run.value_stride);
-        scratch.p_pairs = arena.take<std::uint32_t>(kTileKeys / 2, run.lanes());
+        scratch.k_pairs = arena.take<std::uint32_t>(keys, run.pairs_of_width());
+        scratch.v_pairs = arena.take<std::uint32_t>(keys / 2, run.value_stride);
+        scratch.p_pairs = arena.take<std::uint32_t>(keys / 2, run.lanes());
     }
-    scratch.spare = arena.take<float>(kTileKeys, run.lanes());
+    if (run.has_pairs_in_rows()) scratch.v_columns = arena.take<std::uint32_t>(run.value_stride, keys / 2);
+    scratch.spare = arena.take<float>(keys, run.lanes());
     scratch.running_max = arena.take<float>(run.block, 1);
     scratch.running_sum = arena.take<float>(run.block, 1);
     scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
@@ -118,8 +126,10 @@ void load_queries(ForwardTask const& task) {
         Range const queries = task.panel(p);
         Slice const rows = slice_of(task.run.tensors[Port::Q], task.b, task.h, queries.begin, 0);
         if (task.has_pairs()) {
-            std::uint32_t* const pairs = task.scratch.q_pairs + p * lanes * task.run.pairs_of_width();
+            std::int64_t const depth = task.run.pairs_of_width(), whole = (shape.width + 1) / 2;
+            std::uint32_t* const pairs = task.scratch.q_pairs + p * lanes * depth;
             load_pairs_of_columns(rows, {pairs, lanes, queries.size(), shape.width}, lanes);
+            std::fill(pairs + whole * lanes, pairs + depth * lanes, 0);
             continue;
         }
         float* const panel = task.scratch.q + p * lanes * shape.width;
@@ -139,30 +149,47 @@ void for_each_part(DataView const& view, Range keys, Load const& load) {
 }
 
 void load_keys(ForwardTask const& task, Range keys) {
-    AttentionTensors const& tensors = task.run.tensors;
-    AttentionShape const& shape = task.run.shape;
-    for_each_part(tensors[Port::K], keys, [&](Range part) {
-        Slice const k = slice_of(tensors[Port::K], task.b, shape.key_head(task.h), part.begin, 0);
-        std::int64_t const column = part.begin - keys.begin;
-        std::int64_t const filled = part.end == keys.end ? kTileKeys - column : part.size();
-        if (task.has_pairs()) {
-            load_pairs_of_columns(k, {task.scratch.k_pairs + column, kTileKeys, part.size(), shape.width}, filled);
+    ForwardRun const& run = task.run;
+    DataView const& view = run.tensors[Port::K];
+    std::int64_t const width = run.shape.width, pairs = run.pairs_of_width(), all = run.tile.keys;
+    for_each_part(view, keys, [&](Range part) {
+        Slice const k = slice_of(view, task.b, run.shape.key_head(task.h), part.begin, 0);
+        std::int64_t const first = part.begin - keys.begin;
+        std::int64_t const filled = part.end == keys.end ? all - first : part.size();
+        if (run.has_pairs_in_rows()) {
+            load_pairs_in_rows(k, {task.scratch.k_pairs + first * pairs, pairs, part.size(), width}, filled);
+        } else if (task.has_pairs()) {
+            load_pairs_of_columns(k, {task.scratch.k_pairs + first, all, part.size(), width}, filled);
         } else {
-            load_tile(transposed(k), {task.scratch.k + column, kTileKeys, shape.width, part.size()}, filled);
+            load_tile(transposed(k), {task.scratch.k + first, all, width, part.size()}, filled);
         }
     });
-    for_each_part(tensors[Port::V], keys, [&](Range part) {
-        Slice const v = slice_of(tensors[Port::V], task.b, shape.value_head(task.h), part.begin, 0);
-        std::int64_t const stride = task.run.value_stride, row = part.begin - keys.begin;
-        if (task.has_pairs()) {
-            std::uint32_t* const pairs = task.scratch.v_pairs + row / 2 * stride;
-            load_pairs_of_rows(v, {pairs, stride, part.size(), shape.value_width}, stride);
-        }
+}
+
+// Finishes pairs of values: clears what add_not_finite() adds, and brings them into the layout of products.
+void finish_value_pairs(ForwardTask const& task, std::int64_t keys) {
+    ForwardRun const& run = task.run;
+    std::int64_t const stride = run.value_stride, pairs = (keys + 1) / 2, depth = run.tile.pairs_of(keys);
+    std::uint32_t* const v = task.scratch.v_pairs;
+    if (task.is_careful) clear_not_finite(v, pairs * stride);
+    if (!run.has_pairs_in_rows()) return;
+    std::fill(v + pairs * stride, v + depth * stride, 0);
+    run.pairs->transpose({v, stride, depth, stride, task.scratch.v_columns, run.tile.keys / 2});
+}
+
+void load_values(ForwardTask const& task, Range keys) {
+    ForwardRun const& run = task.run;
+    DataView const& view = run.tensors[Port::V];
+    std::int64_t const stride = run.value_stride, width = run.shape.value_width;
+    for_each_part(view, keys, [&](Range part) {
+        Slice const v = slice_of(view, task.b, run.shape.value_head(task.h), part.begin, 0);
+        std::int64_t const row = part.begin - keys.begin;
+        if (task.has_pairs())
+            load_pairs_of_rows(v, {task.scratch.v_pairs + row / 2 * stride, stride, part.size(), width}, stride);
         if (!task.has_pairs() || task.is_careful)
-            load_tile(v, {task.scratch.v + row * stride, stride, part.size(), shape.value_width}, stride);
+            load_tile(v, {task.scratch.v + row * stride, stride, part.size(), width}, stride);
     });
-    if (task.has_pairs() && task.is_careful)
-        clear_not_finite(task.scratch.v_pairs, (keys.size() + 1) / 2 * task.run.value_stride);
+    if (task.has_pairs()) finish_value_pairs(task, keys.size());
 }
 
 void apply_dropout(ForwardTask const& task, ScorePlace const& place) {
@@ -174,19 +201,19 @@ void apply_dropout(ForwardTask const& task, ScorePlace const& place) {
         scores[i] = scores[i] == 0.0f ? 0.0f : scores[i] * mask[i];
 }
 
-// The scaled products of a panel's queries and some keys.
-void multiply_by_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys) {
+// The products of a panel's queries and some keys, times `scale`; products of floats have the problem's scale.
+void multiply_by_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys, float scale) {
     ForwardRun const& run = task.run;
     ForwardScratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes(), width = run.shape.width, pairs = run.pairs_of_width();
-    std::int64_t const rows = round_up(keys, run.kernels.row_step);
+    std::int64_t const rows = run.tile.padded_rows(keys);
     if (task.has_pairs()) {
         std::uint32_t const* const q = scratch.q_pairs + p * lanes * pairs;
-        run.pairs->multiply({scratch.k_pairs, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, pairs},
-                            task.problem.scale);
+        std::int64_t const stride = run.has_pairs_in_rows() ? pairs : run.tile.keys;
+        run.pairs->multiply({scratch.k_pairs, stride, q, lanes, scratch.scores, lanes, rows, lanes, pairs}, scale);
     } else {
         float const* const q = scratch.q + p * lanes * width;
-        run.kernels.multiply({scratch.k, kTileKeys, q, lanes, scratch.scores, lanes, rows, lanes, width});
+        run.kernels.multiply({scratch.k, run.tile.keys, q, lanes, scratch.scores, lanes, rows, lanes, width});
     }
 }
 
@@ -197,9 +224,11 @@ void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t ke
     std::int64_t const lanes = run.lanes(), stride = run.value_stride;
     float* const o = scratch.o + p * lanes * stride;
     if (task.has_pairs()) {
-        run.pairs->pair_rows(scratch.scores, keys, scratch.p_pairs);
-        run.pairs->rescale_and_multiply(
-            {scratch.v_pairs, stride, scratch.p_pairs, lanes, o, lanes, stride, lanes, (keys + 1) / 2}, rescale);
+        bool const is_in_rows = run.has_pairs_in_rows();
+        std::uint32_t const* const v = is_in_rows ? scratch.v_columns : scratch.v_pairs;
+        run.pairs->rescale_and_multiply({v, is_in_rows ? run.tile.keys / 2 : stride, scratch.p_pairs, lanes, o, lanes,
+                                         stride, lanes, run.tile.pairs_of(keys)},
+                                        rescale);
         if (task.is_careful) add_not_finite({scratch.v, stride, keys, run.shape.value_width}, scratch.scores, lanes, o);
     } else {
         run.kernels.rescale_and_multiply(
@@ -207,26 +236,48 @@ void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t ke
     }
 }
 
-// Processes one panel against one tile of keys.
-void attend(ForwardTask const& task, std::int64_t p, Range tile) {
+// The scores of a panel and a tile, up to the factor that is returned.
+float compute_scores(ForwardTask const& task, std::int64_t p, ScorePlace const& place) {
+    ForwardRun const& run = task.run;
+    AttentionProblem const& problem = task.problem;
+    ForwardScratch const& scratch = task.scratch;
+    // Masks alone need no scaled scores. With a negative scale they would.
+    bool const is_later =
+        task.has_pairs() && problem.scale > 0.0f && !problem.modifier && !problem.bias && !problem.alibi;
+    multiply_by_keys(task, p, place.keys.size(), is_later ? 1.0f : problem.scale);
+    if (problem.modifier)
+        problem.modifier.run(ScoreProgram::Pass::Scores, run.kernels, place, scratch.modifier, scratch.scores);
+    finish_scores(problem, task.sequence, place, run.lanes(), scratch.scores, scratch.spare);
+    return is_later ? problem.scale : 1.0f;
+}
+
+// One step of softmax, after which the weights are the operand of multiply_by_values().
+void take_softmax_step(ForwardTask const& task, std::int64_t p, ScorePlace const& place, float scale, float* rescale) {
     ForwardRun const& run = task.run;
     ForwardScratch const& scratch = task.scratch;
+    std::int64_t const lanes = run.lanes(), keys = place.keys.size();
+    float *const max = scratch.running_max + p * lanes, *const sum = scratch.running_sum + p * lanes;
+    bool const needs_weights = task.is_careful || task.problem.has_dropout();
+    if (task.has_pairs() && !needs_weights &&
+        run.pairs->softmax_step({scratch.scores, keys, scale, max, sum, rescale, scratch.p_pairs}))
+        return;
+    for (std::int64_t i = 0; i < keys * lanes && scale != 1.0f; ++i) scratch.scores[i] *= scale;
+    run.kernels.softmax_step(scratch.scores, keys, max, sum, rescale);
+    if (task.problem.has_dropout()) apply_dropout(task, place);
+    if (task.has_pairs()) run.pairs->pair_rows(scratch.scores, keys, scratch.p_pairs);
+}
+
+// Processes one panel against one tile of keys.
+void attend(ForwardTask const& task, std::int64_t p, Range tile) {
     Range const visible = task.sequence.keys_of(task.panel(p));
     Range const keys{tile.begin, std::min(tile.end, visible.end)};
     if (keys.size() == 0 || tile.end <= visible.begin) return;
     ScorePlace const place{task.b, task.h, task.panel(p), keys};
     if (is_hidden(task.problem, place)) return;
 
-    std::int64_t const lanes = run.lanes();
-    multiply_by_keys(task, p, keys.size());
-    if (task.problem.modifier)
-        task.problem.modifier.run(ScoreProgram::Pass::Scores, run.kernels, place, scratch.modifier, scratch.scores);
-    finish_scores(task.problem, task.sequence, place, lanes, scratch.scores, scratch.spare);
-
+    float const scale = compute_scores(task, p, place);
     std::array<float, kMaxLanes> rescale;
-    run.kernels.softmax_step(scratch.scores, keys.size(), scratch.running_max + p * lanes,
-                             scratch.running_sum + p * lanes, rescale.data());
-    if (task.problem.has_dropout()) apply_dropout(task, place);
+    take_softmax_step(task, p, place, scale, rescale.data());
     multiply_by_values(task, p, keys.size(), rescale.data());
 }
 
@@ -284,11 +335,13 @@ void attend_to_keys(ForwardTask const& task) {
     Range const visible =
         task.sequence.keys_of({task.queries.begin, std::min(task.queries.end, task.sequence.queries)});
     HiddenTiles hidden(run.modifier, task.b, task.h, task.queries, run.lanes(), task.scratch.hidden);
-    for (std::int64_t key = visible.begin / kTileKeys * kTileKeys; key < visible.end; key += kTileKeys) {
-        Range const tile{key, std::min(key + kTileKeys, visible.end)};
+    std::int64_t const step = run.tile.keys;
+    for (std::int64_t key = visible.begin / step * step; key < visible.end; key += step) {
+        Range const tile{key, std::min(key + step, visible.end)};
         hidden.set_keys(tile);
         if (hidden.hides_all()) continue;
         load_keys(task, tile);
+        load_values(task, tile);
         for (std::int64_t p = 0; p < task.panels(); ++p) {
             if (!hidden.hides(p)) attend(task, p, tile);
         }
@@ -298,6 +351,7 @@ void attend_to_keys(ForwardTask const& task) {
 // NaN in O can come from 0 times infinity or NaN of a value that is not visible to the query. That is rare; only then
 // is the block computed again, skipping zeros, which leaves all other sums as they are.
 void run_task(ForwardTask task) {
+    PairScope const scope(task.run.pairs);
     attend_to_keys(task);
     if (task.run.kernels.holds_nan(task.scratch.o, task.run.block * task.run.value_stride)) {
         task.is_careful = true;

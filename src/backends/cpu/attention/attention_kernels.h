@@ -9,6 +9,7 @@
 namespace cudnn_frontend::cpu {
 
 inline constexpr std::int64_t kTileKeys = 64;
+inline constexpr std::int64_t kMostTileKeys = 128;  // of products of pairs
 inline constexpr std::int64_t kMaxLanes = 32;
 
 // c (rows x columns) from b (depth x columns) and a. Rows are a multiple of Kernels::row_step, columns of
@@ -27,8 +28,8 @@ struct Product {
 };
 
 // The same of BFLOAT16 numbers with sums in float. Each element of a and b is a pair of neighbors along the sum, the
-// first one in the low half. Products with 0 are not left out, but sums whose factor is 0 are. A tile has lanes / 2
-// pairs in a row as the operand `a`.
+// first one in the low half. Products with 0 are not left out, but sums whose factor is 0 are. Rows are a multiple of
+// PairKernels::row_step, and depth of PairKernels::depth_step.
 struct PairProduct {
     std::uint32_t const* a;
     std::int64_t a_stride;
@@ -39,17 +40,66 @@ struct PairProduct {
     std::int64_t rows, columns, depth;  // depth in pairs
 };
 
+// The order of the elements of the operand `a` of a product of pairs.
+enum class PairLayout {
+    DepthMajor,  // a[pair * a_stride + row]
+    RowMajor     // a[row * a_stride + pair]
+};
+
+// A step of softmax whose weights become pairs.
+struct SoftmaxPairs {
+    float const* tile;  // scores, before `scale`, which is positive
+    std::int64_t keys;
+    float scale;
+    float *running_max, *running_sum, *rescale;
+    std::uint32_t* pairs;  // of rows, up to a multiple of the products' depth
+};
+
+// to = from^T. Rows and columns are multiples of 16.
+struct PairTranspose {
+    std::uint32_t const* from;
+    std::int64_t from_stride, rows, columns;
+    std::uint32_t* to;
+    std::int64_t to_stride;
+};
+
 struct PairKernels {
+    PairLayout layout;  // of multiply() and rescale_and_multiply()
+    std::int64_t row_step, depth_step;
+    std::int64_t tile_keys;  // the keys of a tile
+    // Products run between these two, which each thread calls.
+    void (*begin)();
+    void (*end)();
+
     // c = (a^T b) scale.
     void (*multiply)(PairProduct const&, float scale);
     // c = c * factors + a^T b, with a factor for each lane.
     void (*rescale_and_multiply)(PairProduct const&, float const* factors);
-    // c += a b, where a is a tile.
+    // c += a b, where a has pairs of lanes: rows x depth, whatever the layout.
     void (*multiply_tile)(PairProduct const&);
-    // Rounds a tile to pairs of the lanes of each row.
-    void (*pair_lanes)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
-    // Rounds a tile to pairs of rows, the first of them even; a missing last row counts as 0.
+    // Rounds a tile to pairs of the lanes of each row, `stride` pairs from row to row.
+    void (*pair_lanes)(float const* tile, std::int64_t rows, std::uint32_t* pairs, std::int64_t stride);
+    // Rounds a tile to pairs of rows, the first of them even; missing rows up to a multiple of the depth count as 0.
     void (*pair_rows)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
+    // Kernels::softmax_step() and pair_rows() at once. It changes nothing and returns false where it finds NaN.
+    bool (*softmax_step)(SoftmaxPairs const&);
+    void (*transpose)(PairTranspose const&);  // null where the layout is DepthMajor
+};
+
+// Lets a thread multiply pairs as long as it lives. `kernels` may be null.
+class PairScope {
+   public:
+    explicit PairScope(PairKernels const* kernels) : kernels_(kernels) {
+        if (kernels_ != nullptr) kernels_->begin();
+    }
+    ~PairScope() {
+        if (kernels_ != nullptr) kernels_->end();
+    }
+    PairScope(PairScope const&) = delete;
+    PairScope& operator=(PairScope const&) = delete;
+
+   private:
+    PairKernels const* kernels_;
 };
 
 // The inputs of score_gradients() besides the tiles.
@@ -112,7 +162,7 @@ struct TileStep {
 };
 
 struct Kernels {
-    char const* name;
+    char const* name;  // as the environment variable SDPA_GRAPH_CPU_KERNELS has it
     std::int64_t lanes;
     std::int64_t row_step;
 
@@ -141,10 +191,14 @@ struct Kernels {
     PairKernels const* pairs;  // null where the machine has no instruction for such products
 };
 
-// The fastest kernels that this machine supports.
-Kernels const& kernels();
-
 // All kernels that this machine supports, fastest first, terminated by null.
 Kernels const* const* available_kernels();
+
+// The kernels that programs run: the fastest ones, unless SDPA_GRAPH_CPU_KERNELS names others that this machine
+// supports.
+Kernels const& kernels();
+
+// Makes kernels() return these, for tests; null returns to the usual ones. Plans that were built before are invalid.
+void force_kernels(Kernels const* chosen);
 
 }  // namespace cudnn_frontend::cpu

@@ -390,50 +390,17 @@ void draw(MaskDraw const& draw) {
     }
 }
 
+}  // namespace
+}  // namespace cudnn_frontend::cpu
+
 #ifdef __AVX512BF16__
-static_assert(kWidth == 16 && kVectors == 2);
+#include "cpu/attention/pair_kernels_body.h"
+#endif
 
-struct Scale {
-    float factor;
-    Vector operator()(Vector, Vector sum, int) const { return sum * factor; }
-};
+namespace cudnn_frontend::cpu {
+namespace {
 
-void multiply_pairs(PairProduct const& product, float scale) {
-    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Scale{scale});
-}
-
-void rescale_and_multiply_pairs(PairProduct const& product, float const* factors) {
-    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Rescale<Zeros::LeaveOut>{factors});
-}
-
-void multiply_tile_of_pairs(PairProduct const& product) {
-    multiply_all<FactorLayout::Tile, Zeros::Multiply>(product, Add{});
-}
-
-void pair_lanes(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-        Vector const low = read(tile + row * kLanes), high = read(tile + row * kLanes + kWidth);
-        _mm512_storeu_si512(pairs + row * kWidth, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
-    }
-}
-
-void pair_rows(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
-    typedef std::uint16_t Halves __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES / 2)));
-    typedef std::uint32_t Bits __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES)));
-    auto const rounded = [](Vector numbers) {
-        return __builtin_convertvector(reinterpret_cast<Halves>(_mm512_cvtneps_pbh(numbers)), Bits);
-    };
-    for (std::int64_t row = 0; row < rows; row += 2) {
-        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
-            float const* const first = tile + row * kLanes + lane;
-            Bits const low = rounded(read(first)), high = rounded(row + 1 < rows ? read(first + kLanes) : Vector{});
-            _mm512_storeu_si512(pairs + row / 2 * kLanes + lane, reinterpret_cast<__m512i>(low | (high << 16)));
-        }
-    }
-}
-
-constexpr PairKernels kPairKernels{multiply_pairs, rescale_and_multiply_pairs, multiply_tile_of_pairs, pair_lanes,
-                                   pair_rows};
+#ifdef __AVX512BF16__
 constexpr PairKernels const* kPairs = &kPairKernels;
 #else
 constexpr PairKernels const* kPairs = nullptr;
@@ -442,7 +409,7 @@ constexpr PairKernels const* kPairs = nullptr;
 }  // namespace
 
 extern Kernels const SDPA_GRAPH_KERNELS;
-constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_TITLE,
+constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_NAME,
                                            kLanes,
                                            kRows,
                                            multiply,

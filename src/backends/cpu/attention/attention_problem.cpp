@@ -1,7 +1,5 @@
 #include "cpu/attention/attention_problem.h"
 
-#include "cpu/attention/attention_scratch.h"
-
 #include <algorithm>
 #include <limits>
 #include <numbers>
@@ -98,6 +96,11 @@ bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> fac
     });
     return fit && std::ranges::all_of(
                       results, [&](Port port) { return !tensors[port] || tensors[port].type == DataType_t::BFLOAT16; });
+}
+
+TileSizes tile_sizes(Kernels const& kernels, PairKernels const* pairs) {
+    if (pairs == nullptr) return {kTileKeys, kernels.row_step, 1};
+    return {pairs->tile_keys, pairs->row_step, pairs->depth_step};
 }
 
 std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads) {

@@ -4,6 +4,7 @@
 #include "attention/philox.h"
 #include "cpu/attention/attention.h"
 #include "cpu/attention/attention_kernels.h"
+#include "cpu/attention/attention_scratch.h"
 #include "cpu/attention/score_program.h"
 #include "cpu/memory/view.h"
 
@@ -60,6 +61,16 @@ AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOpti
 // probabilities may be rounded to that type before products.
 bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> factors,
                 std::initializer_list<Port> results);
+
+// The sizes of tiles and their padding: as products of pairs need them if there are any, otherwise those of floats.
+struct TileSizes {
+    std::int64_t keys, row_step, depth_step;
+
+    std::int64_t padded_rows(std::int64_t rows) const { return round_up(rows, row_step); }
+    std::int64_t pairs_of(std::int64_t numbers) const { return round_up((numbers + 1) / 2, depth_step); }
+};
+
+TileSizes tile_sizes(Kernels const& kernels, PairKernels const* pairs);
 
 // The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
 // enough that all threads have work. Results do not depend on it.

@@ -94,6 +94,19 @@ void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_
     }
 }
 
+void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_rows) {
+    auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
+    std::int64_t const whole = to.columns / 2, pairs = (to.columns + 1) / 2;
+    for (std::int64_t row = 0; row < to.rows; ++row) {
+        std::uint16_t const* const numbers = memory + row * from.row_stride;
+        std::uint32_t* const packed = to.data + row * to.stride;
+        std::memcpy(packed, numbers, static_cast<std::size_t>(whole) * sizeof(std::uint32_t));
+        if (pairs != whole) packed[whole] = numbers[2 * whole];
+        std::fill(packed + pairs, packed + to.stride, 0);
+    }
+    std::fill(to.data + to.rows * to.stride, to.data + std::max(padded_rows, to.rows) * to.stride, 0);
+}
+
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns) {
     auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
     for (std::int64_t row = 0; row < to.rows; row += 2) {

@@ -248,7 +248,7 @@ void ScoreProgram::choose_precision(std::array<std::int64_t, 4> const& scores) {
 
 std::int64_t ScoreProgram::scratch_bytes(std::int64_t lanes) const {
     bool const may_be_wide = is_wide_ || std::ranges::any_of(cells_, &Cell::is_integer);
-    return (tiles_ * kTileKeys + rows_) * lanes *
+    return (tiles_ * kMostTileKeys + rows_) * lanes *
            static_cast<std::int64_t>(may_be_wide ? sizeof(double) : sizeof(float));
 }
 
@@ -261,8 +261,8 @@ void ScoreProgram::run_in(Pass pass, Kernels const& kernels, ScorePlace const& p
         if constexpr (std::is_same_v<Number, float>) {
             if (cell.is_in_place) return Lanes<float>{tile, lanes, keys};
         }
-        if (cell.varies_by_key) return Lanes<Number>{scratch + cell.buffer * kTileKeys * lanes, lanes, keys};
-        return Lanes<Number>{scratch + (tiles_ * kTileKeys + cell.buffer) * lanes, 0, 1};
+        if (cell.varies_by_key) return Lanes<Number>{scratch + cell.buffer * kMostTileKeys * lanes, lanes, keys};
+        return Lanes<Number>{scratch + (tiles_ * kMostTileKeys + cell.buffer) * lanes, 0, 1};
     };
     bool const is_first = pass == Pass::Scores;
     for (std::size_t i = is_first ? 0 : of_scores_; i < (is_first ? of_scores_ : order_.size()); ++i) {

@@ -1,6 +1,6 @@
 #include "support/catch.h"
 
-#include "cpu/attention/attention_kernels.h"
+#include "kernel_sets.h"
 
 #include <cmath>
 #include <limits>
@@ -23,12 +23,6 @@ Floats random_floats(std::int64_t count, unsigned seed) {
     return result;
 }
 
-std::vector<cpu::Kernels const*> all_kernels() {
-    std::vector<cpu::Kernels const*> result;
-    for (auto const* next = cpu::available_kernels(); *next != nullptr; ++next) result.push_back(*next);
-    return result;
-}
-
 std::size_t at(std::int64_t row, std::int64_t stride, std::int64_t column) {
     return static_cast<std::size_t>(row * stride + column);
 }
@@ -36,7 +30,7 @@ std::size_t at(std::int64_t row, std::int64_t stride, std::int64_t column) {
 }  // namespace
 
 TEST_CASE("every instruction set multiplies matrices") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         std::int64_t const lanes = kernels->lanes, rows = 3 * kernels->row_step, depth = 37;
         Floats const a = random_floats(depth * rows, 1), b = random_floats(depth * lanes, 2);
@@ -59,7 +53,7 @@ TEST_CASE("every instruction set multiplies matrices") {
 }
 
 TEST_CASE("every instruction set multiplies tiles") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         std::int64_t const lanes = kernels->lanes, rows = 2 * kernels->row_step, columns = 3 * lanes, depth = lanes - 1;
         Floats const tile = random_floats(rows * lanes, 1), b = random_floats(depth * columns, 2);
@@ -79,7 +73,7 @@ TEST_CASE("every instruction set multiplies tiles") {
 }
 
 TEST_CASE("every instruction set has an accurate exponential") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         Floats const stats(static_cast<std::size_t>(kernels->lanes), 0.0f);
         for (double x = -87.0; x < 88.0; x += 0.37) {
@@ -92,7 +86,7 @@ TEST_CASE("every instruction set has an accurate exponential") {
 }
 
 TEST_CASE("every instruction set keeps infinities and NaN where they belong in an exponential") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         for (bool const is_careful : {false, true}) {
             Floats stats(static_cast<std::size_t>(kernels->lanes), 0.0f), tile = stats;
@@ -116,7 +110,7 @@ TEST_CASE("every instruction set keeps infinities and NaN where they belong in a
 }
 
 TEST_CASE("every instruction set leaves out what a 0 in the tile is multiplied with, and changes no other bit") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         std::int64_t const lanes = kernels->lanes, rows = kernels->row_step, depth = 5;
         Floats const values = random_floats(depth * rows, 1), old = random_floats(rows * lanes, 2);
@@ -144,7 +138,7 @@ TEST_CASE("every instruction set leaves out what a 0 in the tile is multiplied w
 }
 
 TEST_CASE("every instruction set leaves out rows whose element of the tile is 0") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         std::int64_t const lanes = kernels->lanes, rows = kernels->row_step, depth = 3;
         Floats tile = random_floats(rows * lanes, 1), b = random_floats(depth * lanes, 2);
@@ -165,7 +159,7 @@ TEST_CASE("every instruction set leaves out rows whose element of the tile is 0"
 }
 
 TEST_CASE("every instruction set makes no gradient of what is masked or dropped") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         auto const lanes = static_cast<std::size_t>(kernels->lanes);
         Floats weights(lanes, 0.5f), gradients(lanes, 3.0f), mask(lanes, 1.0f), dots(lanes, 1.0f);
@@ -187,7 +181,7 @@ TEST_CASE("every instruction set makes no gradient of what is masked or dropped"
 }
 
 TEST_CASE("every instruction set finds the maximum NaN where a score is, in any order") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         auto const lanes = static_cast<std::size_t>(kernels->lanes);
         Floats tops(lanes, -kInfinity), sums(lanes, 0.0f), rescale(lanes, 0.0f), tile(3 * lanes, 1.0f);
@@ -207,7 +201,7 @@ TEST_CASE("every instruction set finds the maximum NaN where a score is, in any 
 }
 
 TEST_CASE("every instruction set takes softmax through two steps and past masked keys") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         std::int64_t const lanes = kernels->lanes;
         Floats tops(static_cast<std::size_t>(lanes), -kInfinity), sums(tops.size(), 0.0f), rescale(tops.size(), -1.0f);
@@ -227,7 +221,7 @@ TEST_CASE("every instruction set takes softmax through two steps and past masked
 }
 
 TEST_CASE("every instruction set finds NaN in any place") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         Floats numbers = random_floats(3 * kernels->lanes, 7);
         numbers[1] = kInfinity, numbers[2] = -kInfinity;
@@ -243,7 +237,7 @@ TEST_CASE("every instruction set finds NaN in any place") {
 }
 
 TEST_CASE("every instruction set clears columns whose factor is 0") {
-    for (cpu::Kernels const* const kernels : all_kernels()) {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
         Floats rows(static_cast<std::size_t>(kernels->lanes), 3.0f), factors(rows.size(), 2.0f);
         rows[1] = std::numeric_limits<float>::quiet_NaN();

@@ -1,9 +1,13 @@
 #include "support/catch.h"
+#include "support/random.h"
+#include "support/skip.h"
+
+#include "reference/tolerance.h"
 
 #include "attention_data.h"
+#include "kernel_sets.h"
 
-#include "cpu/attention/attention_kernels.h"
-
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <tuple>
@@ -119,17 +123,132 @@ std::vector<double> forward_numbers(AttentionCase const& test) {
     return numbers;
 }
 
+// Sizes of which none is a multiple of what tiles hold, with all other options.
+AttentionCase odd_case(unsigned seed) {
+    AttentionCase test = random_case(seed);
+    sdpa_test::Random random(seed);
+    std::vector<std::int64_t> const lengths{1, 2, 15, 31, 33, 97, 129, 191, 257};
+    std::vector<std::int64_t> const widths{2, 3, 17, 31, 33, 65, 80, 96, 130};
+    test.type = DataType_t::BFLOAT16;
+    test.s_q = random.pick(lengths), test.s_kv = random.pick(lengths);
+    test.d_qk = random.pick(widths), test.d_v = random.pick(widths);
+    auto const shorten = [](std::optional<std::vector<std::int64_t>>& lengths_of, std::int64_t most) {
+        for (std::int64_t& length : *lengths_of) length = std::min(length, most);
+    };
+    if (test.len_q) shorten(test.len_q, test.s_q), shorten(test.len_kv, test.s_kv);
+    if (test.bias && (*test.bias)[2] != 1) (*test.bias)[2] = test.s_q;
+    if (test.bias && (*test.bias)[3] != 1) (*test.bias)[3] = test.s_kv;
+    return test;
+}
+
+void check_within(char const* name, Tensor const& actual, oracle::Array const& expected, oracle::Array const& allowed) {
+    INFO(name);
+    oracle::Array const numbers = actual.numbers();
+    REQUIRE(numbers.dim == expected.dim);
+    for (std::size_t at = 0; at < numbers.values.size(); ++at) {
+        double const found = numbers.values[at], wanted = expected.values[at], most = allowed.values[at];
+        if (found == wanted || std::abs(found - wanted) <= most) continue;
+        CAPTURE(at, found, wanted, most);
+        REQUIRE(std::abs(found - wanted) <= most);
+    }
+}
+
+// Compares with the error that rounding to pairs of BFLOAT16 and sums of floats may cause.
+void check_pairs(AttentionCase const& test, Data const& data) {
+    constexpr double kFactor = 0x1p-8;
+    oracle::Precision const precision{.unit = oracle::Precision::kSingle,
+                                      .io = DataType_t::BFLOAT16,
+                                      .bias = DataType_t::BFLOAT16,
+                                      .factor_unit = kFactor,
+                                      .gradient_unit = kFactor};
+    oracle::Problem const problem = to_problem(test, data);
+    run_forward(test, data, 1);
+    oracle::Forward const forward = oracle::forward(problem);
+    oracle::Forward const forward_errors = oracle::allowed_error(problem, forward, precision);
+    check_within("O", data.o, forward.o, forward_errors.o);
+    check_within("stats", data.stats, forward.stats, forward_errors.stats);
+    run_backward(test, data, 1);
+    oracle::Array const o = data.o.numbers(), stats = data.stats.numbers(), d_o = data.d_o.numbers();
+    oracle::Backward const backward = oracle::backward(problem, o, stats, d_o);
+    oracle::Backward const errors = oracle::allowed_error(problem, o, stats, d_o, backward, precision);
+    check_within("dQ", data.d_q, backward.d_q, errors.d_q);
+    check_within("dK", data.d_k, backward.d_k, errors.d_k);
+    check_within("dV", data.d_v, backward.d_v, errors.d_v);
+    if (test.bias) check_within("dBias", data.d_bias, backward.d_bias, errors.d_bias);
+}
+
 }  // namespace
 
-TEST_CASE("fused attention equals plain loops, for any number of threads") {
+TEST_CASE("fused attention equals plain loops, for any number of threads and instruction set") {
     auto const seed = static_cast<unsigned>(GENERATE(range(1, 61)));
     AttentionCase const test = random_case(seed);
     CAPTURE(seed, test.b, test.h_q, test.h_k, test.h_v, test.s_q, test.s_kv, test.d_qk, test.d_v,
             static_cast<int>(test.type));
-    Data const data = make_data(test);
-    check_forward(test, data);
-    check_backward(test, data);
-    for (int const threads : {2, 3, 16}) check_thread_count(test, data, threads);
+    for (cpu::Kernels const* const kernels : kernel_sets()) {
+        CAPTURE(kernels->name);
+        Forced const forced(kernels);
+        Data const data = make_data(test);
+        check_forward(test, data);
+        check_backward(test, data);
+        for (int const threads : {2, 3, 16}) check_thread_count(test, data, threads);
+    }
+}
+
+TEST_CASE("fused attention multiplies pairs of BFLOAT16 numbers for any sizes") {
+    auto const seed = static_cast<unsigned>(GENERATE(range(1, 81)));
+    AttentionCase const test = odd_case(seed);
+    CAPTURE(seed, test.b, test.h_q, test.h_k, test.h_v, test.s_q, test.s_kv, test.d_qk, test.d_v);
+    auto const sets = kernel_sets_with_pairs();
+    if (sets.empty()) return sdpa_test::skip("the processor lacks AVX-512 with BFLOAT16");
+    for (cpu::Kernels const* const kernels : sets) {
+        CAPTURE(kernels->name);
+        Forced const forced(kernels);
+        Data const data = make_data(test);
+        check_pairs(test, data);
+        check_thread_count(test, data, 3);
+    }
+}
+
+TEST_CASE("fused attention keeps NaN and infinity where they are visible, with every instruction set") {
+    AttentionCase test;
+    set_sizes(test, {1, 2, 1, 1, 150, 150, 40, 24});
+    test.type = DataType_t::BFLOAT16, test.right = 0;
+    auto const run = [&](cpu::Kernels const* kernels) {
+        Forced const forced(kernels);
+        Data data = make_data(test);
+        double const nan = std::nan(""), infinity = HUGE_VAL;
+        data.v.set(0, 0, 40, 3, infinity), data.v.set(0, 0, 141, 4, nan);
+        data.q.set(0, 1, 20, 6, nan);
+        run_forward(test, data, 1);
+        data.d_o.set(0, 0, 33, 7, infinity), data.d_o.set(0, 1, 144, 8, nan);
+        run_backward(test, data, 1);
+        return data;
+    };
+    auto const kind = [](double number) { return std::isnan(number) ? 2 : std::isinf(number) ? 1 : 0; };
+    auto const sets = kernel_sets();
+    Data const expected = run(sets.back());
+    REQUIRE(kind(expected.o.at(0, 0, 39, 3)) == 0);
+    REQUIRE(kind(expected.o.at(0, 0, 40, 3)) == 1);
+    REQUIRE(kind(expected.d_v.at(0, 0, 34, 7)) == 0);
+    for (cpu::Kernels const* const kernels : sets) {
+        CAPTURE(kernels->name);
+        Data const data = run(kernels);
+        auto const check = [&](char const* name, Tensor const& found, Tensor const& wanted) {
+            INFO(name);
+            oracle::Array const a = found.numbers(), b = wanted.numbers();
+            for (std::size_t at = 0; at < a.values.size(); ++at) {
+                CAPTURE(at, a.values[at], b.values[at]);
+                REQUIRE(kind(a.values[at]) == kind(b.values[at]));
+                if (kind(a.values[at]) == 0)
+                    REQUIRE(std::abs(a.values[at] - b.values[at]) <= 5e-2 * (1.0 + std::abs(b.values[at])));
+            }
+        };
+        check("O", data.o, expected.o);
+        check("stats", data.stats, expected.stats);
+        check("dQ", data.d_q, expected.d_q);
+        check("dK", data.d_k, expected.d_k);
+        check("dV", data.d_v, expected.d_v);
+    }
 }
 
 TEST_CASE("fused attention spans several blocks of queries and keys") {
