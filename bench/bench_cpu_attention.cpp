@@ -1,9 +1,10 @@
 // Fused attention on the CPU: its throughput compared with that of a plain matrix product, and its memory.
 //
-//     bench_cpu_attention [threads] [--cpu-time] [--quick]
+//     bench_cpu_attention [threads] [--cpu-time] [--quick] [--bf16]
 //
 // --cpu-time divides by processor time instead of elapsed time, which gives the rate of one core: for machines that are
-// busy with other work. --quick leaves out the longest sequences.
+// busy with other work. --quick leaves out the longest sequences. --bf16 measures rates in BFLOAT16 alone, of two head
+// dims. SDPA_GRAPH_CPU_KERNELS chooses the instruction set.
 #include <cudnn_frontend/graph.h>
 
 #include "process.h"
@@ -24,11 +25,11 @@ namespace {
 
 namespace fe = cudnn_frontend;
 
-constexpr std::int64_t kHeads = 8, kWidth = 64;
+constexpr std::int64_t kHeads = 8;
 
 struct Options {
     int threads = 0;
-    bool cpu_time = false, quick = false;
+    bool cpu_time = false, quick = false, bf16 = false;
 
     double now() const { return cpu_time ? bench::processor_seconds() : bench::elapsed_seconds(); }
 };
@@ -40,6 +41,8 @@ Options parse(int count, char** arguments) {
             options.cpu_time = true;
         } else if (std::strcmp(arguments[i], "--quick") == 0) {
             options.quick = true;
+        } else if (std::strcmp(arguments[i], "--bf16") == 0) {
+            options.bf16 = true;
         } else {
             options.threads = std::atoi(arguments[i]);
         }
@@ -57,11 +60,12 @@ struct Case {
     std::int64_t length;
     bool causal;
     fe::DataType_t type;
+    std::int64_t width = 64;
 
     // Flops of the forward pass; a causal mask halves them.
     double operations() const {
         double const scores = static_cast<double>(kHeads * length * length) * (causal ? 0.5 : 1.0);
-        return 4.0 * scores * static_cast<double>(kWidth);
+        return 4.0 * scores * static_cast<double>(width);
     }
 };
 
@@ -70,8 +74,8 @@ enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV };
 fe::graph::Tensor_attributes attributes(Case const& test, Uid uid) {
     return fe::graph::Tensor_attributes()
         .set_uid(uid)
-        .set_dim({1, kHeads, test.length, kWidth})
-        .set_stride({kHeads * test.length * kWidth, test.length * kWidth, kWidth, 1})
+        .set_dim({1, kHeads, test.length, test.width})
+        .set_stride({kHeads * test.length * test.width, test.length * test.width, test.width, 1})
         .set_data_type(test.type);
 }
 
@@ -122,7 +126,7 @@ fe::graph::Graph backward_graph(Case const& test, int threads) {
 class Tensors {
    public:
     explicit Tensors(Case const& test) {
-        auto const count = static_cast<std::size_t>(kHeads * test.length * kWidth);
+        auto const count = static_cast<std::size_t>(kHeads * test.length * test.width);
         std::mt19937 random(7);
         std::normal_distribution<float> normal;
         for (std::int64_t uid = Uid::Q; uid <= Uid::DV; ++uid) {
@@ -181,30 +185,40 @@ double matrix_product_rate([[maybe_unused]] Options const& options) {
 
 void print_rate(char const* direction, Case const& test, double operations, double seconds, double matrix_product) {
     double const rate = operations / seconds * 1e-9;
-    std::printf("%-9s %6lld  %-4s %-5s %9.2f %9.1f", direction, static_cast<long long>(test.length),
-                test.type == fe::DataType_t::FLOAT ? "fp32" : "bf16", test.causal ? "yes" : "no", seconds * 1e3, rate);
+    std::printf("%-9s %6lld %4lld  %-4s %-5s %9.2f %9.1f", direction, static_cast<long long>(test.length),
+                static_cast<long long>(test.width), test.type == fe::DataType_t::FLOAT ? "fp32" : "bf16",
+                test.causal ? "yes" : "no", seconds * 1e3, rate);
     if (matrix_product > 0.0) std::printf(" %8.2f", rate / matrix_product);
     std::printf("\n");
 }
 
-void measure_rates(Options const& options) {
-    double const matrix_product = matrix_product_rate(options);
-    std::printf("\nb=1 h=%lld d=%lld, OpenBLAS sgemm: %.1f GFLOP/s (0: not built in)\n", static_cast<long long>(kHeads),
-                static_cast<long long>(kWidth), matrix_product);
-    std::printf("%-9s %6s  %-4s %-5s %9s %9s %8s\n", "pass", "s", "type", "causal", "ms", "GFLOP/s", "/ sgemm");
+std::vector<Case> cases(Options const& options) {
+    std::vector<Case> all;
     for (fe::DataType_t const type : {fe::DataType_t::FLOAT, fe::DataType_t::BFLOAT16}) {
-        for (std::int64_t const length : {1024, 4096}) {
-            if (options.quick && length > 1024) continue;
-            for (bool const causal : {false, true}) {
-                Case const test{length, causal, type};
-                Tensors const tensors(test);
-                int const runs = length > 1024 ? 3 : 10;
-                double const forward = time_graph(options, forward_graph(test, options.threads), tensors, runs);
-                print_rate("forward", test, test.operations(), forward, matrix_product);
-                double const backward = time_graph(options, backward_graph(test, options.threads), tensors, runs);
-                print_rate("backward", test, 2.5 * test.operations(), backward, matrix_product);
+        for (std::int64_t const width : {64, 128}) {
+            for (std::int64_t const length : {1024, 4096}) {
+                bool const is_wanted = options.bf16 ? type == fe::DataType_t::BFLOAT16 : width == 64;
+                if (!is_wanted || (options.quick && length > 1024)) continue;
+                for (bool const causal : {false, true}) all.push_back({length, causal, type, width});
             }
         }
+    }
+    return all;
+}
+
+void measure_rates(Options const& options) {
+    double const matrix_product = options.bf16 ? 0.0 : matrix_product_rate(options);
+    std::printf("\nb=1 h=%lld, OpenBLAS sgemm: %.1f GFLOP/s (0: not built in)\n", static_cast<long long>(kHeads),
+                matrix_product);
+    std::printf("%-9s %6s %4s  %-4s %-5s %9s %9s %8s\n", "pass", "s", "d", "type", "causal", "ms", "GFLOP/s",
+                "/ sgemm");
+    for (Case const& test : cases(options)) {
+        Tensors const tensors(test);
+        int const runs = test.length > 1024 ? 3 : 10;
+        double const forward = time_graph(options, forward_graph(test, options.threads), tensors, runs);
+        print_rate("forward", test, test.operations(), forward, matrix_product);
+        double const backward = time_graph(options, backward_graph(test, options.threads), tensors, runs);
+        print_rate("backward", test, 2.5 * test.operations(), backward, matrix_product);
     }
 }
 
@@ -227,7 +241,7 @@ void measure_memory(Options const& options) {
         Tensors const tensors(test);
         auto const forward = forward_graph(test, options.threads), backward = backward_graph(test, options.threads);
         std::printf("%6lld %8.2f %11.2f %11.2f %11.2f %11.2f\n", static_cast<long long>(length),
-                    static_cast<double>(4 * kHeads * length * kWidth) / kMebibyte,
+                    static_cast<double>(4 * kHeads * length * test.width) / kMebibyte,
                     static_cast<double>(forward.get_workspace_size()) / kMebibyte,
                     growth_in_run(forward, tensors) / kMebibyte,
                     static_cast<double>(backward.get_workspace_size()) / kMebibyte,
@@ -239,7 +253,7 @@ void measure_memory(Options const& options) {
 
 int main(int count, char** arguments) {
     Options const options = parse(count, arguments);
-    measure_memory(options);
+    if (!options.bf16) measure_memory(options);
     measure_rates(options);
     return 0;
 }

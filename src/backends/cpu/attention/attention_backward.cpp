@@ -20,7 +20,9 @@ BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& m
     Kernels const& best = kernels();
     bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV});
     PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
-    return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), query_block(shape, best.lanes, threads)};
+    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::RowMajor ? 512 : 256;
+    std::int64_t const block = query_block(shape, best.lanes, threads, most);
+    return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), block};
 }
 
 // Query heads that share key and value heads with no other query heads.
@@ -112,22 +114,17 @@ void take_bias_sum(BackwardRun const& run, BackwardPass const& pass, Arena& aren
 PairScratch take_pairs(BackwardRun const& run, Arena& arena) {
     std::int64_t const width = run.shape.width, value_width = run.shape.value_width, keys = run.tile.keys;
     auto const take = [&](std::int64_t rows, std::int64_t columns) { return arena.take<std::uint32_t>(rows, columns); };
-    PairScratch pairs{take(run.block, run.tile.pairs_of(width)),
-                      take(run.block, run.tile.pairs_of(value_width)),
-                      take(keys, run.tile.pairs_of(width)),
-                      take(keys, run.tile.pairs_of(value_width)),
-                      take(run.tile.pairs_of(run.block), run.lane_padded(width)),
-                      take(run.tile.pairs_of(run.block), run.lane_padded(value_width)),
-                      take(keys / 2, run.row_padded(width)),
-                      take(keys / 2, run.lanes()),
-                      nullptr,
-                      nullptr,
-                      nullptr};
-    if (!run.has_pairs_in_rows()) return pairs;
-    pairs.k_transposed = take(run.row_padded(width), keys / 2);
-    pairs.weights = take(keys, run.block / 2);
-    pairs.gradients = take(keys, run.block / 2);
-    return pairs;
+    return {take(run.block, run.tile.pairs_of(width)),
+            take(run.block, run.tile.pairs_of(value_width)),
+            take(keys, run.tile.pairs_of(width)),
+            take(keys, run.tile.pairs_of(value_width)),
+            take(run.block / 2, run.lane_padded(width)),
+            take(run.block / 2, run.lane_padded(value_width)),
+            take(keys / 2, run.row_padded(width)),
+            run.has_pairs_in_rows() ? take(run.row_padded(width), keys / 2) : nullptr,
+            take(keys, run.kept_pairs()),
+            take(keys, run.kept_pairs()),
+            take(keys / 2, run.lanes())};
 }
 
 BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, Arena& arena) {

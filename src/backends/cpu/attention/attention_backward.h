@@ -41,6 +41,8 @@ struct BackwardRun {
 
     std::int64_t lanes() const { return kernels.lanes; }
     bool has_pairs_in_rows() const { return pairs != nullptr && pairs->layout == PairLayout::RowMajor; }
+    // Pairs of lanes that are kept for a key: with tiles in rows those of all panels, for one product.
+    std::int64_t kept_pairs() const { return (has_pairs_in_rows() ? block : lanes()) / 2; }
     std::int64_t row_padded(std::int64_t width) const { return tile.padded_rows(width); }
     std::int64_t key_padded(std::int64_t keys) const { return round_up(keys, tile.keys); }
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
@@ -50,10 +52,9 @@ struct BackwardRun {
 struct PairScratch {
     std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
     std::uint32_t *q_rows, *d_o_rows, *k_rows;
-    std::uint32_t* tile;
-    // Where the layout is RowMajor: the keys' columns, and P and dS of a tile's keys and all queries of the block, as
-    // pairs of queries.
-    std::uint32_t *k_transposed, *weights, *gradients;
+    std::uint32_t* k_transposed;  // where the layout is RowMajor
+    // P and dS of a tile in pairs of lanes, where the layout is RowMajor of all panels; and dS in pairs of rows.
+    std::uint32_t *weights, *gradients, *gradients_by_rows;
 };
 
 // A worker's memory. A panel is depth x lanes, for the queries of one register block.

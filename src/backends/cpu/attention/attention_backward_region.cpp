@@ -1,5 +1,4 @@
-#include "cpu/attention/attention_backward.h"
-
+#include "cpu/attention/attention_backward_block.h"
 #include "cpu/attention/attention_tile.h"
 #include "cpu/attention/score_bounds.h"
 
@@ -9,31 +8,6 @@
 
 namespace cudnn_frontend::cpu {
 namespace {
-
-// One block of queries of one head, which goes through the region's keys.
-struct QueryBlock {
-    BackwardRun const& run;
-    AttentionProblem const& problem;
-    Region const& region;
-    BackwardScratch const& scratch;
-    Sequence sequence;
-    std::int64_t h;
-    Range queries;
-
-    std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
-    // The panel's queries within the sequence's length.
-    Range panel(std::int64_t index) const {
-        std::int64_t const begin = queries.begin + index * run.lanes();
-        return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
-    }
-    template <class Element>
-    Element* in_panels(Element* panels, std::int64_t index, std::int64_t depth) const {
-        return panels + index * run.lanes() * depth;
-    }
-    bool has_pairs() const { return run.pairs != nullptr; }
-    // Rows as floats: instead of pairs, or for infinities and NaN, which a careful region clears in pairs.
-    bool has_floats() const { return run.pairs == nullptr || region.is_careful; }
-};
 
 void scale(float* data, std::int64_t count, float factor) {
     for (std::int64_t i = 0; i < count; ++i) data[i] *= factor;
@@ -67,7 +41,7 @@ void load_row_pairs(QueryBlock const& step, DataView const& view, Range queries,
     std::int64_t const pairs = (queries.size() + 1) / 2;
     load_pairs_of_rows(slice, {rows, stride, queries.size(), width}, stride);
     if (step.region.is_careful) clear_not_finite(rows, pairs * stride);
-    std::fill(rows + pairs * stride, rows + step.run.tile.pairs_of(queries.size()) * stride, 0);
+    std::fill(rows + pairs * stride, rows + round_up(queries.size(), step.run.lanes()) / 2 * stride, 0);
 }
 
 // Row sums of dO * O, for each lane.
@@ -173,247 +147,6 @@ void load_keys(QueryBlock const& step, Range keys) {
     if (step.region.wanted.d_q) load_tile(k, {step.scratch.k, stride, keys.size(), shape.width}, stride);
 }
 
-// Columns of K or V, and panels of Q or dO, in both forms.
-struct PanelFactors {
-    std::uint32_t const *pair_columns, *pair_panels;
-    float const *columns, *panels;
-    std::int64_t width;
-    float scale;  // of pairs: panels of floats have it
-};
-
-// The products of a panel with so many rows of K or V.
-void multiply_panel(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of, float* tile) {
-    std::int64_t const lanes = step.run.lanes();
-    if (step.has_pairs()) {
-        std::int64_t const depth = step.run.tile.pairs_of(of.width);
-        std::int64_t const stride = step.run.has_pairs_in_rows() ? depth : step.run.tile.keys;
-        std::uint32_t const* const panel = step.in_panels(of.pair_panels, p, depth);
-        step.run.pairs->multiply({of.pair_columns, stride, panel, lanes, tile, lanes, rows, lanes, depth}, of.scale);
-    } else {
-        float const* const panel = step.in_panels(of.panels, p, of.width);
-        step.run.kernels.multiply({of.columns, step.run.tile.keys, panel, lanes, tile, lanes, rows, lanes, of.width});
-    }
-}
-
-// Replaces the scores by P (with dropout) and the gradients by dS. Rows up to the next register block are cleared.
-void differentiate_scores(QueryBlock const& step, std::int64_t p, ScorePlace const& place) {
-    BackwardScratch const& scratch = step.scratch;
-    Kernels const& kernels = step.run.kernels;
-    std::int64_t const lanes = step.run.lanes(), keys = place.keys.size(), rows = step.run.row_padded(keys);
-    PairScratch const& pairs = scratch.pairs;
-    multiply_panel(step, p, rows,
-                   {pairs.k_columns, pairs.q_panels, scratch.k_columns, scratch.q_panels, step.run.shape.width,
-                    step.problem.scale},
-                   scratch.scores);
-    if (step.run.modifier)
-        step.run.modifier.run(ScoreProgram::Pass::Scores, kernels, place, scratch.modifier, scratch.scores);
-    finish_scores(step.problem, step.sequence, place, lanes, scratch.scores, scratch.spare);
-    kernels.probabilities(scratch.scores, keys, scratch.stats + p * lanes, step.region.is_careful);
-
-    multiply_panel(
-        step, p, rows,
-        {pairs.v_columns, pairs.d_o_panels, scratch.v_columns, scratch.d_o_panels, step.run.shape.value_width, 1.0f},
-        scratch.gradients);
-    bool const dropout = step.problem.has_dropout();
-    if (dropout) load_dropout_mask(step.problem, kernels, place, scratch.spare);
-    kernels.score_gradients(
-        scratch.scores, scratch.gradients, keys,
-        {dropout ? scratch.spare : nullptr, step.problem.dropout_scale, scratch.row_dots + p * lanes});
-    std::fill(scratch.scores + keys * lanes, scratch.scores + rows * lanes, 0.0f);
-    std::fill(scratch.gradients + keys * lanes, scratch.gradients + rows * lanes, 0.0f);
-}
-
-// The gradient of K or V: products of a tile of scores with rows of the block's queries.
-struct KeyGradient {
-    float* tile;
-    std::uint32_t* tile_pairs;  // of all panels, where the layout is RowMajor
-    float const* rows;
-    std::uint32_t const* row_pairs;
-    std::int64_t width, head;
-    float* sums;
-};
-
-KeyGradient gradient_of_values(QueryBlock const& step) {
-    AttentionShape const& shape = step.run.shape;
-    BackwardScratch const& scratch = step.scratch;
-    std::int64_t const head = shape.value_head(step.h) - shape.value_head(step.region.heads.begin);
-    return {scratch.scores, scratch.pairs.weights, scratch.d_o, scratch.pairs.d_o_rows, shape.value_width, head,
-            scratch.d_v};
-}
-
-KeyGradient gradient_of_keys(QueryBlock const& step) {
-    AttentionShape const& shape = step.run.shape;
-    BackwardScratch const& scratch = step.scratch;
-    std::int64_t const head = shape.key_head(step.h) - shape.key_head(step.region.heads.begin);
-    return {scratch.gradients, scratch.pairs.gradients, scratch.q, scratch.pairs.q_rows, shape.width, head,
-            scratch.d_k};
-}
-
-// The sums of a key and those after it.
-float* sums_of(QueryBlock const& step, KeyGradient const& gradient, std::int64_t key) {
-    std::int64_t const row =
-        gradient.head * step.run.key_padded(step.region.keys.size()) + key - step.region.keys.begin;
-    return gradient.sums + row * step.run.lane_padded(gradient.width);
-}
-
-// Adds the products with infinities and NaN among the rows, which their pairs have no more.
-void add_not_finite_rows(QueryBlock const& step, ScorePlace const& place, KeyGradient const& gradient) {
-    std::int64_t const stride = step.run.lane_padded(gradient.width), lanes = step.run.lanes();
-    float const* const rows = gradient.rows + (place.queries.begin - step.queries.begin) * stride;
-    float* const sums = sums_of(step, gradient, place.keys.begin);
-    for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) {
-        for (std::int64_t column = 0; column < gradient.width; ++column) {
-            float const number = rows[lane * stride + column];
-            if (std::isfinite(number)) continue;
-            for (std::int64_t key = 0; key < place.keys.size(); ++key) {
-                float const weight = gradient.tile[key * lanes + lane];
-                if (weight != 0.0f) sums[key * stride + column] += weight * number;
-            }
-        }
-    }
-}
-
-// Lanes without a query, as far as a product over queries reads them.
-void clear_missing_queries(QueryBlock const& step, ScorePlace const& place, float* tile) {
-    std::int64_t const lanes = step.run.lanes(), first = place.queries.size();
-    std::int64_t const end = 2 * step.run.tile.pairs_of(first);
-    for (std::int64_t key = 0; key < step.run.row_padded(place.keys.size()) && first < end; ++key)
-        std::fill(tile + key * lanes + first, tile + key * lanes + end, 0.0f);
-}
-
-// Rounds a panel's tile to pairs, which add_key_gradients_of_panels() multiplies.
-void keep_tile(QueryBlock const& step, std::int64_t p, std::int64_t keys, ScorePlace const& place,
-               KeyGradient const& gradient) {
-    std::int64_t const pairs = step.run.lanes() / 2, stride = step.run.block / 2;
-    std::int64_t const rows = step.run.row_padded(place.keys.size());
-    std::uint32_t* const kept = gradient.tile_pairs + p * pairs;
-    step.run.pairs->pair_lanes(gradient.tile, rows, kept, stride);
-    for (std::int64_t key = rows; key < step.run.row_padded(keys); ++key) std::fill_n(kept + key * stride, pairs, 0);
-}
-
-// sum += tile * rows, for one panel.
-void add_key_gradients(QueryBlock const& step, ScorePlace const& place, KeyGradient const& gradient) {
-    BackwardRun const& run = step.run;
-    std::int64_t const stride = run.lane_padded(gradient.width), rows = run.row_padded(place.keys.size());
-    std::int64_t const query = place.queries.begin - step.queries.begin;
-    float* const to = sums_of(step, gradient, place.keys.begin);
-    if (step.has_pairs()) {
-        std::uint32_t* const pairs = step.scratch.pairs.tile;
-        run.pairs->pair_lanes(gradient.tile, rows, pairs, run.lanes() / 2);
-        run.pairs->multiply_tile({pairs, run.lanes() / 2, gradient.row_pairs + query / 2 * stride, stride, to, stride,
-                                  rows, stride, run.tile.pairs_of(place.queries.size())});
-    } else {
-        run.kernels.multiply_tile({gradient.tile, 0, gradient.rows + query * stride, stride, to, stride, rows, stride,
-                                   place.queries.size(), step.region.is_careful});
-    }
-}
-
-// The same for all panels of a range at once, whose tiles were kept.
-void add_key_gradients_of_panels(QueryBlock const& step, Range keys, Range panels, KeyGradient const& gradient) {
-    BackwardRun const& run = step.run;
-    std::int64_t const stride = run.lane_padded(gradient.width), pairs = run.lanes() / 2;
-    float* const to = sums_of(step, gradient, keys.begin);
-    run.pairs->multiply_tile({gradient.tile_pairs + panels.begin * pairs, run.block / 2,
-                              gradient.row_pairs + panels.begin * pairs * stride, stride, to, stride,
-                              run.row_padded(keys.size()), stride, panels.size() * pairs});
-}
-
-void add_query_gradients(QueryBlock const& step, std::int64_t p, std::int64_t keys) {
-    static constexpr auto kOnes = [] {
-        std::array<float, kMaxLanes> ones;
-        ones.fill(1.0f);
-        return ones;
-    }();
-    BackwardScratch const& scratch = step.scratch;
-    std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width);
-    float* const d_q = step.in_panels(scratch.d_q_panels, p, rows);
-    if (step.has_pairs()) {
-        bool const is_in_rows = step.run.has_pairs_in_rows();
-        std::uint32_t const* const k = is_in_rows ? scratch.pairs.k_transposed : scratch.pairs.k_rows;
-        std::int64_t const stride = is_in_rows ? step.run.tile.keys / 2 : rows;
-        step.run.pairs->pair_rows(scratch.gradients, keys, scratch.pairs.tile);
-        step.run.pairs->rescale_and_multiply(
-            {k, stride, scratch.pairs.tile, lanes, d_q, lanes, rows, lanes, step.run.tile.pairs_of(keys)},
-            kOnes.data());
-        if (step.region.is_careful)
-            add_not_finite({scratch.k, rows, keys, step.run.shape.width}, scratch.gradients, lanes, d_q);
-    } else {
-        step.run.kernels.rescale_and_multiply(
-            {scratch.k, rows, scratch.gradients, lanes, d_q, lanes, rows, lanes, keys, step.region.is_careful},
-            kOnes.data());
-    }
-}
-
-void add_bias_gradients(QueryBlock const& step, ScorePlace const& place) {
-    BiasSum const& sum = step.scratch.d_bias;
-    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
-        float const* const row = step.scratch.gradients + key * step.run.lanes();
-        double* const to = sum.data + (place.keys.begin - step.region.keys.begin + key) * sum.key_step +
-                           (place.queries.begin - step.region.queries.begin) * sum.query_step;
-        for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) to[lane * sum.query_step] += double{row[lane]};
-    }
-}
-
-// The gradients of the scores before the modifier. A gradient of 0, such as a masked score has, stays 0.
-void differentiate_modifier(QueryBlock const& step, ScorePlace const& place) {
-    BackwardScratch const& scratch = step.scratch;
-    std::int64_t const count = place.keys.size() * step.run.lanes();
-    float* const gradients = scratch.gradients;
-    std::copy_n(gradients, count, scratch.spare);
-    step.run.modifier.run(ScoreProgram::Pass::Gradients, step.run.kernels, place, scratch.modifier, gradients);
-    for (std::int64_t i = 0; i < count; ++i) gradients[i] = scratch.spare[i] == 0.0f ? 0.0f : gradients[i];
-}
-
-// Adds a panel's part to the gradients of keys and values, or keeps it for the product of all panels.
-void visit_key_gradient(QueryBlock const& step, std::int64_t p, Range tile, ScorePlace const& place,
-                        KeyGradient const& gradient) {
-    if (step.has_pairs()) clear_missing_queries(step, place, gradient.tile);
-    if (step.run.has_pairs_in_rows()) keep_tile(step, p, tile.size(), place, gradient);
-    else add_key_gradients(step, place, gradient);
-    if (step.has_pairs() && step.region.is_careful) add_not_finite_rows(step, place, gradient);
-}
-
-// Processes one panel against one tile of keys. Returns false if no key is visible to the panel.
-bool visit_tile(QueryBlock const& step, std::int64_t p, Range tile) {
-    Range const visible = step.sequence.keys_of(step.panel(p));
-    Range const keys{tile.begin, std::min(tile.end, visible.end)};
-    if (keys.size() == 0 || tile.end <= visible.begin) return false;
-
-    WantedGradients const& wanted = step.region.wanted;
-    ScorePlace const place{step.region.b, step.h, step.panel(p), keys};
-    differentiate_scores(step, p, place);
-    if (wanted.d_bias) add_bias_gradients(step, place);  // the bias is added after the modifier
-    if (step.run.modifier.changes_gradients()) differentiate_modifier(step, place);
-    if (wanted.d_v) visit_key_gradient(step, p, tile, place, gradient_of_values(step));
-    if (wanted.d_k) visit_key_gradient(step, p, tile, place, gradient_of_keys(step));
-    if (wanted.d_q) add_query_gradients(step, p, keys.size());
-    return true;
-}
-
-// Tiles of a panel that sees no key, between those of panels that do.
-void keep_zeros(QueryBlock const& step, std::int64_t p, std::int64_t keys, std::uint32_t* tile_pairs) {
-    std::int64_t const pairs = step.run.lanes() / 2, stride = step.run.block / 2;
-    for (std::int64_t key = 0; key < step.run.row_padded(keys); ++key)
-        std::fill_n(tile_pairs + key * stride + p * pairs, pairs, 0);
-}
-
-// Processes the block against one tile of keys.
-void visit_tiles(QueryBlock const& step, Range tile, HiddenTiles const& hidden) {
-    WantedGradients const& wanted = step.region.wanted;
-    PairScratch const& pairs = step.scratch.pairs;
-    Range visited{0, 0};  // panels, with those between them
-    for (std::int64_t p = 0; p < step.panels(); ++p) {
-        bool const is_visited = !hidden.hides(p) && visit_tile(step, p, tile);
-        if (is_visited) visited = {visited.size() == 0 ? p : visited.begin, p + 1};
-        else if (step.run.has_pairs_in_rows() && wanted.d_v) keep_zeros(step, p, tile.size(), pairs.weights);
-        if (!is_visited && step.run.has_pairs_in_rows() && wanted.d_k)
-            keep_zeros(step, p, tile.size(), pairs.gradients);
-    }
-    if (visited.size() == 0 || !step.run.has_pairs_in_rows()) return;
-    if (wanted.d_v) add_key_gradients_of_panels(step, tile, visited, gradient_of_values(step));
-    if (wanted.d_k) add_key_gradients_of_panels(step, tile, visited, gradient_of_keys(step));
-}
-
 // Queries past the sequence's length get dQ = 0 if dQ has memory for them.
 void store_query_gradients(QueryBlock const& step) {
     std::int64_t const lanes = step.run.lanes(), width = step.run.shape.width;
@@ -449,7 +182,7 @@ void take_step(QueryBlock const& step) {
         hidden.set_keys(tile);
         if (hidden.hides_all()) continue;
         load_keys(step, tile);
-        visit_tiles(step, tile, hidden);
+        visit_tile(step, tile, hidden);
     }
 }
 

@@ -51,13 +51,15 @@ ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& mod
     bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V}, {Port::O});
     PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
     TileSizes const tile = tile_sizes(best, pairs);
+    // Products of tiles are so fast that bringing keys and values into their layout counts.
+    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::RowMajor ? 1024 : 256;
     return {tensors,
             modifier,
             shape,
             best,
             pairs,
             tile,
-            query_block(shape, best.lanes, threads),
+            query_block(shape, best.lanes, threads, most),
             tile.padded_rows(shape.value_width)};
 }
 
@@ -241,9 +243,7 @@ float compute_scores(ForwardTask const& task, std::int64_t p, ScorePlace const& 
     ForwardRun const& run = task.run;
     AttentionProblem const& problem = task.problem;
     ForwardScratch const& scratch = task.scratch;
-    // Masks alone need no scaled scores. With a negative scale they would.
-    bool const is_later =
-        task.has_pairs() && problem.scale > 0.0f && !problem.modifier && !problem.bias && !problem.alibi;
+    bool const is_later = task.has_pairs() && problem.has_plain_scores();
     multiply_by_keys(task, p, place.keys.size(), is_later ? 1.0f : problem.scale);
     if (problem.modifier)
         problem.modifier.run(ScoreProgram::Pass::Scores, run.kernels, place, scratch.modifier, scratch.scores);

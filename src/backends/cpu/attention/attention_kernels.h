@@ -55,6 +55,17 @@ struct SoftmaxPairs {
     std::uint32_t* pairs;  // of rows, up to a multiple of the products' depth
 };
 
+// P and dS of a tile, rounded to pairs.
+struct GradientPairs {
+    float const *scores, *gradients;  // scores before `scale`, and dO V^T
+    std::int64_t keys, rows;          // rows after the keys become pairs of 0
+    float scale;
+    float const *stats, *row_dots;  // for each lane
+    // P and dS in pairs of lanes, and dS in pairs of rows up to a multiple of the products' depth; null if not needed.
+    std::uint32_t *weights_by_lanes, *gradients_by_lanes, *gradients_by_rows;
+    std::int64_t stride;  // of pairs of lanes
+};
+
 // to = from^T. Rows and columns are multiples of 16.
 struct PairTranspose {
     std::uint32_t const* from;
@@ -83,6 +94,8 @@ struct PairKernels {
     void (*pair_rows)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
     // Kernels::softmax_step() and pair_rows() at once. It changes nothing and returns false where it finds NaN.
     bool (*softmax_step)(SoftmaxPairs const&);
+    // Kernels::probabilities(), score_gradients(), pair_lanes() and pair_rows() at once, without dropout.
+    void (*score_gradients)(GradientPairs const&);
     void (*transpose)(PairTranspose const&);  // null where the layout is DepthMajor
 };
 

@@ -103,10 +103,10 @@ TileSizes tile_sizes(Kernels const& kernels, PairKernels const* pairs) {
     return {pairs->tile_keys, pairs->row_step, pairs->depth_step};
 }
 
-std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads) {
-    constexpr std::int64_t kMost = 256, kTasksPerThread = 4;
+std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads, std::int64_t most) {
+    constexpr std::int64_t kTasksPerThread = 4;
     std::int64_t const sequences = shape.batches * shape.heads;
-    std::int64_t block = kMost;
+    std::int64_t block = most;
     while (block / 2 >= lanes && (shape.queries + block - 1) / block * sequences < kTasksPerThread * threads)
         block /= 2;
     return std::min(block, round_up(shape.queries, lanes));

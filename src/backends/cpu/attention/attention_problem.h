@@ -49,6 +49,8 @@ struct AttentionProblem {
     float dropout_scale = 1.0f;
     float log_of_base = 1.0f;  // of Stats: Stats times this is a natural logarithm
 
+    // Whether masks alone change scores: then softmax may scale them.
+    bool has_plain_scores() const { return scale > 0.0f && !modifier && !bias && !alibi; }
     bool has_dropout() const { return generator || dropout_mask; }
     Sequence sequence(std::int64_t b) const;
     float sink_of(std::int64_t h) const;  // -inf if there is none
@@ -72,8 +74,8 @@ struct TileSizes {
 
 TileSizes tile_sizes(Kernels const& kernels, PairKernels const* pairs);
 
-// The number of queries that a worker processes together: many, so that each load of a key serves many queries, but few
-// enough that all threads have work. Results do not depend on it.
-std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads);
+// The number of queries that a worker processes together: many, so that each load of a key serves many queries, but at
+// most so many, and few enough that all threads have work. Results do not depend on it.
+std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads, std::int64_t most);
 
 }  // namespace cudnn_frontend::cpu

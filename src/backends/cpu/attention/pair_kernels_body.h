@@ -53,7 +53,9 @@ void pair_rows(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
     clear_missing_rows(rows, pairs);
 }
 
-// 2^x for x <= 0, within 2e-7 of it. Subnormal results become 0.
+constexpr float kLog2OfE = 1.44269504f;
+
+// 2^x, within 2e-7 of it. Subnormal results become 0.
 [[gnu::always_inline]] inline Vector power_of_two(Vector x) {
     constexpr float kLowest = -126.0f;
     constexpr int kFloor = 0x09;  // to integers, without exceptions
@@ -89,7 +91,6 @@ struct SoftmaxLanes {
 
 // For one vector of lanes.
 [[gnu::always_inline]] inline SoftmaxLanes softmax_lanes(SoftmaxPairs const& step, std::int64_t lane) {
-    constexpr float kLog2OfE = 1.44269504f;
     float const* const scores = step.tile + lane;
     Vector const old_top = read(step.running_max + lane);
     Vector const top = larger(maximum_of_numbers(scores, step.keys) * step.scale, old_top);
@@ -129,6 +130,67 @@ bool softmax_step_of_pairs(SoftmaxPairs const& step) {
     keep(step, kWidth, second);
     clear_missing_rows(step.keys, step.pairs);
     return true;
+}
+
+// P and dS of one row, in the order of lanes.
+struct RowPairs {
+    __m512i weights, gradients;
+};
+
+struct GradientLanes {
+    Vector anchors[kVectors], dots[kVectors], scale;
+};
+
+[[gnu::always_inline]] inline GradientLanes gradient_lanes(GradientPairs const& p) {
+    GradientLanes lanes;
+    for (int i = 0; i < kVectors; ++i) {
+        Vector const stats = read(p.stats + i * kWidth);
+        // A fully masked query has stats of -inf and probabilities of 0.
+        lanes.anchors[i] = stats == -kInfinity ? spread(kInfinity) : stats * kLog2OfE;
+        lanes.dots[i] = read(p.row_dots + i * kWidth);
+    }
+    lanes.scale = spread(p.scale * kLog2OfE);
+    return lanes;
+}
+
+[[gnu::always_inline]] inline RowPairs row_pairs(GradientPairs const& p, GradientLanes const& lanes, std::int64_t key) {
+    Vector weights[kVectors], gradients[kVectors];
+    for (int i = 0; i < kVectors; ++i) {
+        std::int64_t const at = key * kLanes + i * kWidth;
+        weights[i] = power_of_two(read(p.scores + at) * lanes.scale - lanes.anchors[i]);
+        __mmask16 const counts = _mm512_cmp_ps_mask(weights[i], Vector{}, _CMP_NEQ_UQ);
+        gradients[i] = _mm512_maskz_mul_ps(counts, weights[i], read(p.gradients + at) - lanes.dots[i]);
+    }
+    return {reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(weights[1], weights[0])),
+            reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(gradients[1], gradients[0]))};
+}
+
+[[gnu::always_inline]] inline void store_row(GradientPairs const& p, std::int64_t key, RowPairs const& row) {
+    if (p.weights_by_lanes != nullptr) _mm512_storeu_si512(p.weights_by_lanes + key * p.stride, row.weights);
+    if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + key * p.stride, row.gradients);
+}
+
+void score_gradients_of_pairs(GradientPairs const& p) {
+    // Number i of the first row, then of the second one, for each lane of the first or the second vector.
+    alignas(64) static constexpr std::uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
+                                                             37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
+                                                             11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+    __m512i const first = _mm512_load_si512(kFirst);
+    auto const second = reinterpret_cast<__m512i>(reinterpret_cast<Integers>(first) + 0x00100010);
+    GradientLanes const lanes = gradient_lanes(p);
+    for (std::int64_t key = 0; key < p.keys; key += 2) {
+        bool const is_whole = key + 1 < p.keys;
+        RowPairs const even = row_pairs(p, lanes, key);
+        RowPairs const odd = is_whole ? row_pairs(p, lanes, key + 1) : RowPairs{};
+        store_row(p, key, even);
+        if (is_whole) store_row(p, key + 1, odd);
+        if (p.gradients_by_rows == nullptr) continue;
+        std::uint32_t* const rows = p.gradients_by_rows + key / 2 * kLanes;
+        _mm512_storeu_si512(rows, _mm512_permutex2var_epi16(even.gradients, first, odd.gradients));
+        _mm512_storeu_si512(rows + kWidth, _mm512_permutex2var_epi16(even.gradients, second, odd.gradients));
+    }
+    for (std::int64_t row = p.keys; row < p.rows; ++row) store_row(p, row, RowPairs{});
+    if (p.gradients_by_rows != nullptr) clear_missing_rows(p.keys, p.gradients_by_rows);
 }
 
 #ifdef SDPA_GRAPH_MATRIX_TILES
@@ -293,6 +355,7 @@ constexpr PairKernels kPairKernels{kPairLayout,
                                    pair_lanes,
                                    pair_rows,
                                    softmax_step_of_pairs,
+                                   score_gradients_of_pairs,
                                    transpose};
 
 }  // namespace

@@ -1,0 +1,302 @@
+#include "cpu/attention/attention_backward_block.h"
+#include "cpu/attention/attention_tile.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cudnn_frontend::cpu {
+namespace {
+
+// One panel of the block against the tile's keys.
+struct PanelTile {
+    QueryBlock const& step;
+    std::int64_t p;
+    ScorePlace place;   // with the keys that are visible to the panel
+    std::int64_t rows;  // of pairs of lanes: more than keys, where products have all panels of the block
+
+    std::int64_t keys() const { return place.keys.size(); }
+    // A panel's queries within the block.
+    std::int64_t query() const { return place.queries.begin - step.queries.begin; }
+    std::uint32_t* kept(std::uint32_t* pairs) const {
+        return pairs + (step.run.has_pairs_in_rows() ? p * step.run.lanes() / 2 : 0);
+    }
+    float const* of_lanes(float const* numbers) const { return numbers + p * step.run.lanes(); }
+};
+
+// Columns of K or V, and panels of Q or dO, in both forms.
+struct PanelFactors {
+    std::uint32_t const *pair_columns, *pair_panels;
+    float const *columns, *panels;
+    std::int64_t width;
+    float scale;  // of pairs: panels of floats have it
+};
+
+// The products of a panel with so many rows of K or V.
+void multiply_panel(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of, float* tile) {
+    std::int64_t const lanes = step.run.lanes();
+    if (step.has_pairs()) {
+        std::int64_t const depth = step.run.tile.pairs_of(of.width);
+        std::int64_t const stride = step.run.has_pairs_in_rows() ? depth : step.run.tile.keys;
+        std::uint32_t const* const panel = step.in_panels(of.pair_panels, p, depth);
+        step.run.pairs->multiply({of.pair_columns, stride, panel, lanes, tile, lanes, rows, lanes, depth}, of.scale);
+    } else {
+        float const* const panel = step.in_panels(of.panels, p, of.width);
+        step.run.kernels.multiply({of.columns, step.run.tile.keys, panel, lanes, tile, lanes, rows, lanes, of.width});
+    }
+}
+
+// The scores, times `scale` if they are products of pairs, and the gradients of P.
+void compute_tiles(PanelTile const& tile, float scale) {
+    QueryBlock const& step = tile.step;
+    BackwardScratch const& scratch = step.scratch;
+    PairScratch const& pairs = scratch.pairs;
+    AttentionShape const& shape = step.run.shape;
+    std::int64_t const rows = step.run.row_padded(tile.keys());
+    multiply_panel(step, tile.p, rows,
+                   {pairs.k_columns, pairs.q_panels, scratch.k_columns, scratch.q_panels, shape.width, scale},
+                   scratch.scores);
+    if (step.run.modifier) {
+        step.run.modifier.run(ScoreProgram::Pass::Scores, step.run.kernels, tile.place, scratch.modifier,
+                              scratch.scores);
+    }
+    finish_scores(step.problem, step.sequence, tile.place, step.run.lanes(), scratch.scores, scratch.spare);
+    multiply_panel(step, tile.p, rows,
+                   {pairs.v_columns, pairs.d_o_panels, scratch.v_columns, scratch.d_o_panels, shape.value_width, 1.0f},
+                   scratch.gradients);
+}
+
+void add_bias_gradients(QueryBlock const& step, ScorePlace const& place) {
+    BiasSum const& sum = step.scratch.d_bias;
+    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
+        float const* const row = step.scratch.gradients + key * step.run.lanes();
+        double* const to = sum.data + (place.keys.begin - step.region.keys.begin + key) * sum.key_step +
+                           (place.queries.begin - step.region.queries.begin) * sum.query_step;
+        for (std::int64_t lane = 0; lane < place.queries.size(); ++lane) to[lane * sum.query_step] += double{row[lane]};
+    }
+}
+
+// The gradients of the scores before the modifier. A gradient of 0, such as a masked score has, stays 0.
+void differentiate_modifier(QueryBlock const& step, ScorePlace const& place) {
+    BackwardScratch const& scratch = step.scratch;
+    std::int64_t const count = place.keys.size() * step.run.lanes();
+    float* const gradients = scratch.gradients;
+    std::copy_n(gradients, count, scratch.spare);
+    step.run.modifier.run(ScoreProgram::Pass::Gradients, step.run.kernels, place, scratch.modifier, gradients);
+    for (std::int64_t i = 0; i < count; ++i) gradients[i] = scratch.spare[i] == 0.0f ? 0.0f : gradients[i];
+}
+
+// Replaces the scores by P (with dropout) and the gradients by dS. Rows after the keys are cleared.
+void differentiate_scores(PanelTile const& tile) {
+    QueryBlock const& step = tile.step;
+    BackwardScratch const& scratch = step.scratch;
+    Kernels const& kernels = step.run.kernels;
+    std::int64_t const lanes = step.run.lanes(), keys = tile.keys();
+    kernels.probabilities(scratch.scores, keys, tile.of_lanes(scratch.stats), step.region.is_careful);
+    bool const dropout = step.problem.has_dropout();
+    if (dropout) load_dropout_mask(step.problem, kernels, tile.place, scratch.spare);
+    kernels.score_gradients(
+        scratch.scores, scratch.gradients, keys,
+        {dropout ? scratch.spare : nullptr, step.problem.dropout_scale, tile.of_lanes(scratch.row_dots)});
+    std::fill(scratch.scores + keys * lanes, scratch.scores + tile.rows * lanes, 0.0f);
+    std::fill(scratch.gradients + keys * lanes, scratch.gradients + tile.rows * lanes, 0.0f);
+    if (step.region.wanted.d_bias) add_bias_gradients(step, tile.place);  // the bias is added after the modifier
+    if (step.run.modifier.changes_gradients()) differentiate_modifier(step, tile.place);
+}
+
+// Lanes without a query: products over queries have them.
+void clear_missing_queries(PanelTile const& tile, float* numbers) {
+    std::int64_t const lanes = tile.step.run.lanes(), first = tile.place.queries.size();
+    for (std::int64_t row = 0; row < tile.rows && first < lanes; ++row)
+        std::fill(numbers + row * lanes + first, numbers + (row + 1) * lanes, 0.0f);
+}
+
+void round_to_pairs(PanelTile const& tile) {
+    QueryBlock const& step = tile.step;
+    BackwardScratch const& scratch = step.scratch;
+    PairKernels const& kernels = *step.run.pairs;
+    std::int64_t const stride = step.run.kept_pairs();
+    if (step.region.wanted.d_v) {
+        clear_missing_queries(tile, scratch.scores);
+        kernels.pair_lanes(scratch.scores, tile.rows, tile.kept(scratch.pairs.weights), stride);
+    }
+    if (step.region.wanted.d_k) {
+        clear_missing_queries(tile, scratch.gradients);
+        kernels.pair_lanes(scratch.gradients, tile.rows, tile.kept(scratch.pairs.gradients), stride);
+    }
+    if (step.region.wanted.d_q) kernels.pair_rows(scratch.gradients, tile.keys(), scratch.pairs.gradients_by_rows);
+}
+
+// Whether P and dS are needed as pairs alone.
+bool needs_pairs_alone(PanelTile const& tile) {
+    QueryBlock const& step = tile.step;
+    return step.has_pairs() && !step.region.is_careful && !step.problem.has_dropout() && !step.region.wanted.d_bias &&
+           !step.run.modifier.changes_gradients() && tile.place.queries.size() == step.run.lanes();
+}
+
+// P and dS: as tiles, as pairs, or both.
+void compute_weights(PanelTile const& tile) {
+    QueryBlock const& step = tile.step;
+    BackwardScratch const& scratch = step.scratch;
+    WantedGradients const& wanted = step.region.wanted;
+    AttentionProblem const& problem = step.problem;
+    if (!needs_pairs_alone(tile)) {
+        compute_tiles(tile, problem.scale);
+        differentiate_scores(tile);
+        if (step.has_pairs()) round_to_pairs(tile);
+        return;
+    }
+    bool const is_later = problem.has_plain_scores();
+    compute_tiles(tile, is_later ? 1.0f : problem.scale);
+    step.run.pairs->score_gradients({scratch.scores, scratch.gradients, tile.keys(), tile.rows,
+                                     is_later ? problem.scale : 1.0f, tile.of_lanes(scratch.stats),
+                                     tile.of_lanes(scratch.row_dots),
+                                     wanted.d_v ? tile.kept(scratch.pairs.weights) : nullptr,
+                                     wanted.d_k ? tile.kept(scratch.pairs.gradients) : nullptr,
+                                     wanted.d_q ? scratch.pairs.gradients_by_rows : nullptr, step.run.kept_pairs()});
+}
+
+// The gradient of K or V: products of P or dS with rows of the block's queries.
+struct KeyGradient {
+    float const* tile;
+    std::uint32_t* tile_pairs;
+    float const* rows;
+    std::uint32_t const* row_pairs;
+    std::int64_t width, head;
+    float* sums;
+};
+
+KeyGradient gradient_of_values(QueryBlock const& step) {
+    AttentionShape const& shape = step.run.shape;
+    BackwardScratch const& scratch = step.scratch;
+    return {scratch.scores,    scratch.pairs.weights,
+            scratch.d_o,       scratch.pairs.d_o_rows,
+            shape.value_width, shape.value_head(step.h) - shape.value_head(step.region.heads.begin),
+            scratch.d_v};
+}
+
+KeyGradient gradient_of_keys(QueryBlock const& step) {
+    AttentionShape const& shape = step.run.shape;
+    BackwardScratch const& scratch = step.scratch;
+    return {scratch.gradients, scratch.pairs.gradients,
+            scratch.q,         scratch.pairs.q_rows,
+            shape.width,       shape.key_head(step.h) - shape.key_head(step.region.heads.begin),
+            scratch.d_k};
+}
+
+// The sums of a key and those after it.
+float* sums_of(QueryBlock const& step, KeyGradient const& gradient, std::int64_t key) {
+    Range const keys = step.region.keys;
+    std::int64_t const row = gradient.head * step.run.key_padded(keys.size()) + key - keys.begin;
+    return gradient.sums + row * step.run.lane_padded(gradient.width);
+}
+
+// sum += tile * rows.
+void add_floats(PanelTile const& tile, KeyGradient const& gradient) {
+    BackwardRun const& run = tile.step.run;
+    std::int64_t const stride = run.lane_padded(gradient.width);
+    run.kernels.multiply_tile({gradient.tile, 0, gradient.rows + tile.query() * stride, stride,
+                               sums_of(tile.step, gradient, tile.place.keys.begin), stride, tile.rows, stride,
+                               tile.place.queries.size(), tile.step.region.is_careful});
+}
+
+// The same with pairs, of a range of panels.
+void add_pairs(QueryBlock const& step, Range panels, Range keys, KeyGradient const& gradient) {
+    BackwardRun const& run = step.run;
+    std::int64_t const stride = run.lane_padded(gradient.width), pairs = run.lanes() / 2;
+    std::uint32_t const* const kept = gradient.tile_pairs + (run.has_pairs_in_rows() ? panels.begin * pairs : 0);
+    run.pairs->multiply_tile({kept, run.kept_pairs(), gradient.row_pairs + panels.begin * pairs * stride, stride,
+                              sums_of(step, gradient, keys.begin), stride, run.row_padded(keys.size()), stride,
+                              panels.size() * pairs});
+}
+
+// Adds the products with infinities and NaN among the rows, which their pairs have no more.
+void add_not_finite_rows(PanelTile const& tile, KeyGradient const& gradient) {
+    std::int64_t const stride = tile.step.run.lane_padded(gradient.width), lanes = tile.step.run.lanes();
+    float const* const rows = gradient.rows + tile.query() * stride;
+    float* const sums = sums_of(tile.step, gradient, tile.place.keys.begin);
+    for (std::int64_t lane = 0; lane < tile.place.queries.size(); ++lane) {
+        for (std::int64_t column = 0; column < gradient.width; ++column) {
+            float const number = rows[lane * stride + column];
+            if (std::isfinite(number)) continue;
+            for (std::int64_t key = 0; key < tile.keys(); ++key) {
+                float const weight = gradient.tile[key * lanes + lane];
+                if (weight != 0.0f) sums[key * stride + column] += weight * number;
+            }
+        }
+    }
+}
+
+// Adds a panel's part to the gradients of keys or values, except what is kept for the product of all panels.
+void add_key_gradient(PanelTile const& tile, KeyGradient const& gradient) {
+    QueryBlock const& step = tile.step;
+    if (!step.has_pairs()) return add_floats(tile, gradient);
+    if (!step.run.has_pairs_in_rows()) add_pairs(step, {tile.p, tile.p + 1}, tile.place.keys, gradient);
+    if (step.region.is_careful) add_not_finite_rows(tile, gradient);
+}
+
+void add_query_gradient(PanelTile const& tile) {
+    static constexpr auto kOnes = [] {
+        std::array<float, kMaxLanes> ones;
+        ones.fill(1.0f);
+        return ones;
+    }();
+    QueryBlock const& step = tile.step;
+    BackwardScratch const& scratch = step.scratch;
+    std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width), keys = tile.keys();
+    float* const d_q = step.in_panels(scratch.d_q_panels, tile.p, rows);
+    if (step.has_pairs()) {
+        bool const is_in_rows = step.run.has_pairs_in_rows();
+        std::uint32_t const* const k = is_in_rows ? scratch.pairs.k_transposed : scratch.pairs.k_rows;
+        std::int64_t const stride = is_in_rows ? step.run.tile.keys / 2 : rows;
+        step.run.pairs->rescale_and_multiply(
+            {k, stride, scratch.pairs.gradients_by_rows, lanes, d_q, lanes, rows, lanes, step.run.tile.pairs_of(keys)},
+            kOnes.data());
+        if (step.region.is_careful)
+            add_not_finite({scratch.k, rows, keys, step.run.shape.width}, scratch.gradients, lanes, d_q);
+    } else {
+        step.run.kernels.rescale_and_multiply(
+            {scratch.k, rows, scratch.gradients, lanes, d_q, lanes, rows, lanes, keys, step.region.is_careful},
+            kOnes.data());
+    }
+}
+
+// Returns false if no key is visible to the panel.
+bool visit_panel(QueryBlock const& step, std::int64_t p, Range tile) {
+    Range const visible = step.sequence.keys_of(step.panel(p));
+    Range const keys{tile.begin, std::min(tile.end, visible.end)};
+    if (keys.size() == 0 || tile.end <= visible.begin) return false;
+    std::int64_t const rows = step.run.row_padded(step.run.has_pairs_in_rows() ? tile.size() : keys.size());
+    PanelTile const panel{step, p, {step.region.b, step.h, step.panel(p), keys}, rows};
+    compute_weights(panel);
+    if (step.region.wanted.d_v) add_key_gradient(panel, gradient_of_values(step));
+    if (step.region.wanted.d_k) add_key_gradient(panel, gradient_of_keys(step));
+    if (step.region.wanted.d_q) add_query_gradient(panel);
+    return true;
+}
+
+// The pairs of a panel to which no key is visible, between panels of which this is not true.
+void keep_zeros(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
+    std::int64_t const pairs = step.run.lanes() / 2;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::int64_t const at = row * step.run.kept_pairs() + p * pairs;
+        std::fill_n(step.scratch.pairs.weights + at, pairs, 0);
+        std::fill_n(step.scratch.pairs.gradients + at, pairs, 0);
+    }
+}
+
+}  // namespace
+
+void visit_tile(QueryBlock const& block, Range tile, HiddenTiles const& hidden) {
+    bool const adds_later = block.run.has_pairs_in_rows();
+    Range visited{0, 0};  // panels, with those between them
+    for (std::int64_t p = 0; p < block.panels(); ++p) {
+        if (!hidden.hides(p) && visit_panel(block, p, tile)) visited = {visited.size() == 0 ? p : visited.begin, p + 1};
+        else if (adds_later) keep_zeros(block, p, block.run.row_padded(tile.size()));
+    }
+    if (!adds_later || visited.size() == 0) return;
+    if (block.region.wanted.d_v) add_pairs(block, visited, tile, gradient_of_values(block));
+    if (block.region.wanted.d_k) add_pairs(block, visited, tile, gradient_of_keys(block));
+}
+
+}  // namespace cudnn_frontend::cpu
