@@ -6,6 +6,7 @@
 // busy with other work. --quick leaves out the longest sequences. --bf16 measures rates in BFLOAT16 alone, of two head
 // dims. SDPA_GRAPH_CPU_KERNELS chooses the instruction set.
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/runtime.h>
 
 #include "process.h"
 
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 #ifdef SDPA_BENCH_OPENBLAS
@@ -249,10 +251,18 @@ void measure_memory(Options const& options) {
     }
 }
 
+// The line that says which instruction set runs.
+void print_kernels() {
+    std::string const text = fe::runtime::describe();
+    std::size_t const begin = text.find("attention on the CPU");
+    std::printf("%s\n", text.substr(begin, text.find('\n', begin) - begin).c_str());
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
     Options const options = parse(count, arguments);
+    print_kernels();
     if (!options.bf16) measure_memory(options);
     measure_rates(options);
     return 0;

@@ -3,6 +3,7 @@
 
 #include "api/backends.h"
 #include "core/guard.h"
+#include "cpu/attention/kernel_choice.h"
 #include "cuda/nvrtc.h"
 #include "cudnn/library/api.h"
 #include "cudnn/library/backend_enums.h"
@@ -29,7 +30,7 @@ error_t with_api(char const* what, Call call) {
 std::string describe() {
     // NVRTC comes first: the report opens cuDNN's, which would then count as loaded by the program.
     std::string const compiler = cuda::describe_nvrtc() + "\n";
-    return cudnn::full_report(cudnn::library()).to_text() + compiler;
+    return cudnn::full_report(cudnn::library()).to_text() + compiler + cpu::describe_kernels() + "\n";
 }
 
 std::size_t cudnn_version() {

@@ -2,12 +2,15 @@
 #include <cudnn_frontend/runtime.h>
 
 #include "api/backends.h"
+#include "cpu/attention/kernel_choice.h"
 
 namespace cudnn_frontend::runtime {
 
 static error_t no_cudnn() { return {error_code_t::HANDLE_ERROR, api::no_cudnn().get_message()}; }
 
-std::string describe() { return "cuDNN: none; " + api::no_cudnn().get_message() + "\n"; }
+std::string describe() {
+    return "cuDNN: none; " + api::no_cudnn().get_message() + "\n" + cpu::describe_kernels() + "\n";
+}
 std::size_t cudnn_version() { return 0; }
 std::string last_error() { return {}; }
 error_t create_handle(cudnnHandle_t*) { return no_cudnn(); }
