@@ -31,6 +31,16 @@ class Doctor(CommandTest):
         self.assertRegex(text, rf"(?m)^store +{re.escape(str(self.folder))}, 1 files of 2.0 KiB in all, frozen$")
         self.assertRegex(text, r"(?m)^  CUDNN_FRONTEND_LOG_INFO +0$")
 
+    def test_instruction_set_of_attention(self):
+        line = r"(?m)^  attention on the CPU: kernels for (\w+)"
+        usual = self.expect(YES, "doctor", "--quick")
+        self.assertRegex(usual, line)
+        slowest = self.expect(YES, "doctor", "--quick", environment={"SDPA_GRAPH_CPU_KERNELS": "baseline"})
+        self.assertRegex(slowest, line.replace(r"(\w+)", "baseline, as SDPA_GRAPH_CPU_KERNELS says"))
+        wrong = self.expect(YES, "doctor", "--quick", environment={"SDPA_GRAPH_CPU_KERNELS": "abacus"})
+        self.assertRegex(wrong, line.replace(r"(\w+)", re.search(line, usual)[1]))
+        self.assertIn("SDPA_GRAPH_CPU_KERNELS=abacus has no effect, expected one of these names", wrong)
+
     def test_missing_library_is_named(self):
         elsewhere = {"SDPA_GRAPH_CUDNN_PATH": str(self.folder / "libcudnn.so.9")}
         done = self.run_command("doctor", environment=elsewhere)
