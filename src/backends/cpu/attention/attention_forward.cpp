@@ -75,7 +75,7 @@ ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
         scratch.q_pairs = arena.take<std::uint32_t>(run.block, run.pairs_of_width());
         scratch.k_pairs = arena.take<std::uint32_t>(keys, run.pairs_of_width());
         scratch.v_pairs = arena.take<std::uint32_t>(keys / 2, run.value_stride);
-        scratch.p_pairs = arena.take<std::uint32_t>(keys / 2, run.lanes());
+        scratch.p_pairs = arena.take<std::uint32_t>(2 * (keys / 2), run.lanes());
     }
     if (run.has_pairs_in_rows()) scratch.v_columns = arena.take<std::uint32_t>(run.value_stride, keys / 2);
     scratch.spare = arena.take<float>(keys, run.lanes());
@@ -203,20 +203,48 @@ void apply_dropout(ForwardTask const& task, ScorePlace const& place) {
         scores[i] = scores[i] == 0.0f ? 0.0f : scores[i] * mask[i];
 }
 
+// The product of pairs of a panel's queries and some keys.
+PairProduct product_with_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys, float* scores) {
+    ForwardRun const& run = task.run;
+    std::int64_t const lanes = run.lanes(), pairs = run.pairs_of_width();
+    std::uint32_t const* const q = task.scratch.q_pairs + p * lanes * pairs;
+    return {task.scratch.k_pairs,
+            run.has_pairs_in_rows() ? pairs : run.tile.keys,
+            q,
+            lanes,
+            scores,
+            lanes,
+            run.tile.padded_rows(keys),
+            lanes,
+            pairs};
+}
+
+// The product of pairs of weights and values, which is added to a panel of O.
+PairProduct product_with_values(ForwardTask const& task, std::int64_t p, std::int64_t keys,
+                                std::uint32_t const* weights) {
+    ForwardRun const& run = task.run;
+    std::int64_t const lanes = run.lanes(), stride = run.value_stride;
+    bool const is_in_rows = run.has_pairs_in_rows();
+    return {is_in_rows ? task.scratch.v_columns : task.scratch.v_pairs,
+            is_in_rows ? run.tile.keys / 2 : stride,
+            weights,
+            lanes,
+            task.scratch.o + p * lanes * stride,
+            lanes,
+            stride,
+            lanes,
+            run.tile.pairs_of(keys)};
+}
+
 // The products of a panel's queries and some keys, times `scale`; products of floats have the problem's scale.
 void multiply_by_keys(ForwardTask const& task, std::int64_t p, std::int64_t keys, float scale) {
     ForwardRun const& run = task.run;
-    ForwardScratch const& scratch = task.scratch;
-    std::int64_t const lanes = run.lanes(), width = run.shape.width, pairs = run.pairs_of_width();
-    std::int64_t const rows = run.tile.padded_rows(keys);
-    if (task.has_pairs()) {
-        std::uint32_t const* const q = scratch.q_pairs + p * lanes * pairs;
-        std::int64_t const stride = run.has_pairs_in_rows() ? pairs : run.tile.keys;
-        run.pairs->multiply({scratch.k_pairs, stride, q, lanes, scratch.scores, lanes, rows, lanes, pairs}, scale);
-    } else {
-        float const* const q = scratch.q + p * lanes * width;
-        run.kernels.multiply({scratch.k, run.tile.keys, q, lanes, scratch.scores, lanes, rows, lanes, width});
-    }
+    float* const scores = task.scratch.scores;
+    if (task.has_pairs()) return run.pairs->multiply(product_with_keys(task, p, keys, scores), scale);
+    std::int64_t const lanes = run.lanes(), width = run.shape.width;
+    float const* const q = task.scratch.q + p * lanes * width;
+    run.kernels.multiply(
+        {task.scratch.k, run.tile.keys, q, lanes, scores, lanes, run.tile.padded_rows(keys), lanes, width});
 }
 
 // Adds the products of probabilities and values to a panel of O.
@@ -226,11 +254,7 @@ void multiply_by_values(ForwardTask const& task, std::int64_t p, std::int64_t ke
     std::int64_t const lanes = run.lanes(), stride = run.value_stride;
     float* const o = scratch.o + p * lanes * stride;
     if (task.has_pairs()) {
-        bool const is_in_rows = run.has_pairs_in_rows();
-        std::uint32_t const* const v = is_in_rows ? scratch.v_columns : scratch.v_pairs;
-        run.pairs->rescale_and_multiply({v, is_in_rows ? run.tile.keys / 2 : stride, scratch.p_pairs, lanes, o, lanes,
-                                         stride, lanes, run.tile.pairs_of(keys)},
-                                        rescale);
+        run.pairs->rescale_and_multiply(product_with_values(task, p, keys, scratch.p_pairs), rescale);
         if (task.is_careful) add_not_finite({scratch.v, stride, keys, run.shape.value_width}, scratch.scores, lanes, o);
     } else {
         run.kernels.rescale_and_multiply(
@@ -251,34 +275,81 @@ float compute_scores(ForwardTask const& task, std::int64_t p, ScorePlace const& 
     return is_later ? problem.scale : 1.0f;
 }
 
-// One step of softmax, after which the weights are the operand of multiply_by_values().
-void take_softmax_step(ForwardTask const& task, std::int64_t p, ScorePlace const& place, float scale, float* rescale) {
+// One step of softmax of a tile's scores, and dropout, after which the weights are the operand of a product.
+void take_softmax_step(ForwardTask const& task, ScorePlace const& place, float* scores, SoftmaxPairs const& step) {
     ForwardRun const& run = task.run;
-    ForwardScratch const& scratch = task.scratch;
-    std::int64_t const lanes = run.lanes(), keys = place.keys.size();
-    float *const max = scratch.running_max + p * lanes, *const sum = scratch.running_sum + p * lanes;
     bool const needs_weights = task.is_careful || task.problem.has_dropout();
-    if (task.has_pairs() && !needs_weights &&
-        run.pairs->softmax_step({scratch.scores, keys, scale, max, sum, rescale, scratch.p_pairs}))
-        return;
-    for (std::int64_t i = 0; i < keys * lanes && scale != 1.0f; ++i) scratch.scores[i] *= scale;
-    run.kernels.softmax_step(scratch.scores, keys, max, sum, rescale);
+    if (task.has_pairs() && !needs_weights && run.pairs->softmax_step(step)) return;
+    std::int64_t const count = step.keys * run.lanes();
+    for (std::int64_t i = 0; i < count && step.scale != 1.0f; ++i) scores[i] *= step.scale;
+    run.kernels.softmax_step(scores, step.keys, step.running_max, step.running_sum, step.rescale);
     if (task.problem.has_dropout()) apply_dropout(task, place);
-    if (task.has_pairs()) run.pairs->pair_rows(scratch.scores, keys, scratch.p_pairs);
+    if (task.has_pairs()) run.pairs->pair_rows(scores, step.keys, step.pairs);
 }
 
-// Processes one panel against one tile of keys.
-void attend(ForwardTask const& task, std::int64_t p, Range tile) {
-    Range const visible = task.sequence.keys_of(task.panel(p));
-    Range const keys{tile.begin, std::min(tile.end, visible.end)};
-    if (keys.size() == 0 || tile.end <= visible.begin) return;
+// Processes one panel against keys of a tile.
+void attend(ForwardTask const& task, std::int64_t p, Range keys) {
+    ForwardScratch const& scratch = task.scratch;
     ScorePlace const place{task.b, task.h, task.panel(p), keys};
-    if (is_hidden(task.problem, place)) return;
-
     float const scale = compute_scores(task, p, place);
     std::array<float, kMaxLanes> rescale;
-    take_softmax_step(task, p, place, scale, rescale.data());
+    float *const max = scratch.running_max + p * task.run.lanes(), *const sum =
+                                                                       scratch.running_sum + p * task.run.lanes();
+    take_softmax_step(task, place, scratch.scores,
+                      {scratch.scores, keys.size(), scale, max, sum, rescale.data(), scratch.p_pairs, {}, {}});
     multiply_by_values(task, p, keys.size(), rescale.data());
+}
+
+// The keys of a tile that are visible to a panel; none if masks hide all.
+Range keys_of_panel(ForwardTask const& task, std::int64_t p, Range tile, HiddenTiles const& hidden) {
+    Range const visible = task.sequence.keys_of(task.panel(p)), none{tile.begin, tile.begin};
+    Range const keys{tile.begin, std::min(tile.end, visible.end)};
+    if (keys.size() <= 0 || tile.end <= visible.begin || hidden.hides(p)) return none;
+    return is_hidden(task.problem, {task.b, task.h, task.panel(p), keys}) ? none : keys;
+}
+
+// While the processor computes the softmax of a panel, its matrix unit computes the scores of the next panel, and what
+// the one before adds to O. Only for scores that nothing but masks changes, so that `spare` is free.
+void attend_in_turns(ForwardTask const& task, Range tile, HiddenTiles const& hidden) {
+    ForwardRun const& run = task.run;
+    ForwardScratch const& scratch = task.scratch;
+    std::int64_t const lanes = run.lanes();
+    Range keys{tile.begin, tile.begin};
+    auto const next_from = [&](std::int64_t p) {
+        while (p < task.panels() && (keys = keys_of_panel(task, p, tile, hidden)).size() == 0) ++p;
+        return p;
+    };
+    std::array<float*, 2> scores{scratch.scores, scratch.spare};
+    std::array<std::uint32_t*, 2> weights{scratch.p_pairs, scratch.p_pairs + run.tile.keys / 2 * lanes};
+    PairProduct added{};
+    std::int64_t p = next_from(0);
+    if (p < task.panels()) run.pairs->multiply(product_with_keys(task, p, keys.size(), scores[0]), 1.0f);
+    while (p < task.panels()) {
+        ScorePlace const place{task.b, task.h, task.panel(p), keys};
+        finish_scores(task.problem, task.sequence, place, lanes, scores[0], nullptr);
+        std::int64_t const next = next_from(p + 1);
+        PairProduct const assigned =
+            next < task.panels() ? product_with_keys(task, next, keys.size(), scores[1]) : PairProduct{};
+        std::array<float, kMaxLanes> rescale;
+        take_softmax_step(task, place, scores[0],
+                          {scores[0], place.keys.size(), task.problem.scale, scratch.running_max + p * lanes,
+                           scratch.running_sum + p * lanes, rescale.data(), weights[0], assigned, added});
+        added = product_with_values(task, p, place.keys.size(), weights[0]);
+        run.pairs->rescale(added.c, added.rows, rescale.data());
+        std::swap(scores[0], scores[1]);
+        std::swap(weights[0], weights[1]);
+        p = next;
+    }
+    if (added.rows > 0) run.pairs->multiply_tile(added);
+}
+
+// Processes the block against one tile of keys.
+void attend_to_tile(ForwardTask const& task, Range tile, HiddenTiles const& hidden) {
+    bool const is_plain = !task.is_careful && !task.problem.has_dropout() && task.problem.has_plain_scores();
+    if (task.run.has_pairs_in_rows() && is_plain) return attend_in_turns(task, tile, hidden);
+    for (std::int64_t p = 0; p < task.panels(); ++p) {
+        if (Range const keys = keys_of_panel(task, p, tile, hidden); keys.size() > 0) attend(task, p, keys);
+    }
 }
 
 // Stores a number for each query of a panel. A ragged tensor has no memory for queries past the sequence's length.
@@ -342,9 +413,7 @@ void attend_to_keys(ForwardTask const& task) {
         if (hidden.hides_all()) continue;
         load_keys(task, tile);
         load_values(task, tile);
-        for (std::int64_t p = 0; p < task.panels(); ++p) {
-            if (!hidden.hides(p)) attend(task, p, tile);
-        }
+        attend_to_tile(task, tile, hidden);
     }
 }
 

@@ -53,6 +53,9 @@ struct SoftmaxPairs {
     float scale;
     float *running_max, *running_sum, *rescale;
     std::uint32_t* pairs;  // of rows, up to a multiple of the products' depth
+    // Products of other tiles that the matrix unit computes in the meantime: c = a^T b and c += a^T b. Without rows
+    // where there are none, as always with DepthMajor.
+    PairProduct assigned, added;
 };
 
 // P and dS of a tile, rounded to pairs.
@@ -86,13 +89,16 @@ struct PairKernels {
     void (*multiply)(PairProduct const&, float scale);
     // c = c * factors + a^T b, with a factor for each lane.
     void (*rescale_and_multiply)(PairProduct const&, float const* factors);
+    // c = c * factors.
+    void (*rescale)(float* c, std::int64_t rows, float const* factors);
     // c += a b, where a has pairs of lanes: rows x depth, whatever the layout.
     void (*multiply_tile)(PairProduct const&);
     // Rounds a tile to pairs of the lanes of each row, `stride` pairs from row to row.
     void (*pair_lanes)(float const* tile, std::int64_t rows, std::uint32_t* pairs, std::int64_t stride);
     // Rounds a tile to pairs of rows, the first of them even; missing rows up to a multiple of the depth count as 0.
     void (*pair_rows)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
-    // Kernels::softmax_step() and pair_rows() at once. It changes nothing and returns false where it finds NaN.
+    // Kernels::softmax_step() and pair_rows() at once. Where it finds NaN it returns false, and
+    // only the other tiles' products are done.
     bool (*softmax_step)(SoftmaxPairs const&);
     // Kernels::probabilities(), score_gradients(), pair_lanes() and pair_rows() at once, without dropout.
     void (*score_gradients)(GradientPairs const&);

@@ -53,6 +53,28 @@ void pair_rows(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
     clear_missing_rows(rows, pairs);
 }
 
+void rescale(float* rows, std::int64_t count, float const* factors) {
+    Vector const first = read(factors), second = read(factors + kWidth), one = spread(1.0f);
+    if ((_mm512_cmp_ps_mask(first, one, _CMP_NEQ_UQ) | _mm512_cmp_ps_mask(second, one, _CMP_NEQ_UQ)) == 0) return;
+    for (std::int64_t row = 0; row < count; ++row) {
+        float* const c = rows + row * kLanes;
+        write(c, first == 0.0f ? Vector{} : read(c) * first);
+        write(c + kWidth, second == 0.0f ? Vector{} : read(c + kWidth) * second);
+    }
+}
+
+}  // namespace
+}  // namespace cudnn_frontend::cpu
+
+#ifdef SDPA_GRAPH_MATRIX_TILES
+#include "cpu/attention/pair_products_tiles.h"
+#else
+#include "cpu/attention/pair_products_vectors.h"
+#endif
+
+namespace cudnn_frontend::cpu {
+namespace {
+
 constexpr float kLog2OfE = 1.44269504f;
 
 // 2^x, within 2e-7 of it. Subnormal results become 0.
@@ -90,7 +112,9 @@ struct SoftmaxLanes {
 };
 
 // For one vector of lanes.
-[[gnu::always_inline]] inline SoftmaxLanes softmax_lanes(SoftmaxPairs const& step, std::int64_t lane) {
+[[gnu::always_inline]] inline SoftmaxLanes softmax_lanes(SoftmaxPairs const& step, std::int64_t lane,
+                                                         Meanwhile& meanwhile) {
+    meanwhile.run_next();
     float const* const scores = step.tile + lane;
     Vector const old_top = read(step.running_max + lane);
     Vector const top = larger(maximum_of_numbers(scores, step.keys) * step.scale, old_top);
@@ -102,7 +126,9 @@ struct SoftmaxLanes {
     Vector even{}, odd{};
     std::uint32_t* const pairs = step.pairs + lane;
     std::int64_t const whole = step.keys / 2;
+    constexpr std::int64_t kBlock = 16;  // of pairs, which take about as long as a block of the other products
     for (std::int64_t pair = 0; pair < whole; ++pair) {
+        if (pair % kBlock == 0 && pair != 0) meanwhile.run_next();
         Vector const low = weight(2 * pair), high = weight(2 * pair + 1);
         even += low;
         odd += high;
@@ -124,7 +150,9 @@ void keep(SoftmaxPairs const& step, std::int64_t lane, SoftmaxLanes const& lanes
 }
 
 bool softmax_step_of_pairs(SoftmaxPairs const& step) {
-    SoftmaxLanes const first = softmax_lanes(step, 0), second = softmax_lanes(step, kWidth);
+    Meanwhile meanwhile(step);
+    SoftmaxLanes const first = softmax_lanes(step, 0, meanwhile), second = softmax_lanes(step, kWidth, meanwhile);
+    meanwhile.finish();
     if (_mm512_cmp_ps_mask(first.sum, second.sum, _CMP_UNORD_Q) != 0) return false;
     keep(step, 0, first);
     keep(step, kWidth, second);
@@ -193,156 +221,6 @@ void score_gradients_of_pairs(GradientPairs const& p) {
     if (p.gradients_by_rows != nullptr) clear_missing_rows(p.keys, p.gradients_by_rows);
 }
 
-#ifdef SDPA_GRAPH_MATRIX_TILES
-
-void begin() { tiles::configure(); }
-void end() { tiles::release(); }
-
-enum class Sums { New, Old };
-
-// One or two tiles of rows by two of columns, over the whole depth. Sums are in the tiles 0 to 3.
-template <int kRowTiles, Sums kSums>
-[[gnu::always_inline]] inline void multiply_tiles(PairProduct const& p, std::int64_t row, std::int64_t column) {
-    constexpr std::int64_t kSide = tiles::kTileRows;
-    std::int64_t const a_bytes = p.a_stride * 4, b_bytes = p.b_stride * 4, c_bytes = p.c_stride * 4;
-    float* const c = p.c + row * p.c_stride + column;
-    float* const below = c + kSide * p.c_stride;
-    if constexpr (kSums == Sums::New) {
-        tiles::clear<0>(), tiles::clear<1>();
-        if constexpr (kRowTiles == 2) tiles::clear<2>(), tiles::clear<3>();
-    } else {
-        tiles::load<0>(c, c_bytes), tiles::load<1>(c + kSide, c_bytes);
-        if constexpr (kRowTiles == 2) tiles::load<2>(below, c_bytes), tiles::load<3>(below + kSide, c_bytes);
-    }
-    std::uint32_t const *a = p.a + row * p.a_stride, *b = p.b + column;
-    for (std::int64_t pair = 0; pair < p.depth; pair += tiles::kRowPairs) {
-        tiles::load<4>(a + pair, a_bytes);
-        tiles::load<6>(b + pair * p.b_stride, b_bytes);
-        tiles::multiply<0, 4, 6>();
-        tiles::load<7>(b + pair * p.b_stride + kSide, b_bytes);
-        tiles::multiply<1, 4, 7>();
-        if constexpr (kRowTiles == 2) {
-            tiles::load<5>(a + kSide * p.a_stride + pair, a_bytes);
-            tiles::multiply<2, 5, 6>();
-            tiles::multiply<3, 5, 7>();
-        }
-    }
-    tiles::store<0>(c, c_bytes), tiles::store<1>(c + kSide, c_bytes);
-    if constexpr (kRowTiles == 2) tiles::store<2>(below, c_bytes), tiles::store<3>(below + kSide, c_bytes);
-}
-
-// Calls finish(row, rows) for rows whose sums are complete.
-template <Sums kSums, class Finish>
-[[gnu::always_inline]] inline void multiply_all_tiles(PairProduct const& p, Finish finish) {
-    constexpr std::int64_t kSide = tiles::kTileRows;
-    for (std::int64_t column = 0; column < p.columns; column += 2 * kSide) {
-        std::int64_t row = 0;
-        for (; row + 2 * kSide <= p.rows; row += 2 * kSide) {
-            multiply_tiles<2, kSums>(p, row, column);
-            finish(row, 2 * kSide);
-        }
-        if (row < p.rows) {
-            multiply_tiles<1, kSums>(p, row, column);
-            finish(row, kSide);
-        }
-    }
-}
-
-// Products with a tile have one block of columns.
-void multiply_pairs(PairProduct const& product, float scale) {
-    multiply_all_tiles<Sums::New>(product, [&](std::int64_t first, std::int64_t rows) {
-        if (scale == 1.0f) return;
-        for (std::int64_t row = first; row < first + rows; ++row) {
-            float* const c = product.c + row * product.c_stride;
-            write(c, read(c) * scale);
-            write(c + kWidth, read(c + kWidth) * scale);
-        }
-    });
-}
-
-void rescale_and_multiply_pairs(PairProduct const& product, float const* factors) {
-    Vector const first = read(factors), second = read(factors + kWidth);
-    if (_mm512_cmp_ps_mask(first, spread(1.0f), _CMP_NEQ_UQ) != 0 ||
-        _mm512_cmp_ps_mask(second, spread(1.0f), _CMP_NEQ_UQ) != 0) {
-        for (std::int64_t row = 0; row < product.rows; ++row) {
-            float* const c = product.c + row * product.c_stride;
-            write(c, first == 0.0f ? Vector{} : read(c) * first);
-            write(c + kWidth, second == 0.0f ? Vector{} : read(c + kWidth) * second);
-        }
-    }
-    multiply_all_tiles<Sums::Old>(product, [](std::int64_t, std::int64_t) {});
-}
-
-void multiply_tile_of_pairs(PairProduct const& product) {
-    multiply_all_tiles<Sums::Old>(product, [](std::int64_t, std::int64_t) {});
-}
-
-// Exchanges the elements off the diagonal in all blocks of 2 x 2 rows and columns at this distance.
-template <int kDistance>
-[[gnu::always_inline]] inline void exchange(__m512i (&rows)[16]) {
-    typedef std::int32_t Columns __attribute__((vector_size(64)));
-    constexpr Columns kAll = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    constexpr int kSecond = 16;  // the first column of the second operand
-    Columns const is_odd = (kAll & kDistance) != 0;
-    auto const even = reinterpret_cast<__m512i>(is_odd ? kAll - kDistance + kSecond : kAll);
-    auto const odd = reinterpret_cast<__m512i>(is_odd ? kAll + kSecond : kAll + kDistance);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-        if ((i & kDistance) != 0) continue;
-        __m512i const first = rows[i], second = rows[i + kDistance];
-        rows[i] = _mm512_permutex2var_epi32(first, even, second);
-        rows[i + kDistance] = _mm512_permutex2var_epi32(first, odd, second);
-    }
-}
-
-// 16 x 16 pairs.
-void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::uint32_t* to, std::int64_t to_stride) {
-    __m512i rows[16];
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_si512(from + i * from_stride);
-    exchange<1>(rows);
-    exchange<2>(rows);
-    exchange<4>(rows);
-    exchange<8>(rows);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, rows[i]);
-}
-
-void transpose(PairTranspose const& pairs) {
-    for (std::int64_t row = 0; row < pairs.rows; row += 16) {
-        for (std::int64_t column = 0; column < pairs.columns; column += 16) {
-            transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride,
-                            pairs.to + column * pairs.to_stride + row, pairs.to_stride);
-        }
-    }
-}
-
-#else
-
-void begin() {}
-void end() {}
-
-struct Scale {
-    float factor;
-    Vector operator()(Vector, Vector sum, int) const { return sum * factor; }
-};
-
-void multiply_pairs(PairProduct const& product, float scale) {
-    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Scale{scale});
-}
-
-void rescale_and_multiply_pairs(PairProduct const& product, float const* factors) {
-    multiply_all<FactorLayout::DepthMajor, Zeros::Multiply>(product, Rescale<Zeros::LeaveOut>{factors});
-}
-
-void multiply_tile_of_pairs(PairProduct const& product) {
-    multiply_all<FactorLayout::Tile, Zeros::Multiply>(product, Add{});
-}
-
-constexpr auto transpose = nullptr;
-
-#endif
-
 constexpr PairKernels kPairKernels{kPairLayout,
                                    kPairRows,
                                    kDepthStep,
@@ -351,6 +229,7 @@ constexpr PairKernels kPairKernels{kPairLayout,
                                    end,
                                    multiply_pairs,
                                    rescale_and_multiply_pairs,
+                                   rescale,
                                    multiply_tile_of_pairs,
                                    pair_lanes,
                                    pair_rows,
