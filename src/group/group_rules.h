@@ -12,7 +12,8 @@ using core::Rule;
 using enum error_code_t;
 
 // Rules of graphs.
-inline constexpr Rule kAttention{"group.c01", "The graph is one attention, or its backward, without a score modifier.",
+inline constexpr Rule kAttention{"group.c01",
+                                 "The graph is one attention, or its backward, and operations that modify its scores.",
                                  GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kMember{"group.c02", "The group has this process as a rank, and the layouts have its ranks.",
                               INVALID_VALUE};
@@ -28,10 +29,12 @@ inline constexpr Rule kDense{"group.c06", "Tensors are neither packed by lengths
 inline constexpr Rule kVisible{"group.c07", "Each query sees a key.", GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kResults{"group.c08", "There is memory for O, in backward for dQ, dK and dV.",
                                GRAPH_NOT_SUPPORTED};
-inline constexpr Rule kAlibi{"group.c09", "There is no ALiBi mask.", GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kModifier{"group.c22", "All keys share the tensors that a score modifier reads.",
+                                GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kHeads{
     "group.c10",
-    "By ALL_TO_ALL the number of ranks divides the numbers of heads of K and V, and all queries share a bias.",
+    "By ALL_TO_ALL the number of ranks divides the numbers of heads of K and V, and all queries share a bias and what "
+    "a score modifier reads.",
     GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kStages{"group.c11", "The number of stages divides the numbers of heads of K and V.",
                               INVALID_VALUE};

@@ -1,5 +1,7 @@
 #include "rewrite/attention_node.h"
 
+#include "nodes/schema/schema.h"
+
 #include <algorithm>
 
 namespace cudnn_frontend::rewrite {
@@ -12,13 +14,41 @@ std::optional<Attention> Attention::of(nodes::ValidatedGraph const& graph) {
     return Attention(spec);
 }
 
+// Whether the node computes, in no memory, what attention reads in place of its scores or of their gradient.
+static bool is_of_modifier(nodes::GraphSpec const& spec, nodes::Node const& node, nodes::Node const& attention) {
+    if (node.kind() != nodes::NodeKind::Pointwise || !spec.tensor(node, nodes::pointwise::Out0)->is_virtual)
+        return false;
+    bool is_inside = true;
+    nodes::for_each_port(attention, nodes::Direction::Input, [&](nodes::PortRow const& row, nodes::TensorId id) {
+        bool const is_modified = row.port == Port::ScoreMod || row.port == Port::DScoreMod;
+        if (id == node.ports[nodes::pointwise::Out0] && !is_modified) is_inside = false;
+    });
+    nodes::for_each_port(attention, nodes::Direction::Output, [&](nodes::PortRow const& row, nodes::TensorId id) {
+        bool const is_shown = row.port == Port::Score || row.port == Port::DScore;
+        bool const is_read = std::ranges::find(node.ports, id) != node.ports.end();
+        if (is_read && !is_shown) is_inside = false;
+    });
+    return is_inside;
+}
+
+std::optional<Attention> Attention::with_modifiers(nodes::ValidatedGraph const& graph) {
+    nodes::GraphSpec const& spec = graph.spec();
+    auto const is_attention = [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; };
+    auto const found = std::ranges::find_if(spec.nodes, is_attention);
+    if (found == spec.nodes.end()) return {};
+    for (nodes::Node const& node : spec.nodes) {
+        if (&node != &*found && !is_of_modifier(spec, node, *found)) return {};
+    }
+    return Attention(spec, static_cast<std::size_t>(found - spec.nodes.begin()));
+}
+
 error_t no_attention(std::string const& rewrite) {
     constexpr core::Rule kIsAttention{"rewrite.c01", "a graph of one node, of attention or its backward",
                                       error_code_t::GRAPH_NOT_SUPPORTED};
     return refusal(rewrite, kIsAttention);
 }
 
-Attention::Attention(nodes::GraphSpec const& graph) : OnlyNode(graph) {
+Attention::Attention(nodes::GraphSpec const& graph, std::size_t index) : OnlyNode(graph, index) {
     core::Dims const& q = tensor(Port::Q)->dim;
     core::Dims const& k = tensor(Port::K)->dim;
     core::Dims const& v = tensor(Port::V)->dim;

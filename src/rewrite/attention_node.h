@@ -14,6 +14,8 @@ class Attention : public OnlyNode {
    public:
     // Nothing if the graph is anything else.
     static std::optional<Attention> of(nodes::ValidatedGraph const& graph);
+    // The same, where pointwise nodes may modify the scores, or their gradient.
+    static std::optional<Attention> with_modifiers(nodes::ValidatedGraph const& graph);
 
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
     bool is_backward() const { return node().kind() == nodes::NodeKind::SdpaBackward; }
@@ -24,7 +26,7 @@ class Attention : public OnlyNode {
     std::int64_t group() const { return query_heads / key_heads; }
 
    private:
-    explicit Attention(nodes::GraphSpec const& graph);
+    explicit Attention(nodes::GraphSpec const& graph, std::size_t index = 0);
 };
 
 // The error of a rewrite of another graph than one attention.

@@ -5,6 +5,7 @@
 #include "nodes/schema/schema.h"
 
 #include <algorithm>
+#include <set>
 
 namespace cudnn_frontend::rewrite {
 namespace {
@@ -16,25 +17,47 @@ View view_of(nodes::TensorSpec const& tensor, Attend const& attend) {
     return {binding->place, tensor.data_type, tensor.dim, tensor.stride, tensor.alignment};
 }
 
+// All other nodes are those of modifiers, and may be in front of it.
+nodes::Node const& attention_in(nodes::GraphSpec const& graph) {
+    return *std::ranges::find_if(graph.nodes,
+                                 [](nodes::Node const& node) { return node.kind() != nodes::NodeKind::Pointwise; });
+}
+
+void add_operands_of_modifiers(std::vector<StepOperand>& operands, Attend const& attend) {
+    nodes::GraphSpec const& graph = attend.graph->spec();
+    std::set<nodes::TensorId> known;
+    for (nodes::Node const& node : graph.nodes) {
+        if (node.kind() != nodes::NodeKind::Pointwise) continue;
+        nodes::for_each_port(node, nodes::Direction::Input, [&](nodes::PortRow const&, nodes::TensorId id) {
+            nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
+            bool const is_read = !tensor.value && !tensor.is_virtual && known.insert(id).second;
+            if (is_read) operands.push_back({tensor.name, false, view_of(tensor, attend)});
+        });
+    }
+}
+
 // Numbers that the graph holds are settings rather than operands.
 std::vector<StepOperand> operands_of_attend(Attend const& attend) {
     std::vector<StepOperand> operands;
     nodes::GraphSpec const& graph = attend.graph->spec();
-    nodes::Node const& node = graph.nodes.front();
+    nodes::Node const& node = attention_in(graph);
     for (nodes::PortRow const& row : nodes::schema_of(node.kind()).ports) {
         nodes::TensorSpec const* const tensor = graph.tensor(node, row.port);
         if (tensor == nullptr || tensor->value || tensor->is_virtual) continue;
         operands.push_back({row.name, row.direction == nodes::Direction::Output, view_of(*tensor, attend)});
     }
+    add_operands_of_modifiers(operands, attend);
     return operands;
 }
 
 std::string heading_of(Attend const& attend) {
-    nodes::Node const& node = attend.graph->spec().nodes.front();
+    nodes::Node const& node = attention_in(attend.graph->spec());
     nodes::Node const defaults = nodes::make_node(node.kind());
+    std::size_t const modifiers = attend.graph->spec().nodes.size() - 1;
     return std::string(nodes::schema_of(node.kind()).tag) +
            nodes::settings_text(nodes::schema_of(node.kind()).fields, nodes::fields_object(node),
                                 nodes::fields_object(defaults)) +
+           (modifiers == 0 ? "" : ", scores modified by " + std::to_string(modifiers) + " operations") +
            (attend.lane == Lane::Side ? ", beside the steps before it" : "");
 }
 

@@ -81,6 +81,24 @@ void AttentionDraft::connect(int port, View const& view) {
     node_.ports[static_cast<std::size_t>(port)] = add(attention::operand(port).name, port + 1, view);
 }
 
+// Past those of ports.
+std::int64_t AttentionDraft::unused_uid() const {
+    std::int64_t last = attention::Port::PortCount;
+    for (nodes::TensorSpec const& tensor : spec_.tensors) last = std::max(last, tensor.uid.value_or(last));
+    return last + 1;
+}
+
+nodes::TensorId AttentionDraft::add_tensor(nodes::TensorSpec tensor, std::optional<Place> const& place) {
+    tensor.uid.reset();
+    tensor.automatic_uid.reset();
+    if (place) {
+        tensor.uid = unused_uid();
+        bindings_.push_back({*tensor.uid, *place});
+    }
+    spec_.tensors.push_back(std::move(tensor));
+    return static_cast<nodes::TensorId>(spec_.tensors.size() - 1);
+}
+
 void AttentionDraft::connect_packed(int port, View const& view, View const& starts) {
     nodes::TensorId const offsets = starts_at(starts);
     connect(port, view);

@@ -26,6 +26,11 @@ class AttentionDraft {
     void connect(int port, View const& view);
     // A tensor whose sequences start where `starts` says.
     void connect_packed(int port, View const& view, View const& starts);
+    // A tensor of the draft's graph, and a node next to the attention. The tensor's place is needed where it is neither
+    // virtual nor a number that the graph holds.
+    nodes::TensorId add_tensor(nodes::TensorSpec tensor, std::optional<Place> const& place = {});
+    void add_node(nodes::Node node) { spec_.nodes.push_back(std::move(node)); }
+    void connect(int port, nodes::TensorId tensor) { node_.ports[static_cast<std::size_t>(port)] = tensor; }
     // Moves a tensor of such a draft to another place, where it may have another type and other strides.
     void place(int port, View const& view);
 
@@ -34,9 +39,10 @@ class AttentionDraft {
 
     // The tensor of the graph that lies there; a new one if there is none.
     nodes::TensorId starts_at(View const& starts);
+    std::int64_t unused_uid() const;
     nodes::TensorId add(std::string name, std::int64_t uid, View const& view);
 
-    nodes::GraphSpec spec_;  // without the node
+    nodes::GraphSpec spec_;  // without the attention
     nodes::Node node_;
     std::vector<Attend::TensorBinding> bindings_;
 };

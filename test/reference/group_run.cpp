@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -24,7 +25,8 @@ Axes axes_of(std::string const& port, HostTensor const& tensor) {
     for (char const* name : {"K", "V", "dK", "dV"}) {
         if (port == name) return {.has_keys = true};
     }
-    for (char const* name : {"bias", "dBias", "dropout_mask", "rng_dump"}) {
+    // The second group is a modifier's.
+    for (char const* name : {"bias", "dBias", "dropout_mask", "rng_dump", "IN_0", "IN_1", "IN_2"}) {
         if (port == name) return {.has_queries = tensor.dim[2] != 1, .has_keys_last = tensor.dim[3] != 1};
     }
     return {};
@@ -58,9 +60,11 @@ class RankRun {
         error_ = whole.graph().serialize(text);
         if (error_.is_bad()) return;
         Json graph = Json::parse(text);
-        for (auto& [direction, is_result] : {std::pair("inputs", false), std::pair("outputs", true)}) {
-            for (auto& [port, tensor] : graph["nodes"][0][direction].items()) {
-                add(whole, graph["tensors"][tensor.get<std::string>()], port, is_result);
+        for (auto& node : graph["nodes"]) {
+            for (auto& [direction, is_result] : {std::pair("inputs", false), std::pair("outputs", true)}) {
+                for (auto& [port, tensor] : node[direction].items()) {
+                    add(whole, graph["tensors"][tensor.get<std::string>()], port, is_result);
+                }
             }
         }
         error_ = graph_.deserialize(graph.dump());
@@ -100,7 +104,8 @@ class RankRun {
         for (Session::Entry const& entry : whole.entries()) {
             if (entry.tensor->get_uid() == shard.uid) shard.whole = entry.memory;
         }
-        if (!shard.whole) return;
+        bool const is_known = std::ranges::find(shards_, shard.uid, &Shard::uid) != shards_.end();
+        if (!shard.whole || is_known) return;
         Axes const axes = axes_of(port, shard.whole);
         Index4 dim = shard.whole.dim;
         if (axes.has_queries) dim[2] = static_cast<std::int64_t>((shard.rows = positions(setup_.queries)).size());

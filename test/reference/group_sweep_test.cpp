@@ -54,11 +54,15 @@ GroupSetup setup_for(AttentionCase const& c, std::uint64_t index, Random& random
     return setup;
 }
 
+// Whether a modifier reads a number for each key.
+bool has_documents(AttentionCase const& c) {
+    return c.modifier == oracle::Modify::Documents || c.modifier == oracle::Modify::CappedDocuments;
+}
+
 // A random case without what the graph of a rank's part cannot say at all.
 AttentionCase case_of(std::uint64_t index, Random& random) {
     AttentionCase c = sdpa_test::random_wide_case(index, {.chance = 0.1, .most_rows = 200});
     c.explicit_uids = true;
-    c.modifier = oracle::Modify::Nothing;
     c.integer_predicates = false;
     c.paging = {};
     c.block_mask = false;
@@ -69,7 +73,7 @@ AttentionCase case_of(std::uint64_t index, Random& random) {
     if (random.chance(0.8)) {
         c.len_q.reset(), c.len_kv.reset(), c.sums_of_lengths = false, c.omits_padding_mask = false;
         c.nan_in_padding = c.stale_padding = false;
-        c.alibi = false;
+        if (has_documents(c)) c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.0f;
         c.dropout = sdpa_test::Dropout::None, c.rng_dump = false, c.mask.reset();
         c.d_bias = false, c.d_bias_dim.reset();
         if (c.bias) (*c.bias)[3] = 1;
@@ -104,7 +108,10 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool has_single_key = false;
     for (int rank = 0; rank < setup.ranks; ++rank) has_single_key = has_single_key || setup.keys.count_of(rank) == 1;
     bool const has_bad_bias = c.bias && ((*c.bias)[3] != 1 || (has_single_key && setup.ranks > 1));
-    return has_bad_bias || c.d_bias || c.len_q || c.alibi || c.dropout != sdpa_test::Dropout::None ||
+    bool const is_slopes = c.modifier == oracle::Modify::Slopes || c.modifier == oracle::Modify::Prefix;
+    bool const has_bad_modifier =
+        (has_documents(c) && (c.s_kv > 1 || setup.ranks > 1)) || (is_slopes && has_single_key && setup.ranks > 1);
+    return has_bad_bias || has_bad_modifier || c.d_bias || c.len_q || c.dropout != sdpa_test::Dropout::None ||
            has_query_without_keys(c);
 }
 
@@ -128,7 +135,7 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
 }  // namespace
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
-    int runs = 0, refusals = 0;
+    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const c = case_of(index, random);
@@ -139,7 +146,11 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         if (is_refused) check_refused(c, setup);
         else check_run(c, setup);
         ++(is_refused ? refusals : runs);
+        if (!is_refused && c.alibi) ++runs_with_alibi;
+        if (!is_refused && c.modifier != oracle::Modify::Nothing) ++runs_with_modifiers;
     }
     CHECK(runs > 1200);
     CHECK(refusals > 200);
+    CHECK(runs_with_alibi > 100);
+    CHECK(runs_with_modifiers > 100);
 }

@@ -23,12 +23,13 @@ using sdpa_graph::Layout;
 
 struct WholeAttention {
     std::int64_t heads = 4, key_heads = 2, tokens = 24, columns = 8;
-    bool is_causal = true, is_backward = false;
+    bool is_causal = true, is_backward = false, has_alibi = false;
 };
 
 class RankPart {
    public:
     enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV };
+    using Tensor = std::shared_ptr<cudnn_frontend::graph::Tensor_attributes>;
     using Options = std::function<void(cudnn_frontend::graph::SDPA_attributes&)>;
 
     RankPart(WholeAttention const& whole, Layout const& layout, int rank, Options const& options = {})
@@ -51,12 +52,12 @@ class RankPart {
         return graph.execute(pack, workspace.data());
     }
 
+    Tensor const& output_of_attention() const { return o_; }
+
     Graph graph;
     std::map<std::int64_t, std::vector<float>> memory;
 
    private:
-    using Tensor = std::shared_ptr<cudnn_frontend::graph::Tensor_attributes>;
-
     void declare(Tensor const& tensor, Uid uid, std::int64_t heads, std::int64_t columns) {
         auto const rows = static_cast<std::int64_t>(positions_.size());
         tensor->set_dim({1, heads, rows, columns}).set_stride({heads * rows * columns, rows * columns, columns, 1});
@@ -83,16 +84,19 @@ class RankPart {
     void add_forward(Options const& set_options) {
         cudnn_frontend::graph::SDPA_attributes options;
         options.set_name("attention").set_attn_scale(0.5f).set_generate_stats(true).set_causal_mask(whole_.is_causal);
+        options.set_alibi_mask(whole_.has_alibi);
         if (set_options) set_options(options);
         auto const [o, stats] =
             graph.sdpa(input(Q, whole_.heads, whole_.columns), input(K, whole_.key_heads, whole_.columns),
                        input(V, whole_.key_heads, whole_.columns), options);
         output(o, O, whole_.heads, whole_.columns);
+        o_ = o;
         if (stats) output(stats, Stats, whole_.heads, 1);
     }
     void add_backward() {
         cudnn_frontend::graph::SDPA_backward_attributes options;
         options.set_name("attention").set_attn_scale(0.5f).set_causal_mask(whole_.is_causal);
+        options.set_alibi_mask(whole_.has_alibi);
         auto const [d_q, d_k, d_v] =
             graph.sdpa_backward(input(Q, whole_.heads, whole_.columns), input(K, whole_.key_heads, whole_.columns),
                                 input(V, whole_.key_heads, whole_.columns), input(O, whole_.heads, whole_.columns),
@@ -104,6 +108,7 @@ class RankPart {
 
     WholeAttention whole_;
     std::vector<std::int64_t> positions_;
+    Tensor o_;
 };
 
 // Calls body(rank) for each rank, each in a thread of its own, and waits for all.

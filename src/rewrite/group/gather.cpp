@@ -142,7 +142,8 @@ class GatherWriter : GroupWriter {
     error_t attend(Stage const& stage, std::size_t index, BandPart const& part) {
         QueryChunk const& chunk = own_[index];
         bool const is_main = part.keys.end == chunk.keys.end;
-        AttentionDraft draft = draft_of(stage.heads, row_of(chunk, part.queries), part.queries.count());
+        AttentionDraft draft = draft_of(
+            {stage.heads, part.queries.first, part.keys.first, row_of(chunk, part.queries), part.queries.count()});
         for (KeyTensor const& tensor : stage.tensors) {
             draft.connect(tensor.port,
                           part_of(tensor.gathered, kRows, rows_.row_of(part.keys.first), part.keys.count()));

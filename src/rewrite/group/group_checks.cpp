@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "group/group_rules.h"
 #include "group/layout_checks.h"
+#include "rewrite/group/score_nodes.h"
 #include "rewrite/group/ways.h"
 #include "rewrite/group/whole_band.h"
 
@@ -63,14 +64,16 @@ void check_rows(Scope const& scope) {
     check("K", scope.attention.keys, scope.task.keys);
 }
 
-// A bias that ends in a dim of 1 may be that of a rank's only key.
-bool is_shared_by_keys(Scope const& scope) {
+// A tensor that ends in a dim of 1 may be that of a rank's only key.
+bool is_shared_by_keys(Scope const& scope, nodes::TensorSpec const& tensor) {
     group::Layout const& keys = scope.task.keys;
     for (int rank = 0; rank < keys.ranks(); ++rank) {
         if (keys.ranks() > 1 && keys.count_of(rank) == 1) return false;
     }
-    return scope.attention.tensor(Port::Bias)->dim[3] == 1;
+    return tensor.dim[3] == 1;
 }
+constexpr char const* kSharedByKeys =
+    "a last dim of 1, and two keys or more on each rank, as others own most of the keys";
 
 void check_operands(Scope const& scope) {
     constexpr std::array kPorts = {Port::Q,   Port::K,         Port::V,    Port::O,         Port::Stats,
@@ -80,12 +83,11 @@ void check_operands(Scope const& scope) {
     for (int port = 0; port < static_cast<int>(a.node().ports.size()); ++port) {
         if (!a.has(port)) continue;
         bool const is_known = std::ranges::find(kPorts, port) != kPorts.end();
-        bool const is_shared = port != Port::Bias || is_shared_by_keys(scope);
+        bool const is_shared = port != Port::Bias || is_shared_by_keys(scope, *a.tensor(port));
         if (is_known && is_shared) continue;
         scope.report(rules::kOperands, attention::operand(port).name,
                      is_known ? text("a bias of ", a.tensor(port)->dim) : std::string("it is connected"),
-                     is_known ? "a last dim of 1, and two keys or more on each rank, as others own most of the keys"
-                              : "only what each rank has for its rows",
+                     is_known ? kSharedByKeys : "only what each rank has for its rows",
                      "leave it out, or compute the attention on one rank");
     }
 }
@@ -113,11 +115,14 @@ void check_results(Scope const& scope) {
                  a.is_backward() ? "memory for dQ, dK and dV" : "memory for O", "set_output(true) on it");
 }
 
-void check_alibi(Scope const& scope) {
-    if (!scope.attention.fields().alibi_mask) return;
-    scope.report(rules::kAlibi, "", "the ALiBi mask",
-                 "no mask whose numbers depend on positions and on the number of heads",
-                 "compute the attention on one rank");
+void check_modifiers(Scope const& scope) {
+    for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(scope.attention)) {
+        bool const is_number = tensor->is_by_value || tensor->value;
+        if (is_number || (tensor->dim.size() == 4 && is_shared_by_keys(scope, *tensor))) continue;
+        scope.report(rules::kModifier, tensor->name, text("a tensor of ", tensor->dim, " that a score modifier reads"),
+                     tensor->dim.size() == 4 ? kSharedByKeys : "a number by value, or four dims",
+                     "compute it from the positions of queries and keys, or compute the attention on one rank");
+    }
 }
 
 void check_way(Scope const& scope) {
@@ -131,8 +136,9 @@ void check_way(Scope const& scope) {
     if (is_forced && task.size() > 0 && !divides(task.size())) {
         scope.report(rules::kHeads, "", heads, text("multiples of the ", task.size(), " ranks"), "use GATHER or AUTO");
     }
-    if (is_forced && a.has(Port::Bias) && a.tensor(Port::Bias)->dim[2] != 1) {
-        scope.report(rules::kHeads, "bias", text("dims of ", a.tensor(Port::Bias)->dim), "a third dim of 1",
+    for (nodes::TensorSpec const* const tensor : tensors_of_rows(a)) {
+        if (!is_forced) continue;
+        scope.report(rules::kHeads, tensor->name, text("dims of ", tensor->dim), "a third dim of 1",
                      "use GATHER or AUTO");
     }
     if (task.stages != 0 && !divides(task.stages)) {
@@ -144,10 +150,10 @@ void check_way(Scope const& scope) {
 }  // namespace
 
 error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
-    auto const attention = Attention::of(graph);
+    auto const attention = Attention::with_modifiers(graph);
     if (!attention) {
         return group::rules::violation(rules::kAttention, text("a graph of ", graph.spec().nodes.size(), " nodes"),
-                                       "one node, of attention or its backward",
+                                       "one node, of attention or its backward, and pointwise nodes that modify scores",
                                        "compute what is around it in other graphs");
     }
     core::Findings findings;
@@ -159,7 +165,7 @@ error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& ta
     check_dense(scope);
     if (is_sound) check_band(scope);
     check_results(scope);
-    check_alibi(scope);
+    check_modifiers(scope);
     check_way(scope);
     return findings.to_error("the group cannot compute the graph:");
 }

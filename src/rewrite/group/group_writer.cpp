@@ -24,11 +24,17 @@ std::string agreement_of(Attention const& a, group::Task const& task, std::strin
     };
     auto const bound = [](std::optional<std::int64_t> value) { return value ? core::text(*value) : std::string("-"); };
     nodes::AttentionFields const& fields = a.fields();
+    std::string modifiers;
+    for (nodes::Node const& node : a.graph().nodes) {
+        auto const* const operation = std::get_if<nodes::PointwiseFields>(&node.fields);
+        if (operation != nullptr) modifiers += core::text(modifiers.empty() ? ", scores by " : " ", operation->mode);
+    }
     return core::text(name, a.is_backward() ? " backward" : " forward", " of ", a.batches, " x ", a.query_heads, "/",
                       a.key_heads, "/", a.value_heads, " heads of ", a.head_dim, "/", a.value_dim, " ",
                       a.tensor(Port::Q)->data_type, ", band ", bound(fields.left_bound), "/", bound(fields.right_bound),
                       fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? " bottom right" : "",
-                      ", queries ", layout_text(task.queries), ", keys ", layout_text(task.keys));
+                      fields.alibi_mask ? ", ALiBi" : "", modifiers, ", queries ", layout_text(task.queries), ", keys ",
+                      layout_text(task.keys));
 }
 
 }  // namespace
@@ -81,12 +87,15 @@ AttentionDraft GroupWriter::options() const {
     return draft;
 }
 
-AttentionDraft GroupWriter::draft_of(HeadPart heads, std::int64_t first_row, std::int64_t rows) const {
+AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
     AttentionDraft draft = options();
     for (int port = 0; port < attention::PortCount; ++port) {
         bool const is_shared = port == Port::SinkToken || port == Port::Bias;
-        if ((is_of_queries(port) || is_shared) && has(port)) draft.connect(port, part(port, heads, first_row, rows));
+        if ((is_of_queries(port) || is_shared) && has(port)) {
+            draft.connect(port, part(port, scores.heads, scores.first_row, scores.rows));
+        }
     }
+    add_score_nodes(a_, scores, draft);
     return draft;
 }
 

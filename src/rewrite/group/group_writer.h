@@ -4,6 +4,7 @@
 #include "group/task.h"
 #include "rewrite/attention_node.h"
 #include "rewrite/group/chunks.h"
+#include "rewrite/group/score_nodes.h"
 #include "rewrite/program_builder.h"
 
 #include <memory>
@@ -11,11 +12,6 @@
 #include <vector>
 
 namespace cudnn_frontend::rewrite {
-
-// Heads of all tensors: one of so many equal parts.
-struct HeadPart {
-    std::int64_t index, count;
-};
 
 class GroupWriter {
    protected:
@@ -39,8 +35,8 @@ class GroupWriter {
 
     // The options of the attention alone.
     AttentionDraft options() const;
-    // An attention with the heads and rows of a chunk, of all ports whose rows are queries, the sink and the bias.
-    AttentionDraft draft_of(HeadPart heads, std::int64_t first_row, std::int64_t rows) const;
+    // An attention with the heads and rows of a part, of all ports whose rows are queries, the sink and the bias.
+    AttentionDraft draft_of(ScorePart const& part) const;
 
     // A group of one rank exchanges nothing. All ranks start and finish as many exchanges.
     void start(std::shared_ptr<Pieces const> const& pieces);

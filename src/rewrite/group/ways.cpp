@@ -1,14 +1,13 @@
 // The choice of a way and its stages.
 #include "rewrite/group/ways.h"
 
+#include "rewrite/group/score_nodes.h"
 #include "rewrite/group/way_costs.h"
 
 #include <numeric>
 
 namespace cudnn_frontend::rewrite {
 namespace {
-
-using attention::Port;
 
 constexpr std::int64_t kMostStages = 4;  // more have too few rows and heads to fill a GPU
 // Shorter sequences are over before more exchanges pay.
@@ -24,15 +23,14 @@ int usual_stages(Attention const& a, group::Task const& task) {
 }
 
 bool can_be_by_heads(Attention const& a, group::Task const& task) {
-    bool const has_row_bias = a.has(Port::Bias) && a.tensor(Port::Bias)->dim[2] != 1;
-    return a.key_heads % task.size() == 0 && a.value_heads % task.size() == 0 && !has_row_bias;
+    return a.key_heads % task.size() == 0 && a.value_heads % task.size() == 0 && tensors_of_rows(a).empty();
 }
 
 }  // namespace
 
 Result<Program> program_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
     SDPA_GRAPH_TRY(check_in_group(graph, task));
-    auto const attention = Attention::of(graph);
+    auto const attention = Attention::with_modifiers(graph);
     if (task.way == group::Group_way::ALL_TO_ALL) return all_to_all(*attention, task);
     int const stages = usual_stages(*attention, task);
     bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 1;

@@ -57,11 +57,14 @@ TEST_CASE("groups: forward has the bits of one process, however the tokens and t
 }
 
 TEST_CASE("groups: all runs of backward give the same bits") {
-    WholeAttention const whole{.heads = 4, .key_heads = 2, .tokens = 97, .columns = 16, .is_backward = true};
+    WholeAttention whole{.heads = 4, .key_heads = 2, .tokens = 97, .columns = 16, .is_backward = true};
     Layout const layout = Layout::head_tail(97, 4);
-    auto const first = run_group(whole, layout, {sdpa_graph::Group_way::GATHER, 2, {}});
-    for (int run = 1; run < 20; ++run) {
-        CHECK(run_group(whole, layout, {sdpa_graph::Group_way::GATHER, 2, {}}) == first);
+    for (bool const has_alibi : {false, true}) {
+        whole.has_alibi = has_alibi;
+        auto const first = run_group(whole, layout, {sdpa_graph::Group_way::GATHER, 2, {}});
+        for (int run = 1; run < 20; ++run) {
+            CHECK(run_group(whole, layout, {sdpa_graph::Group_way::GATHER, 2, {}}) == first);
+        }
     }
 }
 

@@ -68,7 +68,7 @@ Rewritable::Rewritable(GraphSpec const& spec) {
     Validation validation = validate(spec);
     REQUIRE(validation.report.to_text() == "");
     graph_ = std::move(validation.graph);
-    attention_ = rewrite::Attention::of(*graph_);
+    attention_ = rewrite::Attention::with_modifiers(*graph_);
     REQUIRE(attention_);
 }
 

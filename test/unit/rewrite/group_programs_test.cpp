@@ -148,6 +148,37 @@ scratch 1: 512 bytes
 )");
 }
 
+TEST_CASE("gather: score modifiers and ALiBi count from the places in the whole sequence, stage by stage") {
+    group::Task const task = task_of(1, Layout::contiguous(8, 2), Layout::contiguous(8, 2));
+    TestGraph graph = part_of({}, task, false);
+    graph.fields<SdpaForwardFields>().alibi_mask = true;
+    graph.fields<SdpaForwardFields>().left_bound = 3;
+    graph.fields<SdpaForwardFields>().right_bound = 0;
+    for (int const port : {Score, ScoreMod}) graph.connect(port, {1, 4, 4, 4}, DataType_t::FLOAT).is_virtual = true;
+    Node& node = graph.add_node(NodeKind::Pointwise, "add");
+    std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::ADD;
+    node.compute_data_type = DataType_t::FLOAT;
+    node.ports[pointwise::In0] = graph.slot(Score);
+    node.ports[pointwise::Out0] = graph.slot(ScoreMod);
+    node.ports[pointwise::In1] = graph.add("of rows", {1, 4, 4, 1}, DataType_t::FLOAT);
+    Rewritable const part(graph);
+    auto const program = rewrite::gather(*part, task, 2);
+    CHECK_THAT(part.text(program),
+               Catch::Contains("left_bound=3 right_bound=0, scores modified by 12 operations") &&
+                   Catch::Contains("reads of rows: of rows + 32 [1, 2, 4, 1] FLOAT strides [16, 4, 1, 1]"));
+    std::vector<std::int32_t> shifts;
+    for (rewrite::Step const& step : program.value().steps) {
+        auto const* const attend = std::get_if<rewrite::Attend>(&step);
+        if (attend == nullptr) continue;
+        for (TensorSpec const& tensor : attend->graph->spec().tensors) {
+            bool const is_integer = tensor.value && tensor.data_type == DataType_t::INT32;
+            if (is_integer) shifts.push_back(static_cast<std::int32_t>(tensor.value->bits));
+        }
+    }
+    // Keys from 2, queries from 4, in each stage.
+    CHECK(shifts == std::vector<std::int32_t>{-2, -2});
+}
+
 TEST_CASE("all_to_all: a rank gets its heads of all tokens, and gives results back") {
     group::Task const task = task_of(1, Layout::contiguous(5, 2), Layout::contiguous(5, 2));
     Rewritable const part(part_of({}, task, false));
