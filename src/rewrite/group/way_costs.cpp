@@ -114,7 +114,8 @@ GroupTime time_of_gather(Attention const& a, group::Task const& task, int stages
         Received const all = received_by_gather(a, task, rank);
         double const keys = exchange_time(all.keys / stages, rates);
         double const gradients = a.is_backward() ? exchange_time(all.gradients / stages, rates) : 0.0;
-        double const of_stage = attention(rank) / stages;
+        double const share = a.is_backward() ? rates.backward_share_of_stage : rates.forward_share_of_stage;
+        double const of_stage = attention(rank) * (1.0 + (stages - 1) * share) / stages;
         return keys + (stages - 1) * std::max(of_stage, keys + gradients) + of_stage + gradients;
     });
 }

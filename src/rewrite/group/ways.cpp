@@ -9,17 +9,19 @@
 namespace cudnn_frontend::rewrite {
 namespace {
 
-constexpr std::int64_t kMostStages = 4;  // more have too few rows and heads to fill a GPU
-// Shorter sequences are over before more exchanges pay.
-constexpr std::int64_t kKeysOfStages = 8192;
+constexpr int kMostStages = 4;  // more have too few rows and heads to fill a GPU
 
+// The number that is expected to take least, of those that divide the heads.
 int usual_stages(Attention const& a, group::Task const& task) {
     if (task.stages != 0) return task.stages;
-    if (task.size() == 1 || task.keys.length() < kKeysOfStages) return 1;
+    int best = 1;
+    if (task.size() == 1) return best;
     std::int64_t const heads = std::gcd(a.key_heads, a.value_heads);
-    std::int64_t stages = kMostStages;
-    while (heads % stages != 0) --stages;
-    return static_cast<int>(stages);
+    for (int stages = 2; stages <= kMostStages; ++stages) {
+        if (heads % stages != 0) continue;
+        if (time_of_gather(a, task, stages).all < time_of_gather(a, task, best).all) best = stages;
+    }
+    return best;
 }
 
 bool can_be_by_heads(Attention const& a, group::Task const& task) {
