@@ -84,12 +84,13 @@ std::string block_mask_reason(AttentionValues const& values) {
     return values.has(Port::BlockMask) ? "it supports no block mask" : "";
 }
 
+// Backward reads a sink for its gradient alone.
+bool reads_sink(AttentionValues const& values) {
+    return values.has(Port::SinkToken) && (!values.is_backward || values.makes(Port::DSinkToken));
+}
 std::string sink_reason(AttentionValues const& values) {
-    if (values.has(Port::DSinkToken)) return "it makes no gradient of the sink token";
-    bool const is_legal = !values.has(Port::SinkToken) || values.is_backward ||
-                          (values.value(Port::SinkToken).type == DataType_t::FLOAT &&
-                           (values.value(Port::SinkToken).dim[1] == 1 || values.value(Port::SinkToken).stride[1] == 1));
-    return is_legal ? "" : "it needs a sink token of FLOAT, its numbers one after the other";
+    bool const is_legal = !reads_sink(values) || values.value(Port::SinkToken).type == DataType_t::FLOAT;
+    return is_legal ? "" : "it needs a sink token of FLOAT";
 }
 
 std::string result_reason(AttentionValues const& values) {
@@ -193,8 +194,8 @@ class Reader {
         for (attention::Operand const& row : attention::kOperands) {
             bool const is_operand =
                 attention::is_of_operation(row) && values_.uses(row.port) && !attention::is_length(row);
-            bool const is_read_in_forward_alone = row.port == Port::SinkToken && values_.is_backward;
-            if (!is_operand || is_read_in_forward_alone) continue;
+            bool const is_unread_sink = row.port == Port::SinkToken && !reads_sink(values_);
+            if (!is_operand || is_unread_sink) continue;
             read_.problem.operands[row.port] = placed(values_.value(row.port));
         }
     }

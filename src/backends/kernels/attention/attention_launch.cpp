@@ -147,6 +147,12 @@ RowNumbers stats_of(AttentionKernelProblem const& problem, AttentionPointers con
             entry_offsets(problem, from, attention::Stats)};
 }
 
+template <class Number>
+HeadNumbers<Number> head_numbers(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port) {
+    PlacedOperand const& numbers = problem.operand(port);
+    return {static_cast<Number*>(from.at(numbers.pointer)), numbers.strides[1]};
+}
+
 // Dims of 1 are shared.
 ScoreNumbers score_numbers_of(PlacedOperand const& operand, AttentionPointers const& from) {
     auto const stride = [&](std::size_t dim) { return operand.dims[dim] > 1 ? operand.strides[dim] : 0; };
@@ -306,9 +312,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.entries = entry_maps(problem, from);
     bind(problem, from, to.sequences);
     to.stats = stats_of(problem, from);
-    if (problem.has(attention::SinkToken)) {
-        to.sinks = static_cast<float const*>(from.at(problem.operand(attention::SinkToken).pointer));
-    }
+    if (problem.has(attention::SinkToken)) to.sinks = head_numbers<float const>(problem, from, attention::SinkToken);
     bind_terms(problem, from, to);
     return {};
 }
@@ -366,6 +370,7 @@ AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem
     launch.arguments.scale = problem.scale;
     launch.blocks = static_cast<unsigned>(tiles_of(problem.queries(), rows_of_tile) * heads_of_all(problem));
     launch.threads = kEndThreads;
+    if (problem.has(attention::DSinkToken)) launch.shared_bytes = kSinkSumBytes;
     return launch;
 }
 
@@ -373,6 +378,9 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     bind(problem, from, to.sequences);
     to.tiles = query_tiles(problem, from);
     to.query_gradient = rows_of(problem, from, attention::DQ);
+    if (!problem.has(attention::DSinkToken)) return {};
+    to.sinks = head_numbers<float const>(problem, from, attention::SinkToken);
+    to.sink_gradient = head_numbers<float>(problem, from, attention::DSinkToken);
     return {};
 }
 

@@ -125,6 +125,13 @@ void add_terms(Random& random, AttentionCase& c) {
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
 }
 
+void add_sink(Random& random, AttentionCase& c) {
+    if (random.chance(0.7)) return;
+    c.sink = DataType_t::FLOAT;
+    c.d_sink = random.chance(0.8);
+    c.numbers_apart = !c.len_q && random.flip();
+}
+
 // Gradients have fewer columns.
 constexpr Columns kColumns[] = {{64, 64},   {8, 40},   {64, 48},   {128, 128}, {80, 128},
                                 {192, 128}, {176, 72}, {256, 256}, {256, 96}};
@@ -148,7 +155,7 @@ AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward) {
     add_band(random, c);
     add_lengths(random, c);
     if (is_backward || c.d_qk <= 128) add_terms(random, c);
-    if (random.chance(0.2)) c.sink = DataType_t::FLOAT;
+    add_sink(random, c);
     return c;
 }
 
@@ -306,6 +313,8 @@ std::vector<AttentionCase> cases_with_many_tiles() {
         c.s_kv = 540;
         cases.push_back(c);
     }
+    cases[0].sink = DataType_t::FLOAT;
+    cases[0].d_sink = true;
     cases[2].b = 2;
     cases[2].len_q = {300, 90};
     cases[2].len_kv = {540, 540};
@@ -406,7 +415,7 @@ TEST_CASE("results of attention are wrong if any wait or fence of the kernel is 
     std::vector<ReachedWaits> const cases = wait_cases();
     std::set<std::string> waits;
     for (ReachedWaits const& made : cases) waits.insert(made.waits.begin(), made.waits.end());
-    CHECK(waits.size() == 46);  // all in the source, so that a new one needs a case that reaches it
+    CHECK(waits.size() == 47);  // all in the source, so that a new one needs a case that reaches it
     for (std::string const& wait : waits) {
         bool const is_needed = std::ranges::any_of(cases, [&](ReachedWaits const& made) {
             bool const is_reached = std::ranges::find(made.waits, wait) != made.waits.end();

@@ -29,6 +29,15 @@ struct RowNumbers {
     EntryOffsets offsets;
 };
 
+// A number for each head.
+template <class Number>
+struct HeadNumbers {
+    Number* start;
+    long long step;
+
+    Number& operator[](int head) const { return start[head * step]; }
+};
+
 // Key j is visible to query i if i + diagonal - left <= j <= i + diagonal + right. The diagonal is 0, or begins at the
 // last key of the last query: keys - queries of the sequence.
 struct VisibleBand {
@@ -84,7 +93,7 @@ struct AttentionArguments {
     Sequences sequences;
     TileOrder order;
     RowNumbers stats;      // null where they are not wanted
-    float const* sinks;    // of each head; null where there are none
+    HeadNumbers<float const> sinks;  // null where there are none
     ScoreNumbers bias;     // for code with a bias
     ScoreInputs inputs;    // for code with a score modifier
     BlockBits blocks;      // of keys, for code that leaves out hidden ones
@@ -136,11 +145,13 @@ struct GradientArguments {
     float scale_as_power;  // the same times log2(e)
 };
 
-// After them: sums become gradients.
+// After them: sums become gradients of queries, and statistics those of sinks.
 struct GradientEndArguments {
     Sequences sequences;
     QueryTiles tiles;
     Rows query_gradient;
+    HeadNumbers<float const> sinks;
+    HeadNumbers<float> sink_gradient;  // null where it is not wanted
     int columns;
     float scale;
 };
@@ -226,6 +237,7 @@ constexpr int gradient_queries(int columns, bool has_terms) { return columns <= 
 inline constexpr int kGradientThreads = (kGradientWarpgroups + 1) * kThreadsOfWarpgroup;
 inline constexpr int kGradientRegisters = 240, kGradientFetcherRegisters = 24;
 inline constexpr int kStartThreads = 256, kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
+inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, where there is a gradient of sinks
 
 constexpr int gradient_shared_bytes(int columns, int queries) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 3 * kQueryStages, kBarrierBytes = 8;

@@ -358,7 +358,7 @@ class QueryWarpgroup {
             add_blocks(blocks, own, terms, rows, output);
         }
         rows.finish();
-        if (arguments_.sinks != nullptr) {
+        if (arguments_.sinks.start != nullptr) {
             float factors[2];
             rows.add_sink(kLog2OfE * arguments_.sinks[tile.head], factors);
             multiply_rows(output, factors);
@@ -505,7 +505,7 @@ class QueryWarpgroup {
             bool const is_behind = stats.offsets.start != nullptr && query >= tile.queries;
             if (query >= arguments_.sequences.query_rows || is_behind) continue;
             bool const is_there = query < tile.queries && rows.sum[half] != 0;
-            float const without_keys = arguments_.sinks == nullptr ? minus_infinity() : arguments_.sinks[tile.head];
+            float const without_keys = arguments_.sinks.start == nullptr ? minus_infinity() : arguments_.sinks[tile.head];
             stats.start[start_of_entry(stats, tile.batch) + tile.head * stats.head + query * stats.row] =
                 is_there ? kLnOf2 * (rows.base[half] + log2f(rows.sum[half])) : without_keys;
         }

@@ -526,6 +526,31 @@ inline void transpose_by_four(unsigned (&words)[4]) {
     }
 }
 
+// The gradient of a head's sink: the sum over its queries in all entries of the sink's share of a row times delta. The
+// order depends on sizes alone, so that bits repeat.
+inline void store_sink_gradient(GradientEndArguments const& arguments, int head) {
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    double* const sums = reinterpret_cast<double*>(shared_memory);
+    Sequences const& all = arguments.sequences;
+    float const sink = kLog2OfE * arguments.sinks[head];
+    int const rows = arguments.tiles.count * kTileQueries;
+    double sum = 0;
+    for (long long batch = 0; batch < all.batches; ++batch) {
+        float const* const of_head = arguments.tiles.statistics + (batch * all.heads + head) * (2LL * rows);
+#pragma unroll 4
+        for (int row = threadIdx.x; row < rows; row += kEndThreads) {
+            float const* const of_row = of_head + row / kTileQueries * (2LL * kTileQueries) + row % kTileQueries;
+            sum += power_of_2(sink - of_row[0]) * of_row[kTileQueries];
+        }
+    }
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    double total = 0;
+    for (int thread = 0; thread < kEndThreads; ++thread) total += sums[thread];
+    arguments.sink_gradient[head] = static_cast<float>(-total);
+}
+
 // A block for each tile of queries. Threads read what threads of the same number added.
 template <class Element, int COLUMNS>
 inline void end_gradients(GradientEndArguments const& arguments) {
@@ -534,6 +559,7 @@ inline void end_gradients(GradientEndArguments const& arguments) {
     int const head_of_all = blockIdx.x / arguments.tiles.count, tile = blockIdx.x % arguments.tiles.count;
     Sequence const sequence(all, head_of_all, all.heads);
     int const batch = sequence.batch, head = sequence.head;
+    if (arguments.sink_gradient.start != nullptr && batch == 0 && tile == 0) store_sink_gradient(arguments, head);
     // Rows behind a packed sequence belong to others.
     int const rows_there = arguments.query_gradient.offsets.start != nullptr ? sequence.queries : all.query_rows;
     int const thread = threadIdx.x % kThreadsOfWarpgroup, warpgroup = threadIdx.x / kThreadsOfWarpgroup;
