@@ -84,18 +84,21 @@ error_t execute_on_gpu(Session const& session, GpuStream const& gpu) {
     return execute_graph_on_gpu(session.graph(), session, gpu);
 }
 
-error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu) {
+error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu, RunOn queue) {
     DeviceMirror mirror;
     auto const pack = device_pack(session, mirror);
-    return execute_in_mirror(graph, pack, mirror, gpu);
+    return execute_in_mirror(graph, pack, mirror, gpu, queue);
 }
 
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
-                          GpuStream const& gpu) {
+                          GpuStream const& gpu, RunOn queue) {
     HostMemory const workspace(graph.get_workspace_size());
     void* const begin = workspace.size() > 0 ? mirror.address(workspace) : nullptr;
     if (mirror.status().is_bad()) return mirror.status();
-    if (error_t const error = graph.execute(gpu.handle(), pack, begin); error.is_bad()) return error;
+    error_t const failure = queue == RunOn::Handle
+                                ? graph.execute(gpu.handle(), pack, begin)
+                                : graph.execute(cudnn_frontend::Cuda_stream(gpu.stream()), pack, begin);
+    if (failure.is_bad()) return failure;
     if (error_t const error = gpu.wait(); error.is_bad()) return error;
     if (error_t const error = mirror.copy_back(); error.is_bad()) return error;
     if (workspace.guards_intact()) return {};

@@ -58,11 +58,13 @@ std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& 
 
 // Runs a built graph on the content of the mirror, with a workspace of exactly the promised size between guards, and
 // brings the results back.
+enum class RunOn { Handle, Stream };
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
-                          GpuStream const& gpu);
+                          GpuStream const& gpu, RunOn queue = RunOn::Handle);
 // Runs a built session.
 error_t execute_on_gpu(Session const& session, GpuStream const& gpu);
 // The same by another built graph with the session's tensors.
-error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu);
+error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStream const& gpu,
+                             RunOn queue = RunOn::Handle);
 
 }  // namespace sdpa_test

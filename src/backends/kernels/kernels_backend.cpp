@@ -140,9 +140,11 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
     if (device.is_bad()) return device.error();
     auto const facts = planned_device(input, device.value());
     if (facts.is_bad()) return facts.error();
-    auto read = read_attention(input.graph, facts.value());
+    bool const is_alone = input.target.kind() == Target::Kind::STREAM;
+    auto read =
+        read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::BeforeOthers);
     if (read.is_bad()) return read.error();
-    if (!fills(read.value().problem, facts.value())) {
+    if (!is_alone && !fills(read.value().problem, facts.value())) {
         return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
                        "the engine 'attention' has too few tiles here for the multiprocessors");
     }

@@ -72,8 +72,7 @@ std::string scale_reason(AttentionValues const& values) {
 }
 
 std::string dropout_reason(AttentionValues const& values) {
-    bool const drops = values.options.dropout_probability || values.has_any({Port::DropoutMask, Port::RngDump});
-    return drops ? "it has no dropout" : "";
+    return values.has(Port::DropoutMask) ? "it has no dropout by a mask of the caller's" : "";
 }
 
 std::string page_reason(AttentionValues const& values) {
@@ -162,6 +161,14 @@ std::string plain_length_reason(AttentionValues const& values) {
     return lengths_fit(values, fits) ? "" : "it needs lengths of INT32 one after the other, and not as sums";
 }
 
+// The two passes of a training step must draw the same numbers.
+std::string generator_reason(AttentionValues const& values) {
+    return values.options.dropout_probability
+               ? "its dropout draws other numbers than that of cuDNN, which may run the other pass"
+               : "";
+}
+
+constexpr auto kSharedConditions = {generator_reason};
 constexpr auto kPlainConditions = {ragged_reason, term_reason, plain_length_reason};
 
 constexpr auto kConditions = {scale_reason,  dropout_reason,     page_reason,   block_mask_reason, sink_reason,
@@ -178,6 +185,7 @@ class Reader {
         read_lengths();
         read_offsets();
         read_options();
+        read_dropout();
         SDPA_GRAPH_TRY(read_modifier());
         read_.layout = layout();
         return std::move(read_);
@@ -195,7 +203,8 @@ class Reader {
             bool const is_operand =
                 attention::is_of_operation(row) && values_.uses(row.port) && !attention::is_length(row);
             bool const is_unread_sink = row.port == Port::SinkToken && !reads_sink(values_);
-            if (!is_operand || is_unread_sink) continue;
+            bool const is_of_generator = row.port == Port::Seed || row.port == Port::Offset;
+            if (!is_operand || is_unread_sink || is_of_generator) continue;
             read_.problem.operands[row.port] = placed(values_.value(row.port));
         }
     }
@@ -233,6 +242,21 @@ class Reader {
         problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
         problem.has_alibi = options.alibi;
         problem.scale = scale_of(values_).value_or(1.0f);
+    }
+
+    void read_dropout() {
+        if (!values_.options.dropout_probability) return;
+        read_.problem.dropout =
+            GeneratedDropout{*values_.options.dropout_probability, integer_of(Port::Seed), integer_of(Port::Offset)};
+    }
+    PlacedInteger integer_of(Port port) {
+        ir::Value const& value = values_.value(port);
+        if (value.role == ir::Role::Constant) {
+            std::uint64_t const bits = value.constant.bits;
+            return {.number = value.constant.type == DataType_t::INT64 ? static_cast<std::int64_t>(bits)
+                                                                       : static_cast<std::int32_t>(bits)};
+        }
+        return {add_place(value), value.type == DataType_t::INT64, value.role == ir::Role::ByValue};
     }
 
     error_t read_modifier() {
@@ -324,6 +348,7 @@ Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, Device
         }
     };
     add(kConditions);
+    if (scope != AttentionScope::Alone) add(kSharedConditions);
     if (scope == AttentionScope::NextToOthers) add(kPlainConditions);
     if (failure.is_bad()) reasons.push_back(failure.err_msg);
     if (!reasons.empty()) return refusal(reasons);

@@ -22,8 +22,9 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph);
 bool may_hide_blocks(nodes::ValidatedGraph const& graph);
 
 // The graphs for which the engine is a candidate: next to engines of other backends those of forward without terms of
-// scores and packed sequences, where it is asked for alone, or graphs may_hide_blocks(), all.
-enum class AttentionScope { NextToOthers, Alone };
+// scores and packed sequences; before others, which take what it refuses, and for graphs that may_hide_blocks(), all but
+// those with dropout; alone all.
+enum class AttentionScope { NextToOthers, BeforeOthers, Alone };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,

@@ -73,6 +73,11 @@ std::vector<Parameter> parameters_of(AttentionKernelProblem const& problem) {
     if (problem.query_lengths)
         set_numbers(problem.query_lengths->pointer, "lengths of queries", problem.query_lengths->is_wide);
     if (problem.key_lengths) set_numbers(problem.key_lengths->pointer, "lengths of keys", problem.key_lengths->is_wide);
+    if (problem.dropout) {
+        for (PlacedInteger const& integer : {problem.dropout->seed, problem.dropout->offset}) {
+            if (integer.pointer) set_numbers(*integer.pointer, "the seed or the offset of dropout", integer.is_wide);
+        }
+    }
     if (problem.workspace_pointer) set(*problem.workspace_pointer, "the workspace", kWorkspaceAlignment);
     return parameters;
 }
@@ -92,6 +97,7 @@ std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
     std::vector<AttentionWork> works;
     if (problem.needs_entries()) works.push_back(AttentionWork::Entries);
     if (problem.hides_blocks()) works.push_back(AttentionWork::BlockBits);
+    if (problem.has(attention::RngDump)) works.push_back(AttentionWork::DropoutMask);
     if (!problem.is_backward) {
         works.push_back(AttentionWork::Forward);
     } else {
@@ -105,6 +111,7 @@ Result<KernelPointer> make_kernel(AttentionKernelProblem const& problem, Attenti
     switch (work) {
         case AttentionWork::Entries: return make(problem, entry_launch(problem), stored);
         case AttentionWork::BlockBits: return make(problem, block_bits_launch(problem), stored);
+        case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(problem), stored);
         case AttentionWork::Forward: return make(problem, forward_launch(problem, device.multiprocessors), stored);
         case AttentionWork::GradientStart: return make(problem, gradient_start_launch(problem), stored);
         case AttentionWork::Gradients: return make(problem, gradient_launch(problem), stored);

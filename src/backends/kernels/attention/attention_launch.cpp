@@ -36,6 +36,7 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     }
     if (problem.has_alibi) name.defines.push_back("HAS_ALIBI");
     if (!problem.score_code.empty()) name.defines.push_back("HAS_REGION");
+    if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
     if (problem.hides_blocks()) name.defines.push_back("HIDES_BLOCKS");
     if (problem.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
     return name;
@@ -90,7 +91,7 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     bool const has_keys = port == attention::K || port == attention::V;
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
     if (problem.is_backward) return has_keys ? kGradientKeys : gradient_tile_queries(problem);
-    return has_keys ? tile_keys(columns) : tile_queries(attention_warpgroups(columns, problem.has_terms()));
+    return has_keys ? tile_keys(columns) : tile_queries(attention_warpgroups(columns, problem.needs_registers()));
 }
 
 template <class Map, std::size_t COUNT>
@@ -175,11 +176,35 @@ BlockBits block_bits(AttentionKernelProblem const& problem, AttentionPointers co
             problem.hides_by_head ? 1 : 0};
 }
 
+GivenInteger given_integer(PlacedInteger const& integer, AttentionPointers const& from) {
+    if (!integer.pointer) return {nullptr, 0, integer.number};
+    void const* const start = from.at(*integer.pointer);
+    if (!integer.is_on_host) return {start, integer.is_wide, 0};
+    return {nullptr, 0,
+            integer.is_wide ? *static_cast<std::int64_t const*>(start) : *static_cast<std::int32_t const*>(start)};
+}
+
+// Without seed and offset.
+Dropout dropout_of(AttentionKernelProblem const& problem) {
+    if (!problem.dropout) return {};
+    double const keep = 1.0 - problem.dropout->probability;
+    constexpr double kWords = 4294967296.0;
+    return {
+        {}, {}, static_cast<unsigned>(static_cast<std::uint64_t>(keep * kWords) - 1), static_cast<float>(1.0 / keep)};
+}
+
+void bind_dropout(AttentionKernelProblem const& problem, AttentionPointers const& from, Dropout& to) {
+    if (!problem.dropout) return;
+    to.seed = given_integer(problem.dropout->seed, from);
+    to.offset = given_integer(problem.dropout->offset, from);
+}
+
 template <class Arguments>
 void bind_terms(AttentionKernelProblem const& problem, AttentionPointers const& from, Arguments& to) {
     if (problem.has(attention::Bias)) to.bias = score_numbers_of(problem.operand(attention::Bias), from);
     bind(problem, from, to.inputs);
     to.blocks = block_bits(problem, from);
+    bind_dropout(problem, from, to.dropout);
 }
 
 template <class Arguments>
@@ -187,6 +212,7 @@ void set_scores(AttentionKernelProblem const& problem, Arguments& arguments) {
     arguments.scale = problem.scale;
     arguments.scale_as_power = problem.scale * kLog2OfE;
     std::ranges::copy(problem.score_numbers, arguments.inputs.numbers);
+    arguments.dropout = dropout_of(problem);
 }
 
 QueryTiles query_tiles(AttentionKernelProblem const& problem, AttentionPointers const& from) {
@@ -281,11 +307,33 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     return {};
 }
 
+// --- The mask of dropout
+
+AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem) {
+    constexpr std::int64_t kKeysOfGroup = 4;
+    AttentionLaunch<DropoutMaskArguments> launch;
+    launch.code = {"attention_dropout_mask", {"attention_dropout_mask"}, {}, {90, true}};
+    std::int64_t const groups = heads_of_all(problem) * problem.queries() * tiles_of(problem.keys(), kKeysOfGroup);
+    launch.blocks = static_cast<unsigned>(tiles_of(groups, kDropoutMaskThreads));
+    launch.threads = kDropoutMaskThreads;
+    launch.arguments.sequences = sequences_of(problem);
+    launch.arguments.dropout = dropout_of(problem);
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, DropoutMaskArguments& to) {
+    bind_dropout(problem, from, to.dropout);
+    PlacedOperand const& mask = problem.operand(attention::RngDump);
+    to.start = static_cast<float*>(from.at(mask.pointer));
+    to.batch = mask.strides[0], to.head = mask.strides[1], to.row = mask.strides[2], to.column = mask.strides[3];
+    return {};
+}
+
 // --- Forward
 
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors) {
     auto const [columns, value_columns] = *class_of(problem);
-    int const warpgroups = attention_warpgroups(columns, problem.has_terms());
+    int const warpgroups = attention_warpgroups(columns, problem.needs_registers());
     AttentionLaunch<AttentionArguments> launch;
     launch.code = code_of(problem, "attention_forward", {"attention_forward"});
     AttentionArguments& arguments = launch.arguments;

@@ -29,6 +29,7 @@ struct AttentionPointers {
 // where the problem needs_entries(), and where it hides_blocks().
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors);
 AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem);
@@ -37,6 +38,7 @@ AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem
 // Puts the addresses in.
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, EntryArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockBitsArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, DropoutMaskArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, AttentionArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientStartArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientArguments& to);

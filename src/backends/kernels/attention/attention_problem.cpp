@@ -156,7 +156,7 @@ std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
 }
 
 int gradient_tile_queries(AttentionKernelProblem const& problem) {
-    return gradient_queries(class_of(problem)->columns, problem.has_terms());
+    return gradient_queries(class_of(problem)->columns, problem.needs_registers());
 }
 
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
@@ -164,7 +164,7 @@ HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     int const columns = class_of(problem)->columns;
     HiddenBlocks blocks{};
     blocks.tile_rows =
-        problem.is_backward ? kGradientKeys : tile_queries(attention_warpgroups(columns, problem.has_terms()));
+        problem.is_backward ? kGradientKeys : tile_queries(attention_warpgroups(columns, problem.needs_registers()));
     blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(columns);
     auto const parts = [](std::int64_t rows, std::int64_t rows_of_part) {
         return (rows + rows_of_part - 1) / rows_of_part;

@@ -32,6 +32,19 @@ struct SequenceLengths {
     bool is_wide = false, are_sums = false;
 };
 
+// A number that the graph holds, or to which each run has a pointer: in the GPU's memory or in the host's.
+struct PlacedInteger {
+    std::optional<std::size_t> pointer;
+    bool is_wide = false, is_on_host = false;
+    std::int64_t number = 0;
+};
+
+// Dropout by the library's generator (docs/spec.md).
+struct GeneratedDropout {
+    double probability = 0;
+    PlacedInteger seed, offset;
+};
+
 struct AttentionKernelProblem {
     bool is_backward = false;
     attention::OfOperation<std::optional<PlacedOperand>> operands;
@@ -46,12 +59,15 @@ struct AttentionKernelProblem {
     bool leaves_scores = false, hides_by_batch = false, hides_by_head = false;
     std::vector<PlacedOperand> score_tensors;
     std::vector<std::uint32_t> score_numbers;
+    std::optional<GeneratedDropout> dropout;
     std::optional<std::size_t> workspace_pointer;  // the last one, where there is a workspace
 
     bool has(attention::Port port) const { return operands[port].has_value(); }
     PlacedOperand const& operand(attention::Port port) const { return *operands[port]; }
     bool is_packed() const { return packed[attention::Q].has_value(); }
     bool has_terms() const { return has(attention::Bias) || has_alibi || !score_code.empty(); }
+    // Whether code needs registers beyond those for scores alone, which are fewer with larger tiles.
+    bool needs_registers() const { return has_terms() || dropout; }
     // Whether a kernel finds the blocks of scores that the modifier hides, before the others.
     bool hides_blocks() const { return !score_code_of_bounds.empty(); }
     // Whether a kernel brings what entries have of their own into one form before.

@@ -29,10 +29,12 @@ struct BoundKernel {
 
 class ChainExecutable final : public plan::Executable {
    public:
-    ChainExecutable(std::vector<BoundKernel> kernels, QueueDevice device, std::int64_t workspace_size)
+    ChainExecutable(std::vector<BoundKernel> kernels, QueueDevice device, std::int64_t workspace_size,
+                    bool has_device_memory_alone)
         : kernels_(std::move(kernels)),
           device_(std::move(device)),
           workspace_size_(workspace_size),
+          has_device_memory_alone_(has_device_memory_alone),
           replays_(replays()) {}
 
     std::int64_t workspace_size() const override { return workspace_size_; }
@@ -42,11 +44,14 @@ class ChainExecutable final : public plan::Executable {
         return device_.stopwatch_of(queue);
     }
 
-    std::unique_ptr<plan::Replays> replays() const override { return replays_on(device_.stream_of); }
+    // A replay would not look at numbers in the host's memory.
+    std::unique_ptr<plan::Replays> replays() const override {
+        return has_device_memory_alone_ ? replays_on(device_.stream_of) : nullptr;
+    }
 
     error_t launch(plan::Launch const& launch) const override {
         auto const record = [this](plan::Launch const& all, plan::Recording to) { return capture(all, to); };
-        if (launch.may_replay && replays_->launch(launch, record)) return {};
+        if (launch.may_replay && replays_ != nullptr && replays_->launch(launch, record)) return {};
         auto const own = device_.stream_of(launch.queue);
         if (own.is_bad()) return own.error();
         return for_each_kernel(launch, [&](Kernel const& kernel, Pointers pointers) {
@@ -110,6 +115,7 @@ class ChainExecutable final : public plan::Executable {
     std::vector<BoundKernel> kernels_;
     QueueDevice device_;
     std::int64_t workspace_size_;
+    bool has_device_memory_alone_;
     std::unique_ptr<plan::Replays> replays_;
 };
 
@@ -148,8 +154,9 @@ Result<std::shared_ptr<plan::Executable const>> ChainEngine::build() {
         }
         kernels.push_back(std::move(bound));
     }
-    return std::shared_ptr<plan::Executable const>(
-        std::make_shared<ChainExecutable>(std::move(kernels), device_, chain_.info.workspace_bytes));
+    bool const has_device_memory_alone = std::ranges::none_of(layout_->slots, &plan::Slot::is_on_host);
+    return std::shared_ptr<plan::Executable const>(std::make_shared<ChainExecutable>(
+        std::move(kernels), device_, chain_.info.workspace_bytes, has_device_memory_alone));
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -6,6 +6,7 @@
 #include "unit/kernels/host/host_threads.h"
 
 #include <attention/attention_tiles.cuh>
+#include <attention/dropout.cuh>
 
 #include <cstring>
 #include <stdexcept>
@@ -58,6 +59,22 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define HIDES_BLOCKS
 #define LEAVES_BLOCKS
 #include "forward_code.inc"
+#define CODE forward_64_dropout
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define HAS_DROPOUT
+#include "forward_code.inc"
+#define CODE forward_128_dropout
+#define COLUMNS_OF_KEYS 128
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#define HAS_DROPOUT
+#include "forward_code.inc"
+#define CODE forward_256_dropout
+#define COLUMNS_OF_KEYS 256
+#define COLUMNS_OF_VALUES 256
+#define HAS_DROPOUT
+#include "forward_code.inc"
 
 #define CODE gradients_64
 #define COLUMNS_OF_KEYS 64
@@ -84,6 +101,17 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define HIDES_BLOCKS
 #define LEAVES_BLOCKS
 #include "gradient_code.inc"
+#define CODE gradients_64_dropout
+#define COLUMNS_OF_KEYS 64
+#define HAS_DROPOUT
+#include "gradient_code.inc"
+#define CODE gradients_128_dropout
+#define COLUMNS_OF_KEYS 128
+#define BIAS float
+#define HAS_DROPOUT
+#include "gradient_code.inc"
+
+#include "kernels/device/attention/attention_dropout_mask.cu"
 
 namespace entries {
 
@@ -119,9 +147,10 @@ struct HostCode {
     unsigned char* shared_memory;
 };
 
-enum class Options { None, Terms, FloatBias, Region, Documents };
+enum class Options { None, Terms, FloatBias, Region, Documents, Dropout };
 
 Options options_of(AttentionKernelProblem const& problem) {
+    if (problem.dropout) return Options::Dropout;
     if (problem.hides_blocks()) return Options::Documents;
     if (!problem.score_code.empty()) return Options::Region;
     if (!problem.has_terms()) return Options::None;
@@ -133,12 +162,23 @@ Options options_of(AttentionKernelProblem const& problem) {
 [[noreturn]] void no_code() { throw std::logic_error("the test has no code of these columns and options"); }
 
 template <class Element>
+HostCode<AttentionArguments> dropout_code(int columns) {
+    switch (columns) {
+        case 64: return {forward_64_dropout::forward<Element>, forward_64_dropout::shared_memory};
+        case 128: return {forward_128_dropout::forward<Element>, forward_128_dropout::shared_memory};
+        case 256: return {forward_256_dropout::forward<Element>, forward_256_dropout::shared_memory};
+        default: no_code();
+    }
+}
+
+template <class Element>
 HostCode<AttentionArguments> forward_code(int columns, Options options) {
     switch (options) {
         case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
         case Options::FloatBias: return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
         case Options::Region: return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
         case Options::Documents: return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
+        case Options::Dropout: return dropout_code<Element>(columns);
         case Options::None: break;
     }
     switch (columns) {
@@ -167,6 +207,10 @@ GradientCodes gradient_codes(int columns, Options options) {
         case Options::FloatBias: return SDPA_TEST_GRADIENTS(gradients_128_bias);
         case Options::Region: return SDPA_TEST_GRADIENTS(gradients_64_region);
         case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
+        case Options::Dropout: {
+            if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_dropout);
+            return SDPA_TEST_GRADIENTS(gradients_128_dropout);
+        }
         case Options::None: break;
     }
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);
@@ -213,6 +257,12 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
             [](BlockBitsArguments const& arguments) { document_bounds::attention_block_bits(arguments); },
             document_bounds::shared_memory};
         run(problem, kernels::block_bits_launch(problem), pointers, code);
+    }
+    if (problem.has(attention::RngDump)) {
+        HostCode<DropoutMaskArguments> const code{
+            [](DropoutMaskArguments const& arguments) { attention_dropout_mask(arguments); },
+            forward_64_dropout::shared_memory};
+        run(problem, kernels::dropout_mask_launch(problem), pointers, code);
     }
     if (!problem.is_backward) {
         auto const code = forward_code<Element>(columns, options_of(problem));

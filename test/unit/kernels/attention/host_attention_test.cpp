@@ -1,6 +1,7 @@
 // The results of the kernels of attention, on the host, since the machines that test every change have no GPU.
 #include "host_attention.h"
 #include "api/graph/graph_impl.h"
+#include "attention/philox.h"
 #include "kernels/attention/attention_graph.h"
 #include "kernels/attention/attention_launch.h"
 #include "nodes/validation/validate.h"
@@ -74,6 +75,32 @@ Rig rig_of_kernel(kernels::DeviceFacts const& device = kHopper) {
     return rig;
 }
 
+// The dumped mask of dropout, where the graph has its tensor.
+struct Dump {
+    float const* start;
+    kernels::PlacedOperand tensor;
+};
+
+Dump dump_of(Session const& session) {
+    auto const graph = read_graph(session, kHopper);
+    kernels::PlacedOperand const& tensor = graph.value().problem.operand(fe::attention::RngDump);
+    void* const start = session.pack_by_uid().at(graph.value().places[tensor.pointer].uid);
+    return {static_cast<float const*>(start), tensor};
+}
+
+// The number of scores on which they do not agree.
+int different_from(fe::attention::PhiloxMask const& expected, Dump const& dump) {
+    int count = 0;
+    auto const& dims = dump.tensor.dims;
+    for_each_index({dims[0], dims[1], dims[2], dims[3]}, [&](Index4 const& at) {
+        std::int64_t place = 0;
+        for (std::size_t dim = 0; dim < 4; ++dim) place += at[dim] * dump.tensor.strides[dim];
+        bool const keeps = expected.keeps((at[0] * dims[1] + at[1]) * dims[2] + at[2], at[3]);
+        count += dump.start[place] == (keeps ? 1.0f : 0.0f) ? 0 : 1;
+    });
+    return count;
+}
+
 // --- Cases
 
 struct Columns {
@@ -125,6 +152,25 @@ void add_terms(Random& random, AttentionCase& c) {
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
 }
 
+// That of the host's codes: with 128 columns they have a bias, with others no terms.
+void add_dropout(Random& random, AttentionCase& c) {
+    bool const has_code = c.d_qk <= 128 || c.d_qk > 192;
+    if (random.chance(0.7) || !has_code) return;
+    c.bias.reset();
+    c.alibi = false;
+    c.modifier = oracle::Modify::Nothing;
+    if (c.d_qk > 64 && c.d_qk <= 128) c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+    c.bias_type = DataType_t::FLOAT;
+    c.dropout = Dropout::Probability;
+    c.dropout_probability = random.pick({0.1f, 0.5f, 0.9f});
+    c.rng_seed = random.between(-1, 1) * 0x1'2345'6789'abcd + 7;
+    c.rng_offset = random.between(0, 1) * 0x1'0000'0003;
+    c.rng_type = DataType_t::INT64;
+    if (random.flip()) c.rng_type = DataType_t::INT32, c.rng_seed = -5, c.rng_offset = 12;
+    c.scalars_by_value = random.flip();
+    c.rng_dump = true;
+}
+
 void add_sink(Random& random, AttentionCase& c) {
     if (random.chance(0.7)) return;
     c.sink = DataType_t::FLOAT;
@@ -156,6 +202,7 @@ AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward) {
     add_lengths(random, c);
     if (is_backward || c.d_qk <= 128) add_terms(random, c);
     add_sink(random, c);
+    add_dropout(random, c);
     return c;
 }
 
@@ -282,6 +329,21 @@ std::vector<kernels::CodeName> codes_of(kernels::AttentionKernelProblem const& p
     return {kernels::block_bits_launch(problem).code, own};
 }
 
+// The faults of both passes, and of the dumped masks: their elements that are not those of the CPU targets' generator.
+std::string faults_of_dropout(AttentionCase const& c) {
+    fe::attention::PhiloxMask const expected(c.rng_seed, c.rng_offset, 1.0 - static_cast<double>(c.dropout_probability),
+                                             c.s_kv);
+    Rig rig = rig_of_kernel();
+    std::string faults;
+    rig.execute = [&](Session const& session) {
+        auto const failure = run_by_kernel(session, kHopper);
+        int const count = failure.is_good() ? different_from(expected, dump_of(session)) : 0;
+        if (count > 0) faults += std::to_string(count) + " elements of the mask are wrong\n";
+        return failure;
+    };
+    return faults + check_case(c, rig).faults();
+}
+
 // --- Waits that are left out
 
 // The fault in the case's results, or of its run, without a wait or fence; empty where nothing is wrong.
@@ -356,6 +418,27 @@ TEST_CASE("gradients of attention by warpgroups are what the formula says") {
         AttentionCase const c = random_kernel_case(seed, true);
         INFO("case " << seed << ": " << describe(c));
         CHECK(check_case(c, rig_of_kernel()).faults() == "");
+    }
+}
+
+TEST_CASE("dropout by warpgroups drops what the CPU targets drop") {
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
+    c.b = 2;
+    c.h_q = c.h_k = c.h_v = 3;
+    c.s_q = 70;
+    c.s_kv = 131;
+    c.dropout = Dropout::Probability;
+    c.rng_dump = true;
+    for (float const probability : {1e-20f, 0.25f, 0.999f}) {
+        for (bool const is_wide : {false, true}) {
+            c.dropout_probability = probability;
+            c.rng_type = is_wide ? DataType_t::INT64 : DataType_t::INT32;
+            c.rng_seed = is_wide ? -0x7'0000'0003 : -3;
+            c.rng_offset = is_wide ? 0x5'0000'0000 : 32;
+            c.scalars_by_value = is_wide;
+            INFO(describe(c));
+            CHECK(faults_of_dropout(c) == "");
+        }
     }
 }
 

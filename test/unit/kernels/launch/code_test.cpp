@@ -153,6 +153,26 @@ TEST_CASE("attention compiles for 9.0 in each class of columns, without a spille
     }
 }
 
+TEST_CASE("attention with dropout compiles for 9.0 with few spilled registers and without products that wait") {
+    if (!has_compiler()) return;
+    constexpr int kMostSpilledBytes = 16;
+    for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
+        for (bool const is_backward : {false, true}) {
+            if (is_backward && columns.columns > 128) continue;
+            kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
+            problem.is_backward = is_backward;
+            problem.dropout.emplace();
+            std::string const log =
+                log_of(is_backward ? kernels::gradient_launch(problem).code : kernels::forward_launch(problem, 1).code);
+            INFO(log);
+            CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
+            CHECK(log.find("(C75") == std::string::npos);
+            CHECK(log.find("serialized") == std::string::npos);
+        }
+    }
+    check_no_spills(log_of({"attention_dropout_mask", {}, {}, {90, true}}));
+}
+
 TEST_CASE("code is compiled once for all shapes, and again for other types and devices") {
     if (!has_compiler()) return;
     CodeName const name = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 90);

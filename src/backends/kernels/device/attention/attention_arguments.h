@@ -77,6 +77,20 @@ struct BlockBits {
     int batch_step, head_step;  // to the next one, in heads; 0 where all share bits
 };
 
+// A number of the graph's, or one in the GPU's memory.
+struct GivenInteger {
+    void const* start;  // null where the graph or the host gives the number
+    int is_wide;        // that in memory has 64 bits
+    long long number;
+};
+
+// Dropout by the library's generator.
+struct Dropout {
+    GivenInteger seed, offset;
+    unsigned last_kept;  // the greatest word that keeps a score
+    float scale;         // of what is kept
+};
+
 struct Sequences {
     int batches, heads, heads_of_key_head;
     int query_rows, key_rows;
@@ -92,13 +106,14 @@ struct AttentionArguments {
     EntryMaps entries;
     Sequences sequences;
     TileOrder order;
-    RowNumbers stats;      // null where they are not wanted
+    RowNumbers stats;                // null where they are not wanted
     HeadNumbers<float const> sinks;  // null where there are none
-    ScoreNumbers bias;     // for code with a bias
-    ScoreInputs inputs;    // for code with a score modifier
-    BlockBits blocks;      // of keys, for code that leaves out hidden ones
-    float scale;           // of products of queries and keys
-    float scale_as_power;  // the same times log2(e)
+    ScoreNumbers bias;               // for code with a bias
+    ScoreInputs inputs;              // for code with a score modifier
+    Dropout dropout;                 // for code with dropout
+    BlockBits blocks;                // of keys, for code that leaves out hidden ones
+    float scale;                     // of products of queries and keys
+    float scale_as_power;            // the same times log2(e)
 };
 
 // --- Gradients
@@ -140,6 +155,7 @@ struct GradientArguments {
     QueryTiles tiles;
     ScoreNumbers bias;     // for code with a bias
     ScoreInputs inputs;    // for code with a score modifier
+    Dropout dropout;       // for code with dropout
     BlockBits blocks;      // of queries, for code that leaves out hidden ones
     float scale;           // of products of queries and keys
     float scale_as_power;  // the same times log2(e)
@@ -169,6 +185,17 @@ struct BlockBitsArguments {
 };
 
 inline constexpr int kBlockBitsThreads = 128;  // a warp for each word
+
+// --- The mask of dropout, before the kernels that drop
+
+struct DropoutMaskArguments {
+    Sequences sequences;
+    Dropout dropout;
+    float* start;
+    long long batch, head, row, column;
+};
+
+inline constexpr int kDropoutMaskThreads = 256;  // each has four neighboring keys of a query
 
 // --- Entries, before kernels of attention where sequences are packed
 

@@ -3,6 +3,7 @@
 // stages ahead; the other warpgroups have 64 queries each. While a warpgroup's products of the last weights and values
 // go on, it computes the next weights.
 #include <attention/attention_tiles.cuh>
+#include <attention/dropout.cuh>
 #include <attention/score_options.cuh>
 
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base.
@@ -10,7 +11,7 @@ constexpr float kMostAboveBase = 8.0f;
 
 // Whether a warpgroup starts its products while the others compute weights.
 constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128;
-constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kHasTerms);
+constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters);
 
 template <class Element, int ROWS, int COLUMNS, bool HAS_MEMORY>
 struct OutputPanels : Panels<Element, ROWS, COLUMNS> {};
@@ -323,6 +324,57 @@ class ScoreTerms {
     float slope_;
 };
 
+// Which weights of the lane's two rows dropout keeps. Two neighboring lanes have a group's four keys: each draws those
+// of one of their rows, so that a call of the generator decides on as many scores as it has words.
+template <int KEYS>
+class KeptWeights {
+   public:
+    KeptWeights(AttentionArguments const& arguments, QueryTile const& tile, int first_query)
+        : generator_(arguments.dropout, arguments.sequences) {
+        int const lane = lane_index(), row = first_query + lane / 4 + 8 * (lane % 2);
+        group_ = generator_.first_group(tile.batch, tile.head, row) + lane % 4 / 2;
+    }
+
+    // Decides on a block's.
+    void draw(int block) {
+        unsigned of_even = 0, of_odd = 0;  // two bits for each eight keys, for the pair's lanes
+#pragma unroll 1
+        for (int first = 0; first < KEYS / 8; first += kDraws) {
+            PhiloxBlock drawn[kDraws];
+            generator_.draw(drawn, group_ + (block * (KEYS / 4) + 2 * first), 2);
+#pragma unroll
+            for (int i = 0; i < kDraws; ++i) {
+                unsigned const(&words)[4] = drawn[i].words;
+                of_even |= (generator_.keeps(words[0]) | generator_.keeps(words[1]) << 1) << 2 * (first + i);
+                of_odd |= (generator_.keeps(words[2]) | generator_.keeps(words[3]) << 1) << 2 * (first + i);
+            }
+        }
+        bool const is_odd = lane_index() % 2 != 0;
+        unsigned const other = from_lane_across(is_odd ? of_even : of_odd, 1);
+        kept_[0] = is_odd ? other : of_even;
+        kept_[1] = is_odd ? of_odd : other;
+    }
+
+    // Sets those that are not kept to 0.
+    void drop(float (&weights)[KEYS / 8][4]) const {
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                if ((kept_[j / 2] >> (2 * i + j % 2) & 1) == 0) weights[i][j] = 0;
+            }
+        }
+    }
+
+   private:
+    static constexpr int kDraws = KEYS / 8 % kDrawsAtOnce == 0 ? kDrawsAtOnce : kDrawsAtOnce + 1;
+    static_assert(KEYS / 8 % kDraws == 0);
+
+    Generator generator_;
+    unsigned long long group_;  // the lane's first one
+    unsigned kept_[2];          // a bit for each weight of a row
+};
+
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 class QueryWarpgroup {
    public:
@@ -349,13 +401,14 @@ class QueryWarpgroup {
         KeyBlocks<kQueries, kKeys> const blocks(arguments_, tile);
         OwnRows<kKeys> const own(tile, first_query);
         ScoreTerms<kKeys> terms(arguments_, tile, first_query);
+        KeptWeights<kKeys> kept(arguments_, tile, first_query);
         RowWeights<kKeys> rows;
         float output[VALUE_COLUMNS / 8][4];
         if (blocks.are_none()) {
             if (!Memory::kHasOutput) memory_.queries_are_here.wait_for(tiles_++);
             set_zero(output);
         } else {
-            add_blocks(blocks, own, terms, rows, output);
+            add_blocks(blocks, own, terms, kept, rows, output);
         }
         rows.finish();
         if (arguments_.sinks.start != nullptr) {
@@ -367,7 +420,7 @@ class QueryWarpgroup {
     }
 
     void add_blocks(KeyBlocks<kQueries, kKeys> const& blocks, OwnRows<kKeys> const& own, ScoreTerms<kKeys>& terms,
-                    RowWeights<kKeys>& rows, float (&output)[VALUE_COLUMNS / 8][4]) {
+                    KeptWeights<kKeys>& kept, RowWeights<kKeys>& rows, float (&output)[VALUE_COLUMNS / 8][4]) {
         float scores[kKeys / 8][4], factors[2];
         MatrixBlock weights[kKeys / 16];
         memory_.queries_are_here.wait_for(tiles_++);
@@ -375,12 +428,13 @@ class QueryWarpgroup {
         if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
         terms.start_reading(block);
+        if (kHasDropout) kept.draw(block);
         wait_for_products<0>();
         if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
         hold(scores);
         memory_.keys_are_read[keys_.stage()].arrive();
         keys_.go_on();
-        weigh(scores, block, blocks, own, terms, rows, factors);
+        weigh(scores, block, blocks, own, terms, kept, rows, factors);
         pack_weights(weights, scores);
         bool adds = false;
         while (blocks.has(block = blocks.before(block))) {
@@ -390,11 +444,12 @@ class QueryWarpgroup {
             adds = true;
             if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
             terms.start_reading(block);
+            if (kHasDropout) kept.draw(block);
             wait_for_products<1>();
             hold(scores);
             memory_.keys_are_read[keys_.stage()].arrive();
             keys_.go_on();
-            weigh(scores, block, blocks, own, terms, rows, factors);
+            weigh(scores, block, blocks, own, terms, kept, rows, factors);
             finish_output(output, weights);
             multiply_rows(output, factors);
             pack_weights(weights, scores);
@@ -405,12 +460,13 @@ class QueryWarpgroup {
     }
 
     void weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
-               OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, RowWeights<kKeys>& rows,
-               float (&factors)[2]) const {
+               OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, KeptWeights<kKeys> const& kept,
+               RowWeights<kKeys>& rows, float (&factors)[2]) const {
         if (blocks.is_modified(block)) terms.template add<true>(scores, block);
         else if (kHasTerms) terms.template add<false>(scores, block);
         if (!blocks.is_full(block)) own.hide(scores, block);
         rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
+        if (kHasDropout) kept.drop(scores);
     }
 
     void start_scores(float (&scores)[kKeys / 8][4]) {
@@ -461,7 +517,7 @@ class QueryWarpgroup {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             is_there[half] = first_query + lane / 4 + 8 * half < tile.queries && rows.sum[half] != 0;
-            inverses[half] = 1.0f / rows.sum[half];
+            inverses[half] = (kHasDropout ? arguments_.dropout.scale : 1.0f) / rows.sum[half];
         }
         // The output takes the memory of queries that other warps' products may still read.
         if (!Memory::kHasOutput) wait_for_warpgroup(kFirstOwnBarrier + warpgroup_);
@@ -505,7 +561,8 @@ class QueryWarpgroup {
             bool const is_behind = stats.offsets.start != nullptr && query >= tile.queries;
             if (query >= arguments_.sequences.query_rows || is_behind) continue;
             bool const is_there = query < tile.queries && rows.sum[half] != 0;
-            float const without_keys = arguments_.sinks.start == nullptr ? minus_infinity() : arguments_.sinks[tile.head];
+            float const without_keys =
+                arguments_.sinks.start == nullptr ? minus_infinity() : arguments_.sinks[tile.head];
             stats.start[start_of_entry(stats, tile.batch) + tile.head * stats.head + query * stats.row] =
                 is_there ? kLnOf2 * (rows.base[half] + log2f(rows.sum[half])) : without_keys;
         }

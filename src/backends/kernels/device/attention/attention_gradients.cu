@@ -3,9 +3,10 @@
 // queries, their output's gradients and their statistics, some stages ahead; two warpgroups have 64 keys each. They add
 // up the gradients of their keys and values in registers, and those of queries in memory, which blocks share.
 #include <attention/attention_tiles.cuh>
+#include <attention/dropout.cuh>
 #include <attention/score_options.cuh>
 
-constexpr int kTileQueries = gradient_queries(COLUMNS_OF_KEYS, kHasTerms);
+constexpr int kTileQueries = gradient_queries(COLUMNS_OF_KEYS, kNeedsRegisters);
 // Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
@@ -216,6 +217,58 @@ class ScoreTerms {
     float slope_;
 };
 
+// Which weights of a block dropout keeps. Four lanes have a group's four keys, in two rows and of two queries: each
+// draws one of these four groups, so that a call of the generator decides on as many scores as it has words.
+class KeptWeights {
+   public:
+    // `first_key` is that of the warp.
+    KeptWeights(Generator const& generator, KeyTile const& tile, int head, int block, int first_key)
+        : generator_(generator) {
+        int const lane = lane_index(),
+                  drawn = lane / 4 % 4;  // its number among the lane's four weights of eight queries
+        int const query = block * kTileQueries + 2 * (lane % 4) + drawn % 2;
+        group_ = generator.first_group(tile.batch, head, query) + (first_key / 4 + lane / 16 + drawn / 2 * 2);
+    }
+
+    // A byte for each of the four weights, and in it a bit for each eight queries.
+    unsigned draw() const {
+        static_assert(!kHasDropout || kTileQueries == 64);
+        unsigned const step = 8u * static_cast<unsigned>(generator_.groups_of_row());
+        unsigned long long group = group_;
+        unsigned kept = 0;  // at first a byte for each of the four lanes
+#pragma unroll 1
+        for (int first = 0; first < 8; first += kDrawsAtOnce) {
+            PhiloxBlock drawn[kDrawsAtOnce];
+            generator_.draw(drawn, group, step);
+            group += static_cast<unsigned long long>(step) * kDrawsAtOnce;
+            unsigned bits = 0;
+#pragma unroll
+            for (int i = 0; i < kDrawsAtOnce; ++i) {
+#pragma unroll
+                for (int k = 0; k < 4; ++k) bits |= generator_.keeps(drawn[i].words[k]) << (8 * k + i);
+            }
+            kept |= bits << first;
+        }
+        return transposed(kept);
+    }
+
+   private:
+    // The lane whose number among the four is i gets the bytes with number i, in order of lanes.
+    static unsigned transposed(unsigned bytes) {
+        bool const is_odd = (lane_index() & 4) != 0, is_upper = (lane_index() & 8) != 0;
+        unsigned other = from_lane_across(bytes, 4);
+        bytes = is_odd ? (bytes & 0xff00ff00u) | (other >> 8 & 0x00ff00ffu)
+                       : (bytes & 0x00ff00ffu) | (other << 8 & 0xff00ff00u);
+        other = from_lane_across(bytes, 8);
+        return is_upper ? (bytes & 0xffff0000u) | other >> 16 : (bytes & 0x0000ffffu) | other << 16;
+    }
+
+    Generator const& generator_;
+    unsigned long long group_;
+};
+
+inline bool is_kept(unsigned kept, int i, int j) { return (kept >> (8 * j + i) & 1) != 0; }
+
 template <class Element, int COLUMNS>
 class KeyWarpgroup {
    public:
@@ -237,17 +290,20 @@ class KeyWarpgroup {
         set_zero(key_sums);
         set_zero(value_sums);
         QueryBlocks<kQueries> const blocks(tile);
+        Generator const generator(arguments_.dropout, arguments_.sequences);
         memory_.keys_are_here.wait_for(0);
         memory_.values_are_here.wait_for(0);
         for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool is_modified) {
             ScoreTerms const terms(arguments_, tile.batch, head);
-            add(key_sums, value_sums, block, blocks.is_full(block), is_modified, terms,
+            KeptWeights const kept(generator, tile, head, block, tile.first + own_row);
+            add(key_sums, value_sums, block, blocks.is_full(block), is_modified, terms, kept,
                 arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile);
         });
         wait_for_turn(kMeeting);  // products of both warpgroups read keys
         EntryMaps const& entries = arguments_.entries;
         BoxPlace const place{0, tile.first + own_row, tile.head, batch_for(tile, entries)};
-        store(memory_.values, map_for(tile, arguments_, ValueGradientMap), place, own_row, value_sums, 1.0f);
+        store(memory_.values, map_for(tile, arguments_, ValueGradientMap), place, own_row, value_sums,
+              kHasDropout ? arguments_.dropout.scale : 1.0f);
         store(memory_.keys, map_for(tile, arguments_, KeyGradientMap), place, own_row, key_sums, arguments_.scale);
         if (lane_index() == 0) wait_for_box_stores();
     }
@@ -257,13 +313,14 @@ class KeyWarpgroup {
 
     // Adds what the queries of a block contribute.
     void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[COLUMNS / 8][4], int block, bool is_full,
-             bool is_modified, ScoreTerms const& terms, float* query_sums) {
+             bool is_modified, ScoreTerms const& terms, KeptWeights const& kept_weights, float* query_sums) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4], gradients[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(round);
         start_scores(weights, memory_.keys, memory_.queries[stage]);
         memory_.output_gradients_are_here[stage].wait_for(round);
         start_scores(gradients, memory_.values, memory_.output_gradients[stage]);
+        unsigned const kept = kHasDropout ? kept_weights.draw() : 0;
         wait_for_products<1>();
         hold(weights);
         float const(&statistics)[2][kQueries] = memory_.statistics[stage];
@@ -273,10 +330,10 @@ class KeyWarpgroup {
         else weigh<false>(weights, statistics[0], terms, block * kQueries);
         if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
         MatrixBlock weight_blocks[kQueries / 16], gradient_blocks[kQueries / 16];
-        pack_blocks(weight_blocks, weights);
+        pack_weights(weight_blocks, weights, kept);
         wait_for_products<0>();
         hold(gradients);
-        multiply(gradients, weights, statistics[1]);
+        multiply(gradients, weights, statistics[1], kept);
         if constexpr (kChangesGradients) {
             if (is_modified || !kLeavesBlocks) change(gradients, products, terms, block * kQueries);
         }
@@ -360,14 +417,18 @@ class KeyWarpgroup {
         }
     }
     // Gradients of weights become those of scores.
-    static void multiply(float (&gradients)[kQueries / 8][4], float const (&weights)[kQueries / 8][4],
-                         float const (&deltas)[kQueries]) {
+    void multiply(float (&gradients)[kQueries / 8][4], float const (&weights)[kQueries / 8][4],
+                  float const (&deltas)[kQueries], unsigned kept) const {
 #pragma unroll
         for (int i = 0; i < kQueries / 8; ++i) {
             FloatPair const pair = pair_of(deltas, i);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                gradients[i][j] = weights[i][j] * (gradients[i][j] - pair.numbers[j % 2]);
+                float const delta = pair.numbers[j % 2];
+                float& gradient = gradients[i][j];
+                if (kHasDropout && !is_kept(kept, i, j)) gradient = 0;
+                gradient = kHasDropout ? fmaf(gradient, arguments_.dropout.scale, -delta) : gradient - delta;
+                gradient *= weights[i][j];
             }
         }
     }
@@ -389,6 +450,18 @@ class KeyWarpgroup {
 #pragma unroll
             for (int j = 0; j < 4; ++j) to[i][j] = from[i][j];
         }
+    }
+    // Packs those that dropout keeps, and 0 for others.
+    static void pack_weights(MatrixBlock (&blocks)[kQueries / 16], float const (&weights)[kQueries / 8][4],
+                             unsigned kept) {
+        if (!kHasDropout) return pack_blocks(blocks, weights);
+        float numbers[kQueries / 8][4];
+#pragma unroll
+        for (int i = 0; i < kQueries / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) numbers[i][j] = is_kept(kept, i, j) ? weights[i][j] : 0.0f;
+        }
+        pack_blocks(blocks, numbers);
     }
     static void pack_blocks(MatrixBlock (&blocks)[kQueries / 16], float const (&numbers)[kQueries / 8][4]) {
 #pragma unroll

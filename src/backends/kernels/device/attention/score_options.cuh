@@ -1,4 +1,4 @@
-// The options of scores before the mask, by which code differs. Macros say them, so this file may be read several
+// The options of scores, by which code differs. Macros say them, so this file may be read several
 // times.
 
 #ifdef BIAS
@@ -36,4 +36,12 @@ constexpr bool kLeavesBlocks = true;
 constexpr bool kLeavesBlocks = false;
 #endif
 
+#ifdef HAS_DROPOUT
+constexpr bool kHasDropout = true;
+#else
+constexpr bool kHasDropout = false;
+#endif
+
 constexpr bool kHasTerms = kHasBias || kHasAlibi || kHasRegion;
+// Whether warpgroups need more registers than for scores alone.
+constexpr bool kNeedsRegisters = kHasTerms || kHasDropout;
