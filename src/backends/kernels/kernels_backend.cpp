@@ -85,16 +85,18 @@ plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::
     return loaded_of(std::move(layout), std::move(engines));
 }
 
+// A stored plan is of a graph that was accepted before.
+AttentionScope scope_of(plan::PlanningInput const& input, plan::Stored const* stored) {
+    if (stored != nullptr || input.target.kind() == Target::Kind::STREAM) return AttentionScope::Alone;
+    return may_hide_blocks(input.graph) ? AttentionScope::BeforeOthers : AttentionScope::NextToOthers;
+}
+
 Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
                                        plan::Stored const* stored) {
     if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
     auto const facts = planned_device(input, device);
     if (facts.is_bad()) return facts.error();
-    // A stored plan is of a graph that was accepted before.
-    bool const is_alone =
-        stored != nullptr || input.target.kind() == Target::Kind::STREAM || may_hide_blocks(input.graph);
-    auto read =
-        read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::NextToOthers);
+    auto read = read_attention(input.graph, facts.value(), scope_of(input, stored));
     if (read.is_bad()) return read.error();
     return attention_of(std::move(read).value(), device, facts.value(), stored);
 }
@@ -119,7 +121,13 @@ bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
     return is_neighborhood(graph) || is_attention_forward(graph) || may_hide_blocks(graph);
 }
 
-bool KernelsBackend::comes_first(plan::PlanningInput const& input) const { return may_hide_blocks(input.graph); }
+bool KernelsBackend::comes_first(plan::PlanningInput const& input) const {
+    if (!may_hide_blocks(input.graph)) return false;
+    auto const device = devices_.find(input.target, input.settings);
+    if (device.is_bad()) return false;
+    auto const read = read_attention(input.graph, device.value().facts, AttentionScope::BeforeOthers);
+    return read.is_good() && fills(read.value().problem, device.value().facts);
+}
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
     auto proposed = propose_engines(input, devices_, nullptr);
