@@ -127,10 +127,10 @@ void round_to_pairs(PanelTile const& tile) {
     if (step.region.wanted.d_q) kernels.pair_rows(scratch.gradients, tile.keys(), scratch.pairs.gradients_by_rows);
 }
 
-// Whether P and dS are needed as pairs alone.
+// Whether P and dS are needed as pairs alone: a careful region gets tiles from them, so that both have the same bits.
 bool needs_pairs_alone(PanelTile const& tile) {
     QueryBlock const& step = tile.step;
-    return step.has_pairs() && !step.region.is_careful && !step.problem.has_dropout() && !step.region.wanted.d_bias &&
+    return step.has_pairs() && !step.problem.has_dropout() && !step.region.wanted.d_bias &&
            !step.run.modifier.changes_gradients() && tile.place.queries.size() == step.run.lanes();
 }
 
@@ -146,14 +146,19 @@ void compute_weights(PanelTile const& tile) {
         if (step.has_pairs()) round_to_pairs(tile);
         return;
     }
-    bool const is_later = problem.has_plain_scores();
+    bool const is_later = problem.has_plain_scores(), is_careful = step.region.is_careful;
     compute_tiles(tile, is_later ? 1.0f : problem.scale);
-    step.run.pairs->score_gradients({scratch.scores, scratch.gradients, tile.keys(), tile.rows,
-                                     is_later ? problem.scale : 1.0f, tile.of_lanes(scratch.stats),
-                                     tile.of_lanes(scratch.row_dots),
-                                     wanted.d_v ? tile.kept(scratch.pairs.weights) : nullptr,
-                                     wanted.d_k ? tile.kept(scratch.pairs.gradients) : nullptr,
-                                     wanted.d_q ? scratch.pairs.gradients_by_rows : nullptr, step.run.kept_pairs()});
+    std::uint32_t *const weights = tile.kept(scratch.pairs.weights), *const gradients =
+                                                                         tile.kept(scratch.pairs.gradients);
+    std::uint32_t* const by_rows = scratch.pairs.gradients_by_rows;
+    std::int64_t const lanes = step.run.lanes(), stride = step.run.kept_pairs();
+    step.run.pairs->score_gradients(
+        {scratch.scores, scratch.gradients, tile.keys(), tile.rows, is_later ? problem.scale : 1.0f, is_careful,
+         tile.of_lanes(scratch.stats), tile.of_lanes(scratch.row_dots), wanted.d_v || is_careful ? weights : nullptr,
+         wanted.d_k || is_careful ? gradients : nullptr, wanted.d_q ? by_rows : nullptr, stride});
+    if (!is_careful) return;
+    unpack_pairs_of_lanes(weights, stride, tile.keys(), lanes, scratch.scores);
+    unpack_pairs_of_lanes(gradients, stride, tile.keys(), lanes, scratch.gradients);
 }
 
 // The gradient of K or V: products of P or dS with rows of the block's queries.

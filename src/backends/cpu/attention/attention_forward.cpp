@@ -267,7 +267,7 @@ float compute_scores(ForwardTask const& task, std::int64_t p, ScorePlace const& 
     ForwardRun const& run = task.run;
     AttentionProblem const& problem = task.problem;
     ForwardScratch const& scratch = task.scratch;
-    bool const is_later = task.has_pairs() && problem.has_plain_scores();
+    bool const is_later = task.has_pairs() && problem.has_plain_scores() && !problem.has_dropout();
     multiply_by_keys(task, p, place.keys.size(), is_later ? 1.0f : problem.scale);
     if (problem.modifier)
         problem.modifier.run(ScoreProgram::Pass::Scores, run.kernels, place, scratch.modifier, scratch.scores);
@@ -275,13 +275,16 @@ float compute_scores(ForwardTask const& task, std::int64_t p, ScorePlace const& 
     return is_later ? problem.scale : 1.0f;
 }
 
-// One step of softmax of a tile's scores, and dropout, after which the weights are the operand of a product.
-void take_softmax_step(ForwardTask const& task, ScorePlace const& place, float* scores, SoftmaxPairs const& step) {
+// One step of softmax of a tile's scores, and dropout, after which the weights are the operand of a product. A careful
+// step has the same bits, so that only sums with infinity and NaN change.
+void take_softmax_step(ForwardTask const& task, ScorePlace const& place, SoftmaxPairs const& step) {
     ForwardRun const& run = task.run;
-    bool const needs_weights = task.is_careful || task.problem.has_dropout();
-    if (task.has_pairs() && !needs_weights && run.pairs->softmax_step(step)) return;
-    std::int64_t const count = step.keys * run.lanes();
-    for (std::int64_t i = 0; i < count && step.scale != 1.0f; ++i) scores[i] *= step.scale;
+    float* const scores = task.scratch.scores;
+    if (task.has_pairs() && !task.problem.has_dropout()) {
+        run.pairs->softmax_step(step);
+        if (task.is_careful) unpack_pairs_of_rows(step.pairs, step.keys, run.lanes(), scores);
+        return;
+    }
     run.kernels.softmax_step(scores, step.keys, step.running_max, step.running_sum, step.rescale);
     if (task.problem.has_dropout()) apply_dropout(task, place);
     if (task.has_pairs()) run.pairs->pair_rows(scores, step.keys, step.pairs);
@@ -295,7 +298,7 @@ void attend(ForwardTask const& task, std::int64_t p, Range keys) {
     std::array<float, kMaxLanes> rescale;
     float *const max = scratch.running_max + p * task.run.lanes(), *const sum =
                                                                        scratch.running_sum + p * task.run.lanes();
-    take_softmax_step(task, place, scratch.scores,
+    take_softmax_step(task, place,
                       {scratch.scores, keys.size(), scale, max, sum, rescale.data(), scratch.p_pairs, {}, {}});
     multiply_by_values(task, p, keys.size(), rescale.data());
 }
@@ -331,9 +334,8 @@ void attend_in_turns(ForwardTask const& task, Range tile, HiddenTiles const& hid
         PairProduct const assigned =
             next < task.panels() ? product_with_keys(task, next, keys.size(), scores[1]) : PairProduct{};
         std::array<float, kMaxLanes> rescale;
-        take_softmax_step(task, place, scores[0],
-                          {scores[0], place.keys.size(), task.problem.scale, scratch.running_max + p * lanes,
-                           scratch.running_sum + p * lanes, rescale.data(), weights[0], assigned, added});
+        run.pairs->softmax_step({scores[0], place.keys.size(), task.problem.scale, scratch.running_max + p * lanes,
+                                 scratch.running_sum + p * lanes, rescale.data(), weights[0], assigned, added});
         added = product_with_values(task, p, place.keys.size(), weights[0]);
         run.pairs->rescale(added.c, added.rows, rescale.data());
         std::swap(scores[0], scores[1]);

@@ -63,6 +63,7 @@ struct GradientPairs {
     float const *scores, *gradients;  // scores before `scale`, and dO V^T
     std::int64_t keys, rows;          // rows after the keys become pairs of 0
     float scale;
+    bool is_careful;                // as of Kernels::probabilities()
     float const *stats, *row_dots;  // for each lane
     // P and dS in pairs of lanes, and dS in pairs of rows up to a multiple of the products' depth; null if not needed.
     std::uint32_t *weights_by_lanes, *gradients_by_lanes, *gradients_by_rows;
@@ -97,9 +98,8 @@ struct PairKernels {
     void (*pair_lanes)(float const* tile, std::int64_t rows, std::uint32_t* pairs, std::int64_t stride);
     // Rounds a tile to pairs of rows, the first of them even; missing rows up to a multiple of the depth count as 0.
     void (*pair_rows)(float const* tile, std::int64_t rows, std::uint32_t* pairs);
-    // Kernels::softmax_step() and pair_rows() at once. Where it finds NaN it returns false, and
-    // only the other tiles' products are done.
-    bool (*softmax_step)(SoftmaxPairs const&);
+    // Kernels::softmax_step() and pair_rows() at once, with another rounding of exponentials.
+    void (*softmax_step)(SoftmaxPairs const&);
     // Kernels::probabilities(), score_gradients(), pair_lanes() and pair_rows() at once, without dropout.
     void (*score_gradients)(GradientPairs const&);
     void (*transpose)(PairTranspose const&);  // null where the layout is DepthMajor

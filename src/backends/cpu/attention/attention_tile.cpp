@@ -123,6 +123,27 @@ void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t p
     }
 }
 
+void unpack_pairs_of_rows(std::uint32_t const* pairs, std::int64_t rows, std::int64_t lanes, float* tile) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            std::uint32_t const pair = pairs[row / 2 * lanes + lane];
+            tile[row * lanes + lane] =
+                core::bfloat16_to_float(static_cast<std::uint16_t>(row % 2 == 0 ? pair : pair >> 16));
+        }
+    }
+}
+
+void unpack_pairs_of_lanes(std::uint32_t const* pairs, std::int64_t stride, std::int64_t rows, std::int64_t lanes,
+                           float* tile) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            std::uint32_t const pair = pairs[row * stride + lane / 2];
+            tile[row * lanes + lane] =
+                core::bfloat16_to_float(static_cast<std::uint16_t>(lane % 2 == 0 ? pair : pair >> 16));
+        }
+    }
+}
+
 void clear_not_finite(std::uint32_t* pairs, std::int64_t count) {
     constexpr std::uint32_t kLow = 0x7f80, kHigh = 0x7f800000;  // the exponents
     for (std::int64_t i = 0; i < count; ++i) {

@@ -47,6 +47,11 @@ void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t p
 // Pairs of rows, from an even one on. Columns from to.columns to padded_columns are set to 0.
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns);
 
+// The numbers of pairs of rows, and of pairs of lanes with so many pairs from row to row, as a tile.
+void unpack_pairs_of_rows(std::uint32_t const* pairs, std::int64_t rows, std::int64_t lanes, float* tile);
+void unpack_pairs_of_lanes(std::uint32_t const* pairs, std::int64_t stride, std::int64_t rows, std::int64_t lanes,
+                           float* tile);
+
 // Replaces infinity and NaN by 0: products of pairs cannot leave out those whose other factor is 0.
 void clear_not_finite(std::uint32_t* pairs, std::int64_t count);
 // Adds these products to a panel, columns x lanes: those of infinities and NaN in rows of keys with the elements of a

@@ -143,21 +143,32 @@ struct SoftmaxLanes {
     return {top, read(step.running_sum + lane) * factor + even + odd, top == old_top ? spread(1.0f) : factor};
 }
 
+// Whether any of a lane's scores is NaN.
+[[gnu::always_inline]] inline __mmask16 nan_lanes(float const* scores, std::int64_t keys) {
+    __mmask16 found = 0;
+    for (std::int64_t key = 0; key < keys; ++key) {
+        Vector const score = read(scores + key * kLanes);
+        found |= _mm512_cmp_ps_mask(score, score, _CMP_UNORD_Q);
+    }
+    return found;
+}
+
+// The maximum of numbers leaves out NaN, from which a weight and so the sum become NaN: only then scores are searched.
 void keep(SoftmaxPairs const& step, std::int64_t lane, SoftmaxLanes const& lanes) {
-    write(step.running_max + lane, lanes.top);
+    Vector top = lanes.top;
+    if (_mm512_cmp_ps_mask(lanes.sum, lanes.sum, _CMP_UNORD_Q) != 0)
+        top = _mm512_mask_mov_ps(top, nan_lanes(step.tile + lane, step.keys), lanes.sum);
+    write(step.running_max + lane, top);
     write(step.running_sum + lane, lanes.sum);
     write(step.rescale + lane, lanes.factor);
 }
 
-bool softmax_step_of_pairs(SoftmaxPairs const& step) {
+void softmax_step_of_pairs(SoftmaxPairs const& step) {
     Meanwhile meanwhile(step);
-    SoftmaxLanes const first = softmax_lanes(step, 0, meanwhile), second = softmax_lanes(step, kWidth, meanwhile);
+    keep(step, 0, softmax_lanes(step, 0, meanwhile));
+    keep(step, kWidth, softmax_lanes(step, kWidth, meanwhile));
     meanwhile.finish();
-    if (_mm512_cmp_ps_mask(first.sum, second.sum, _CMP_UNORD_Q) != 0) return false;
-    keep(step, 0, first);
-    keep(step, kWidth, second);
     clear_missing_rows(step.keys, step.pairs);
-    return true;
 }
 
 // P and dS of one row, in the order of lanes.
@@ -181,11 +192,15 @@ struct GradientLanes {
     return lanes;
 }
 
+template <bool kIsCareful>
 [[gnu::always_inline]] inline RowPairs row_pairs(GradientPairs const& p, GradientLanes const& lanes, std::int64_t key) {
     Vector weights[kVectors], gradients[kVectors];
     for (int i = 0; i < kVectors; ++i) {
         std::int64_t const at = key * kLanes + i * kWidth;
-        weights[i] = power_of_two(read(p.scores + at) * lanes.scale - lanes.anchors[i]);
+        Vector const score = read(p.scores + at);
+        weights[i] = power_of_two(score * lanes.scale - lanes.anchors[i]);
+        if constexpr (kIsCareful)
+            weights[i] = ((score == -kInfinity) | (lanes.anchors[i] == kInfinity)) ? Vector{} : weights[i];
         __mmask16 const counts = _mm512_cmp_ps_mask(weights[i], Vector{}, _CMP_NEQ_UQ);
         gradients[i] = _mm512_maskz_mul_ps(counts, weights[i], read(p.gradients + at) - lanes.dots[i]);
     }
@@ -198,7 +213,8 @@ struct GradientLanes {
     if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + key * p.stride, row.gradients);
 }
 
-void score_gradients_of_pairs(GradientPairs const& p) {
+template <bool kIsCareful>
+[[gnu::noinline]] void score_gradients_of_pairs_as(GradientPairs const& p) {
     // Number i of the first row, then of the second one, for each lane of the first or the second vector.
     alignas(64) static constexpr std::uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
                                                              37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
@@ -208,8 +224,8 @@ void score_gradients_of_pairs(GradientPairs const& p) {
     GradientLanes const lanes = gradient_lanes(p);
     for (std::int64_t key = 0; key < p.keys; key += 2) {
         bool const is_whole = key + 1 < p.keys;
-        RowPairs const even = row_pairs(p, lanes, key);
-        RowPairs const odd = is_whole ? row_pairs(p, lanes, key + 1) : RowPairs{};
+        RowPairs const even = row_pairs<kIsCareful>(p, lanes, key);
+        RowPairs const odd = is_whole ? row_pairs<kIsCareful>(p, lanes, key + 1) : RowPairs{};
         store_row(p, key, even);
         if (is_whole) store_row(p, key + 1, odd);
         if (p.gradients_by_rows == nullptr) continue;
@@ -219,6 +235,11 @@ void score_gradients_of_pairs(GradientPairs const& p) {
     }
     for (std::int64_t row = p.keys; row < p.rows; ++row) store_row(p, row, RowPairs{});
     if (p.gradients_by_rows != nullptr) clear_missing_rows(p.keys, p.gradients_by_rows);
+}
+
+void score_gradients_of_pairs(GradientPairs const& p) {
+    if (p.is_careful) score_gradients_of_pairs_as<true>(p);
+    else score_gradients_of_pairs_as<false>(p);
 }
 
 constexpr PairKernels kPairKernels{kPairLayout,

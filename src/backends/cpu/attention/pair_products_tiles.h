@@ -40,7 +40,7 @@ template <int kRowTiles, Sums kSums>
     if constexpr (kRowTiles == 2) tiles::store<2>(below, c_bytes), tiles::store<3>(below + kSide, c_bytes);
 }
 
-// Calls finish(row, rows) for rows whose sums are complete.
+// Calls finish(begin, end) for rows whose sums are complete.
 template <Sums kSums, class Finish>
 [[gnu::always_inline]] inline void multiply_all_tiles(PairProduct const& p, Finish finish) {
     constexpr std::int64_t kSide = tiles::kTileRows;
@@ -48,20 +48,20 @@ template <Sums kSums, class Finish>
         std::int64_t row = 0;
         for (; row + 2 * kSide <= p.rows; row += 2 * kSide) {
             multiply_tiles<2, kSums>(p, row, column);
-            finish(row, 2 * kSide);
+            finish(row, row + 2 * kSide);
         }
         if (row < p.rows) {
             multiply_tiles<1, kSums>(p, row, column);
-            finish(row, kSide);
+            finish(row, row + kSide);
         }
     }
 }
 
 // Products with a tile have one block of columns.
 void multiply_pairs(PairProduct const& product, float scale) {
-    multiply_all_tiles<Sums::New>(product, [&](std::int64_t first, std::int64_t rows) {
+    multiply_all_tiles<Sums::New>(product, [&](std::int64_t begin, std::int64_t end) {
         if (scale == 1.0f) return;
-        for (std::int64_t row = first; row < first + rows; ++row) {
+        for (std::int64_t row = begin; row < end; ++row) {
             float* const c = product.c + row * product.c_stride;
             write(c, read(c) * scale);
             write(c + kWidth, read(c + kWidth) * scale);
@@ -135,7 +135,7 @@ class Meanwhile {
    private:
     template <Sums kSums>
     static void run(PairProduct const& product, std::int64_t& row) {
-        constexpr std::int64_t kBlock = 2 * tiles::kTileRows;
+        constexpr std::int64_t kSide = tiles::kTileRows, kBlock = 2 * kSide;
         if (row + kBlock <= product.rows) multiply_tiles<2, kSums>(product, row, 0);
         else multiply_tiles<1, kSums>(product, row, 0);
         row += kBlock;
