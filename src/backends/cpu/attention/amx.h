@@ -13,7 +13,7 @@ enum class AmxState {
 // Asks the kernel for permission, once in a process.
 AmxState amx_state();
 
-// What is missing; empty where it is usable.
+// The reason why it cannot be used; empty where it can.
 char const* why_no_amx(AmxState state);
 
 }  // namespace cudnn_frontend::cpu

@@ -168,7 +168,8 @@ void load_keys(ForwardTask const& task, Range keys) {
     });
 }
 
-// Finishes pairs of values: clears what add_not_finite() adds, and brings them into the layout of products.
+// Clears infinity and NaN among pairs of values, which add_not_finite() adds, and brings the pairs into the layout of
+// products.
 void finish_value_pairs(ForwardTask const& task, std::int64_t keys) {
     ForwardRun const& run = task.run;
     std::int64_t const stride = run.value_stride, pairs = (keys + 1) / 2, depth = run.tile.pairs_of(keys);
@@ -311,8 +312,8 @@ Range keys_of_panel(ForwardTask const& task, std::int64_t p, Range tile, HiddenT
     return is_hidden(task.problem, {task.b, task.h, task.panel(p), keys}) ? none : keys;
 }
 
-// While the processor computes the softmax of a panel, its matrix unit computes the scores of the next panel, and what
-// the one before adds to O. Only for scores that nothing but masks changes, so that `spare` is free.
+// While the processor computes the softmax of a panel, its matrix unit computes the scores of the next panel, and the
+// products that the panel before adds to O. Only for scores that nothing but masks changes, so that `spare` is free.
 void attend_in_turns(ForwardTask const& task, Range tile, HiddenTiles const& hidden) {
     ForwardRun const& run = task.run;
     ForwardScratch const& scratch = task.scratch;

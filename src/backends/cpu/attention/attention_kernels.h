@@ -105,7 +105,7 @@ struct PairKernels {
     void (*transpose)(PairTranspose const&);  // null where the layout is DepthMajor
 };
 
-// Lets a thread multiply pairs as long as it lives. `kernels` may be null.
+// A thread may multiply pairs as long as this object lives. `kernels` may be null.
 class PairScope {
    public:
     explicit PairScope(PairKernels const* kernels) : kernels_(kernels) {

@@ -1,11 +1,11 @@
-// What people get told about the kernels that run.
+// A description of the kernels that run, for people.
 #pragma once
 
 #include <string>
 
 namespace cudnn_frontend::cpu {
 
-// One line: the kernels for the instruction set that runs, for those that could run, and why AMX is not among them.
+// One line: the instruction set whose kernels run, those that could run, and why AMX is not among them.
 std::string describe_kernels();
 
 }  // namespace cudnn_frontend::cpu

@@ -119,7 +119,7 @@ void transpose(PairTranspose const& pairs) {
 }
 
 // The products of SoftmaxPairs, of which each call runs one block: as long as the matrix unit computes it, the
-// processor goes on with what comes after the call.
+// processor goes on with the instructions after the call.
 class Meanwhile {
    public:
     explicit Meanwhile(SoftmaxPairs const& step) : step_(step) {}
