@@ -134,31 +134,33 @@ bool needs_pairs_alone(PanelTile const& tile) {
            !step.run.modifier.changes_gradients() && tile.place.queries.size() == step.run.lanes();
 }
 
-// P and dS: as tiles, as pairs, or both.
-void compute_weights(PanelTile const& tile) {
+// P and dS as pairs; in a careful region also as tiles.
+void compute_pairs(PanelTile const& tile) {
     QueryBlock const& step = tile.step;
     BackwardScratch const& scratch = step.scratch;
     WantedGradients const& wanted = step.region.wanted;
-    AttentionProblem const& problem = step.problem;
-    if (!needs_pairs_alone(tile)) {
-        compute_tiles(tile, problem.scale);
-        differentiate_scores(tile);
-        if (step.has_pairs()) round_to_pairs(tile);
-        return;
-    }
-    bool const is_later = problem.has_plain_scores(), is_careful = step.region.is_careful;
-    compute_tiles(tile, is_later ? 1.0f : problem.scale);
-    std::uint32_t *const weights = tile.kept(scratch.pairs.weights), *const gradients =
-                                                                         tile.kept(scratch.pairs.gradients);
-    std::uint32_t* const by_rows = scratch.pairs.gradients_by_rows;
+    bool const is_later = step.problem.has_plain_scores(), is_careful = step.region.is_careful;
+    float const scale = step.problem.scale;
+    compute_tiles(tile, is_later ? 1.0f : scale);
     std::int64_t const lanes = step.run.lanes(), stride = step.run.kept_pairs();
+    std::uint32_t* const weights = tile.kept(scratch.pairs.weights);
+    std::uint32_t* const gradients = tile.kept(scratch.pairs.gradients);
+    std::uint32_t* const by_rows = scratch.pairs.gradients_by_rows;
     step.run.pairs->score_gradients(
-        {scratch.scores, scratch.gradients, tile.keys(), tile.rows, is_later ? problem.scale : 1.0f, is_careful,
+        {scratch.scores, scratch.gradients, tile.keys(), tile.rows, is_later ? scale : 1.0f, is_careful,
          tile.of_lanes(scratch.stats), tile.of_lanes(scratch.row_dots), wanted.d_v || is_careful ? weights : nullptr,
          wanted.d_k || is_careful ? gradients : nullptr, wanted.d_q ? by_rows : nullptr, stride});
     if (!is_careful) return;
     unpack_pairs_of_lanes(weights, stride, tile.keys(), lanes, scratch.scores);
     unpack_pairs_of_lanes(gradients, stride, tile.keys(), lanes, scratch.gradients);
+}
+
+// P and dS as tiles, and as pairs where products have these.
+void compute_weights(PanelTile const& tile) {
+    if (needs_pairs_alone(tile)) return compute_pairs(tile);
+    compute_tiles(tile, tile.step.problem.scale);
+    differentiate_scores(tile);
+    if (tile.step.has_pairs()) round_to_pairs(tile);
 }
 
 // The gradient of K or V: products of P or dS with rows of the block's queries.
