@@ -23,7 +23,7 @@ inline constexpr Rule kRows{"group.c04", "Q has as many rows as the rank has tok
 inline constexpr Rule kOperands{
     "group.c05",
     "No tensor is connected except Q, K, V, O, Stats, Max, Sum_exp, dO, attn_scale, a sink token, a bias that all keys "
-    "share, dQ, dK, dV and dSink_token.",
+    "share, lengths, dQ, dK, dV and dSink_token.",
     GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kDense{"group.c06", "Tensors are neither packed by lengths nor in blocks.", GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kVisible{"group.c07", "Each query sees a key.", GRAPH_NOT_SUPPORTED};
@@ -42,6 +42,10 @@ inline constexpr Rule kTarget{"group.c12", "The target is where the group exchan
 inline constexpr Rule kSettings{"group.c13",
                                 "The graph asks for no rewrite, class of shapes, workspace limit or overridden shapes.",
                                 GRAPH_NOT_SUPPORTED};
+
+inline constexpr Rule kLengths{
+    "group.c23", "By GATHER lengths are INT32 and no sums, and with them a diagonal starts at the top left.",
+    GRAPH_NOT_SUPPORTED};
 
 // Rules of runs.
 inline constexpr Rule kInTime{"group.c14", "All ranks take part in an exchange before the deadline.",

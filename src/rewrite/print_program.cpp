@@ -64,7 +64,11 @@ std::string heading_of(Attend const& attend) {
 std::string heading_of(Joint const& joint) {
     std::string const name = name_of(joint);
     if (auto const* split = std::get_if<SplitLengths>(&joint)) {
-        return name + " group=" + std::to_string(split->group) + " chunk=" + std::to_string(split->chunk);
+        std::string const numbers = " group=" + std::to_string(split->group) + " chunk=" + std::to_string(split->chunk);
+        bool const is_of_part = split->most_queries != SplitLengths().most_queries;
+        if (!is_of_part) return name + numbers;
+        return name + numbers + " queries=" + std::to_string(split->first_query) + "+" +
+               std::to_string(split->most_queries) + " first_key=" + std::to_string(split->first_key);
     }
     if (auto const* tables = std::get_if<SlotTables>(&joint)) {
         bool const has_heads = tables->slots_of_sequence > 1;

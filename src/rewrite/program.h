@@ -5,6 +5,7 @@
 #include "nodes/validation/validate.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,12 +79,14 @@ struct Sum {
 };
 
 // How long the sequences of parts are, where heads have become rows and keys are split in chunks, all {batch, chunks}:
-//   rows[b, i] = queries[b, i] * group,   part_keys[b, i] = keys[b, i] - i * chunk, but from 0 to the chunk
-// Both are 0 where one of queries[b, i] and part_keys[b, i] is.
+//   rows[b, i] = (queries[b, i] - first_query, but from 0 to most_queries) * group
+//   part_keys[b, i] = keys[b, i] - first_key - i * chunk, but from 0 to the chunk
+// Both are 0 where one of them is.
 struct SplitLengths {
     View queries, keys;
     View rows, part_keys;
     std::int64_t group, chunk;
+    std::int64_t first_query = 0, most_queries = std::numeric_limits<std::int32_t>::max(), first_key = 0;
 };
 
 // The sequences that slots hold, and how long they are: as the lengths say that are given, or all rows of the tensors.

@@ -7,6 +7,7 @@
 
 namespace {
 
+using cudnn_frontend::DataType_t;
 using cudnn_frontend::DiagonalAlignment_t;
 using sdpa_graph::Group_way;
 using sdpa_test::AttentionCase;
@@ -71,8 +72,7 @@ AttentionCase case_of(std::uint64_t index, Random& random) {
     c.left_out = {};
     // Most options that groups refuse are left out of most cases.
     if (random.chance(0.8)) {
-        c.len_q.reset(), c.len_kv.reset(), c.sums_of_lengths = false, c.omits_padding_mask = false;
-        c.nan_in_padding = c.stale_padding = false;
+        if (random.flip()) c.sums_of_lengths = false;
         if (has_documents(c)) c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.0f;
         c.dropout = sdpa_test::Dropout::None, c.rng_dump = false, c.mask.reset();
         c.d_bias = false, c.d_bias_dim.reset();
@@ -111,8 +111,12 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool const is_slopes = c.modifier == oracle::Modify::Slopes || c.modifier == oracle::Modify::Prefix;
     bool const has_bad_modifier =
         (has_documents(c) && (c.s_kv > 1 || setup.ranks > 1)) || (is_slopes && has_single_key && setup.ranks > 1);
-    return has_bad_bias || has_bad_modifier || c.d_bias || c.len_q || c.dropout != sdpa_test::Dropout::None ||
-           has_query_without_keys(c);
+    bool const has_lengths = c.len_q && !c.omits_padding_mask;
+    bool const is_moved = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && (c.left || c.right);
+    bool const has_bad_lengths = has_lengths && setup.way == Group_way::GATHER &&
+                                 (c.sums_of_lengths || is_moved || c.length_type != DataType_t::INT32);
+    return has_bad_bias || has_bad_modifier || c.d_bias || has_bad_lengths || c.dropout != sdpa_test::Dropout::None ||
+           (has_query_without_keys(c) && !(has_lengths && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT));
 }
 
 void check_refused(AttentionCase const& c, GroupSetup const& setup) {
@@ -135,7 +139,7 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
 }  // namespace
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
-    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0;
+    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const c = case_of(index, random);
@@ -147,10 +151,12 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         else check_run(c, setup);
         ++(is_refused ? refusals : runs);
         if (!is_refused && c.alibi) ++runs_with_alibi;
+        if (!is_refused && c.len_q && !c.omits_padding_mask) ++runs_with_lengths;
         if (!is_refused && c.modifier != oracle::Modify::Nothing) ++runs_with_modifiers;
     }
     CHECK(runs > 1200);
     CHECK(refusals > 200);
     CHECK(runs_with_alibi > 100);
+    CHECK(runs_with_lengths > 300);
     CHECK(runs_with_modifiers > 100);
 }

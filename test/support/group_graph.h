@@ -5,6 +5,7 @@
 #include <cudnn_frontend/graph.h>
 #include <sdpa_graph/group.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -24,11 +25,12 @@ using sdpa_graph::Layout;
 struct WholeAttention {
     std::int64_t heads = 4, key_heads = 2, tokens = 24, columns = 8;
     bool is_causal = true, is_backward = false, has_alibi = false;
+    std::int32_t length = 0;  // the tokens that are no padding; 0: all, without lengths
 };
 
 class RankPart {
    public:
-    enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV };
+    enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, LengthQ, LengthKv };
     using Tensor = std::shared_ptr<cudnn_frontend::graph::Tensor_attributes>;
     using Options = std::function<void(cudnn_frontend::graph::SDPA_attributes&)>;
 
@@ -71,6 +73,20 @@ class RankPart {
     static float number(std::int64_t uid, std::int64_t head, std::int64_t position, std::int64_t column) {
         return static_cast<float>(std::sin(0.7 * static_cast<double>(uid * 911 + head * 131 + position * 17 + column)));
     }
+    // The length, whose bits are in the memory of a float.
+    Tensor length(Uid uid) {
+        Tensor const tensor = graph.tensor(cudnn_frontend::graph::Tensor_attributes());
+        tensor->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_uid(uid);
+        tensor->set_data_type(cudnn_frontend::DataType_t::INT32);
+        memory[uid] = {std::bit_cast<float>(whole_.length)};
+        return tensor;
+    }
+    template <class Attributes>
+    void set_masks(Attributes& options) {
+        options.set_causal_mask(whole_.is_causal).set_alibi_mask(whole_.has_alibi);
+        if (whole_.length == 0) return;
+        options.set_padding_mask(true).set_seq_len_q(length(LengthQ)).set_seq_len_kv(length(LengthKv));
+    }
     Tensor input(Uid uid, std::int64_t heads, std::int64_t columns) {
         Tensor const tensor = graph.tensor(cudnn_frontend::graph::Tensor_attributes());
         declare(tensor, uid, heads, columns);
@@ -83,8 +99,8 @@ class RankPart {
 
     void add_forward(Options const& set_options) {
         cudnn_frontend::graph::SDPA_attributes options;
-        options.set_name("attention").set_attn_scale(0.5f).set_generate_stats(true).set_causal_mask(whole_.is_causal);
-        options.set_alibi_mask(whole_.has_alibi);
+        options.set_name("attention").set_attn_scale(0.5f).set_generate_stats(true);
+        set_masks(options);
         if (set_options) set_options(options);
         auto const [o, stats] =
             graph.sdpa(input(Q, whole_.heads, whole_.columns), input(K, whole_.key_heads, whole_.columns),
@@ -95,8 +111,8 @@ class RankPart {
     }
     void add_backward() {
         cudnn_frontend::graph::SDPA_backward_attributes options;
-        options.set_name("attention").set_attn_scale(0.5f).set_causal_mask(whole_.is_causal);
-        options.set_alibi_mask(whole_.has_alibi);
+        options.set_name("attention").set_attn_scale(0.5f);
+        set_masks(options);
         auto const [d_q, d_k, d_v] =
             graph.sdpa_backward(input(Q, whole_.heads, whole_.columns), input(K, whole_.key_heads, whole_.columns),
                                 input(V, whole_.key_heads, whole_.columns), input(O, whole_.heads, whole_.columns),

@@ -102,6 +102,10 @@ kernels::SplitLengthsProblem random_split_lengths(Random& random) {
     kernels::SplitLengthsProblem split{
         lengths(), lengths(), lengths(), lengths(), random.between(1, 16), random.between(1, 300)};
     if (random.flip()) split.queries.strides[1] = split.keys.strides[1] = 0;
+    if (random.flip()) {
+        split.first_query = random.between(0, 100), split.most_queries = random.between(1, 300);
+        split.first_key = random.between(0, 100);
+    }
     return split;
 }
 
@@ -347,9 +351,10 @@ std::string outputs_fault(kernels::SplitLengthsProblem const& split, KernelCase 
         auto const length = [&](kernels::Operand const& operand, std::size_t i) {
             return core::load_integer(DataType_t::INT32, before.tensors[i].data(), offset_of(operand, index));
         };
-        std::int64_t const queries = length(split.queries, 0);
+        std::int64_t const queries =
+            std::clamp<std::int64_t>(length(split.queries, 0) - split.first_query, 0, split.most_queries);
         std::int64_t const keys =
-            std::clamp<std::int64_t>(length(split.keys, 1) - index[1] * split.chunk, 0, split.chunk);
+            std::clamp<std::int64_t>(length(split.keys, 1) - split.first_key - index[1] * split.chunk, 0, split.chunk);
         bool const is_empty = queries == 0 || keys == 0;
         rows.expect(index, {is_empty ? 0.0 : static_cast<double>(queries * split.group), 0});
         part_keys.expect(index, {is_empty ? 0.0 : static_cast<double>(keys), 0});

@@ -137,8 +137,9 @@ class SplitLengthsExecutable final : public plan::Executable {
             auto const load = [&](View const& view, std::size_t i) {
                 return core::load_integer(view.type, launch.pointers[i], walk.offset(i));
             };
-            std::int64_t const queries = load(split_.queries, 0);
-            std::int64_t const first = walk.index()[1] * split_.chunk;
+            std::int64_t const queries =
+                std::clamp<std::int64_t>(load(split_.queries, 0) - split_.first_query, 0, split_.most_queries);
+            std::int64_t const first = split_.first_key + walk.index()[1] * split_.chunk;
             std::int64_t const keys = std::clamp<std::int64_t>(load(split_.keys, 1) - first, 0, split_.chunk);
             bool const is_empty = queries == 0 || keys == 0;
             store(launch, walk, 2, is_empty ? 0 : queries * split_.group);

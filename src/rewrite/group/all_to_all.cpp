@@ -121,6 +121,9 @@ class AllToAllWriter : GroupWriter {
         for (int const port : {Port::SinkToken, Port::Bias}) {
             if (has(port)) draft.connect(port, part(port, share_of(rank())));
         }
+        for (int const port : {Port::SeqLenQ, Port::SeqLenKv, Port::CuSeqLenQ, Port::CuSeqLenKv}) {
+            if (has(port)) draft.connect(port, a_.view(port));
+        }
         add_score_nodes(a_, {share_of(rank())}, draft);
         if (has(Port::DSinkToken)) {
             sinks_ = program_.scratch_like(a_.view(Port::DSinkToken));

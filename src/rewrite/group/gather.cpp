@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace cudnn_frontend::rewrite {
 namespace {
@@ -22,6 +24,11 @@ struct KeyTensor {
     View gathered;
     std::vector<View> partial = {};   // gradients, for each chunk of the rank's queries
     std::vector<View> received = {};  // {chunks, batch, heads, tokens, columns} for each range of the rank's keys
+};
+
+// How many of a part's queries and keys are within the lengths of each batch entry: {batch, 1, 1, 1}.
+struct PartLengths {
+    View queries, keys;
 };
 
 // The memory and the exchanges of one stage of heads.
@@ -129,7 +136,9 @@ class GatherWriter : GroupWriter {
 
     error_t attend(Stage const& stage, std::size_t index) {
         QueryChunk const& chunk = own_[index];
-        if (!a_.is_backward()) {
+        // A part without keys within the lengths has no rows either, which would lose their shares of the sink.
+        bool const is_whole = !a_.is_backward() || (has(Port::DSinkToken) && a_.fields().padding_mask);
+        if (is_whole) {
             return attend(stage, index, {chunk.tokens, chunk.keys, band_.within(chunk.tokens, chunk.keys)});
         }
         auto const parts = band_.skipping_parts(chunk.tokens, chunk.keys);
@@ -142,22 +151,62 @@ class GatherWriter : GroupWriter {
     error_t attend(Stage const& stage, std::size_t index, BandPart const& part) {
         QueryChunk const& chunk = own_[index];
         bool const is_main = part.keys.end == chunk.keys.end;
+        std::vector<ClearPadding::Rows> gradients;
         AttentionDraft draft = draft_of(
             {stage.heads, part.queries.first, part.keys.first, row_of(chunk, part.queries), part.queries.count()});
         for (KeyTensor const& tensor : stage.tensors) {
             draft.connect(tensor.port,
                           part_of(tensor.gathered, kRows, rows_.row_of(part.keys.first), part.keys.count()));
             if (!a_.is_backward()) continue;
-            draft.connect(gradient_of(tensor.port),
-                          part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count()));
+            View const partial =
+                part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count());
+            draft.connect(gradient_of(tensor.port), partial);
+            gradients.push_back({partial, true});
         }
         // Other parts would add the rows' share of the sink again.
         if (has(Port::DSinkToken) && is_main) draft.connect(Port::DSinkToken, sink_part(chunk, stage.heads));
         if (!is_main) draft.place(Port::DQ, border_dq(index, part));
+        if (a_.is_backward()) {
+            gradients.push_back({is_main ? rows_of(stage, Port::DQ, chunk, part.queries) : border_dq(index, part)});
+        }
         draft.fields().diagonal_alignment = part.band.alignment;
         draft.fields().left_bound = part.band.left;
         draft.fields().right_bound = part.band.right;
-        return program_.attend(std::move(draft));
+        if (!a_.fields().padding_mask) return program_.attend(std::move(draft));
+        PartLengths const& lengths = lengths_of(part);
+        draft.connect(Port::SeqLenQ, lengths.queries);
+        draft.connect(Port::SeqLenKv, lengths.keys);
+        SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
+        clear_padding(lengths, part, std::move(gradients));
+        return {};
+    }
+
+    // Made once for all stages.
+    PartLengths const& lengths_of(BandPart const& part) {
+        auto const [place, is_new] = lengths_.try_emplace({part.queries.first, part.keys.first});
+        PartLengths& lengths = place->second;
+        if (!is_new) return lengths;
+        for (View* const made : {&lengths.queries, &lengths.keys}) {
+            *made = program_.scratch(DataType_t::INT32, {a_.batches, 1, 1, 1});
+        }
+        auto const by_batch = [&](View view) {
+            view.dim = {a_.batches, 1};
+            view.stride.resize(2);
+            return view;
+        };
+        program_.split_lengths({by_batch(a_.view(Port::SeqLenQ)), by_batch(a_.view(Port::SeqLenKv)),
+                                by_batch(lengths.queries), by_batch(lengths.keys), 1, part.keys.count(),
+                                part.queries.first, part.queries.count(), part.keys.first});
+        return lengths;
+    }
+
+    // Engines may leave rows past the lengths unwritten: all rows of a part without a query or a key within them. Its
+    // gradients are terms of sums.
+    void clear_padding(PartLengths const& lengths, BandPart const& part, std::vector<ClearPadding::Rows> gradients) {
+        if (gradients.empty()) return;
+        SlotSequences const sequences{lengths.queries, lengths.keys, a_.batches, part.queries.count(),
+                                      part.keys.count()};
+        program_.join(ClearPadding{sequences, std::move(gradients)});
     }
 
     static std::int64_t row_of(QueryChunk const& chunk, Span const& queries) {
@@ -316,7 +365,8 @@ class GatherWriter : GroupWriter {
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     std::vector<QueryChunk> own_;
-    std::vector<std::optional<View>> border_dq_;  // for each of the rank's chunks
+    std::vector<std::optional<View>> border_dq_;                            // for each of the rank's chunks
+    std::map<std::pair<std::int64_t, std::int64_t>, PartLengths> lengths_;  // by a part's first query and key
     TokenRows rows_;
     std::vector<Stage> stages_;
     View sink_parts_;  // {chunks, 1, heads, 1, 1}

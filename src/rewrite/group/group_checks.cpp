@@ -76,9 +76,10 @@ constexpr char const* kSharedByKeys =
     "a last dim of 1, and two keys or more on each rank, as others own most of the keys";
 
 void check_operands(Scope const& scope) {
-    constexpr std::array kPorts = {Port::Q,   Port::K,         Port::V,    Port::O,         Port::Stats,
-                                   Port::Max, Port::SumExp,    Port::DO,   Port::DQ,        Port::DK,
-                                   Port::DV,  Port::AttnScale, Port::Bias, Port::SinkToken, Port::DSinkToken};
+    constexpr std::array kPorts = {Port::Q,       Port::K,         Port::V,         Port::O,         Port::Stats,
+                                   Port::Max,     Port::SumExp,    Port::DO,        Port::DQ,        Port::DK,
+                                   Port::DV,      Port::AttnScale, Port::Bias,      Port::SinkToken, Port::DSinkToken,
+                                   Port::SeqLenQ, Port::SeqLenKv,  Port::CuSeqLenQ, Port::CuSeqLenKv};
     Attention const& a = scope.attention;
     for (int port = 0; port < static_cast<int>(a.node().ports.size()); ++port) {
         if (!a.has(port)) continue;
@@ -100,7 +101,10 @@ void check_dense(Scope const& scope) {
 
 void check_band(Scope const& scope) {
     group::Task const& task = scope.task;
-    WholeBand const band(scope.attention.fields(), task.queries.length(), task.keys.length());
+    nodes::AttentionFields const& fields = scope.attention.fields();
+    // Lengths move such a diagonal.
+    if (fields.padding_mask && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT) return;
+    WholeBand const band(fields, task.queries.length(), task.keys.length());
     if (band.shows_each_query_a_key()) return;
     scope.report(
         rules::kVisible, "",
@@ -123,6 +127,17 @@ void check_modifiers(Scope const& scope) {
                      tensor->dim.size() == 4 ? kSharedByKeys : "a number by value, or four dims",
                      "compute it from the positions of queries and keys, or compute the attention on one rank");
     }
+}
+
+// GATHER computes the lengths of parts, and needs to know which keys a part's queries see.
+void check_lengths(Scope const& scope) {
+    std::string const obstacle = obstacle_to_gather(scope.attention);
+    group::Task const& task = scope.task;
+    bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 0;
+    bool const is_by_heads = task.way == group::Group_way::ALL_TO_ALL;
+    if (obstacle.empty() || is_by_heads || (is_free && can_be_by_heads(scope.attention, task))) return;
+    scope.report(rules::kLengths, "", obstacle, "lengths of INT32 as they are, and a diagonal from the top left",
+                 "use ALL_TO_ALL, with a number of ranks that divides the heads of K and V");
 }
 
 void check_way(Scope const& scope) {
@@ -166,6 +181,7 @@ error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& ta
     if (is_sound) check_band(scope);
     check_results(scope);
     check_modifiers(scope);
+    check_lengths(scope);
     check_way(scope);
     return findings.to_error("the group cannot compute the graph:");
 }

@@ -33,8 +33,8 @@ std::string agreement_of(Attention const& a, group::Task const& task, std::strin
                       a.key_heads, "/", a.value_heads, " heads of ", a.head_dim, "/", a.value_dim, " ",
                       a.tensor(Port::Q)->data_type, ", band ", bound(fields.left_bound), "/", bound(fields.right_bound),
                       fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? " bottom right" : "",
-                      fields.alibi_mask ? ", ALiBi" : "", modifiers, ", queries ", layout_text(task.queries), ", keys ",
-                      layout_text(task.keys));
+                      fields.alibi_mask ? ", ALiBi" : "", fields.padding_mask ? ", lengths" : "", modifiers,
+                      ", queries ", layout_text(task.queries), ", keys ", layout_text(task.keys));
 }
 
 }  // namespace
@@ -79,6 +79,8 @@ void GroupWriter::add_pieces(std::vector<Pieces::Piece>& pieces, int rank, View 
 AttentionDraft GroupWriter::options() const {
     AttentionDraft draft(a_);
     draft.fields().said = {};
+    draft.fields().max_total_seq_len_q.reset();
+    draft.fields().max_total_seq_len_kv.reset();
     if (!a_.is_backward()) {
         auto& fields = draft.fields_of<nodes::SdpaForwardFields>();
         fields.generate_stats = has(Port::Stats);

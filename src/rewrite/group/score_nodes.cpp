@@ -120,7 +120,7 @@ class ScoreNodes {
 
     std::int64_t heads() const { return a_.query_heads / part_.heads.count; }
     std::int64_t first_head() const { return part_.heads.index * heads(); }
-    // What the first index of a dim of the part is in the whole attention.
+    // The index in the whole attention of the first one of the part.
     std::int64_t first(std::size_t axis) const {
         std::array<std::int64_t, 4> const firsts{0, first_head(), part_.first_query, part_.first_key};
         return firsts.at(axis);

@@ -21,7 +21,7 @@ struct ScorePart {
     std::int64_t first_row = 0, rows = 0;
 };
 
-// What score modifiers read from memory, and their numbers.
+// The tensors that score modifiers read from memory, and their numbers.
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Attention const& attention);
 
 // The tensors next to Q, K, V and their results with a number for each query: a bias, or what score modifiers read.

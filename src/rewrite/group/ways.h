@@ -5,10 +5,17 @@
 #include "group/task.h"
 #include "rewrite/attention_node.h"
 
+#include <string>
+
 namespace cudnn_frontend::rewrite {
 
 // All rules that the graph and the group break, as one error. The target and the settings have rules of their own.
 error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& task);
+
+// Why GATHER cannot compute the attention; empty where it can.
+std::string obstacle_to_gather(Attention const& attention);
+// Whether ALL_TO_ALL can.
+bool can_be_by_heads(Attention const& attention, group::Task const& task);
 
 // Each rank gets the keys and values that its queries see, in stages of heads, and attends to them chunk by chunk. In
 // backward the partial gradients of keys go to the ranks that own them, where they are summed in the sequence's order.

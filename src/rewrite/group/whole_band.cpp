@@ -9,6 +9,7 @@ Span common(Span const& a, Span const& b) { return {std::max(a.first, b.first), 
 WholeBand::WholeBand(nodes::AttentionFields const& fields, std::int64_t queries, std::int64_t keys)
     : left_(fields.left_bound),
       right_(fields.right_bound),
+      has_lengths_(fields.padding_mask),
       shift_(fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? keys - queries : 0),
       queries_(queries),
       keys_(keys) {}
@@ -41,7 +42,7 @@ PartBand WholeBand::within(Span queries, Span keys) const {
     };
     std::int64_t const corner = keys.count() - queries.count();
     PartBand const bottom = from(DiagonalAlignment_t::BOTTOM_RIGHT, corner);
-    return corner != 0 && is_legal(bottom) ? bottom : from(DiagonalAlignment_t::TOP_LEFT, 0);
+    return corner != 0 && !has_lengths_ && is_legal(bottom) ? bottom : from(DiagonalAlignment_t::TOP_LEFT, 0);
 }
 
 std::vector<BandPart> WholeBand::skipping_parts(Span queries, Span keys) const {

@@ -41,7 +41,8 @@ class WholeBand {
     bool shows_each_query_a_key() const;
     // All keys that one of the queries sees.
     Span keys_of(Span queries) const;
-    // The same band over these queries and keys, which contain all of keys_of() and are more on one side at most.
+    // The same band over these queries and keys, which contain all of keys_of() and are more on one side at most. With
+    // lengths, which move a diagonal that ends at the bottom right, it starts at the top left.
     PartBand within(Span queries, Span keys) const;
     // The same in parts of which backward's engines skip the tiles that are not visible: they do so where the diagonal
     // starts in the first element and nothing right of it is visible. The first part has all queries, and each key is
@@ -50,6 +51,7 @@ class WholeBand {
 
    private:
     std::optional<std::int64_t> left_, right_;
+    bool has_lengths_;
     std::int64_t shift_, queries_, keys_;
 };
 

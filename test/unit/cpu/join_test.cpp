@@ -45,6 +45,10 @@ TEST_CASE("the lengths of parts are those of their keys, and 0 where nothing is 
     run(split, {queries.data(), keys.data(), rows.data(), part_keys.data()});
     CHECK(rows == std::vector<std::int32_t>{6, 6, 6, 0, 0, 0, 0, 0, 10, 0, 0, 0});
     CHECK(part_keys == std::vector<std::int32_t>{10, 10, 5, 0, 0, 0, 0, 0, 10, 0, 0, 0});
+    split.first_query = 2, split.most_queries = 2, split.first_key = 12;
+    run(split, {queries.data(), keys.data(), rows.data(), part_keys.data()});
+    CHECK(rows == std::vector<std::int32_t>{2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(part_keys == std::vector<std::int32_t>{10, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("tables of slots are not made of lengths out of range, each of which is named") {

@@ -87,13 +87,11 @@ TEST_CASE("group.c05: operands that ranks do not have for their rows") {
                Catch::Contains("[group.c05] node 'attention', tensor 'bias': found a bias of [1, 1, 12, 12]; "
                                "expected a last dim of 1, and two keys or more on each rank"));
     CHECK(with_bias(1).empty());
-    CHECK_THAT(
-        refusal_of([&](SDPA_attributes& options) {
-            options.set_padding_mask(true);
-            options.set_seq_len_q(tensor(1, 1, cudnn_frontend::DataType_t::INT32));
-            options.set_seq_len_kv(tensor(1, 1, cudnn_frontend::DataType_t::INT32));
-        }),
-        Catch::Contains("[group.c05] node 'attention', tensors 'seq_len_q', 'seq_len_kv': found it is connected"));
+    CHECK_THAT(refusal_of([&](SDPA_attributes& options) {
+                   auto const number = [&] { return tensor(1, 1, cudnn_frontend::DataType_t::INT32); };
+                   options.set_dropout(0.5f, number(), number());
+               }),
+               Catch::Contains("[group.c05] node 'attention', tensors 'seed', 'offset': found it is connected"));
 }
 
 TEST_CASE("group.c06: packed tensors") {
@@ -224,6 +222,40 @@ TEST_CASE("group.c22: score modifiers with a number for each key, or for what ma
     Layout const single = Layout::of({{{0, 12}}, {{12, 1}}});
     RankPart part({.tokens = 13}, single, 0, slopes({1, 4, 1, 1}));
     CHECK_THAT(refusal(part, single), Catch::Contains("[group.c22]"));
+}
+
+TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need not") {
+    auto const with_lengths = [](cudnn_frontend::DataType_t type, bool is_bottom_right, bool has_sums) {
+        auto const tensor = [=] {
+            auto made = std::make_shared<Tensor_attributes>();
+            made->set_dim({has_sums ? 2 : 1, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_data_type(type);
+            return made;
+        };
+        return [=](SDPA_attributes& options) {
+            options.set_padding_mask(true);
+            if (has_sums) options.set_cu_seq_len_q(tensor()).set_cu_seq_len_kv(tensor());
+            else options.set_seq_len_q(tensor()).set_seq_len_kv(tensor());
+            if (is_bottom_right) options.set_causal_mask(false).set_causal_mask_bottom_right(true);
+        };
+    };
+    using enum cudnn_frontend::DataType_t;
+    auto const refusal_by = [&](sdpa_graph::Group_way way, RankPart::Options const& options) {
+        RankPart part({}, kLayout, 0, options);
+        return refusal(part, kLayout, {way, 0, {}});
+    };
+    struct Case {
+        RankPart::Options options;
+        char const* found;
+    };
+    for (Case const& c : {Case{with_lengths(INT64, false, false), "found lengths of INT64"},
+                          Case{with_lengths(INT32, false, true), "found sums of lengths"},
+                          Case{with_lengths(INT32, true, false), "found a diagonal to the bottom right"}}) {
+        CHECK_THAT(refusal_by(sdpa_graph::Group_way::GATHER, c.options),
+                   Catch::Contains("[group.c23] node 'attention': ") && Catch::Contains(c.found));
+        CHECK(refusal_by(sdpa_graph::Group_way::ALL_TO_ALL, c.options).empty());
+        CHECK(refusal_by(sdpa_graph::Group_way::AUTO, c.options).empty());
+    }
+    CHECK(refusal_by(sdpa_graph::Group_way::GATHER, with_lengths(INT32, false, false)).empty());
 }
 
 TEST_CASE("groups: all rules that a graph breaks are reported at once") {

@@ -179,6 +179,38 @@ TEST_CASE("gather: score modifiers and ALiBi count from the places in the whole 
     CHECK(shifts == std::vector<std::int32_t>{-2, -2});
 }
 
+TEST_CASE("gather: lengths are those of each part, once for all stages, and gradients past them are cleared") {
+    group::Task const task = task_of(1, Layout::contiguous(8, 2), Layout::contiguous(8, 2));
+    TestGraph graph = with_lengths(part_of({}, task, true));
+    graph.attention_options().right_bound = 0;
+    Rewritable const part(graph);
+    auto const program = rewrite::gather(*part, task, 2);
+    REQUIRE(program.error().get_message() == "");
+    std::vector<rewrite::SplitLengths> splits;
+    std::size_t attends = 0, clears = 0;
+    for (rewrite::Step const& step : program.value().steps) {
+        if (std::holds_alternative<rewrite::Attend>(step)) ++attends;
+        auto const* const joint = std::get_if<rewrite::Joint>(&step);
+        if (joint == nullptr) continue;
+        if (auto const* split = std::get_if<rewrite::SplitLengths>(joint)) splits.push_back(*split);
+        if (auto const* clear = std::get_if<rewrite::ClearPadding>(joint)) {
+            CHECK(clear->tensors.size() == 3);
+            ++clears;
+        }
+    }
+    // The diagonal part, and the keys left of it: of each stage.
+    CHECK(attends == 4);
+    CHECK(clears == 4);
+    REQUIRE(splits.size() == 2);
+    for (rewrite::SplitLengths const& split : splits) {
+        CHECK(split.first_query == 4);
+        CHECK(split.most_queries == 4);
+        CHECK(split.chunk == 4);
+    }
+    CHECK(splits[0].first_key == 4);
+    CHECK(splits[1].first_key == 0);
+}
+
 TEST_CASE("all_to_all: a rank gets its heads of all tokens, and gives results back") {
     group::Task const task = task_of(1, Layout::contiguous(5, 2), Layout::contiguous(5, 2));
     Rewritable const part(part_of({}, task, false));

@@ -64,7 +64,8 @@ Result<KernelPointer> kernel_of(rewrite::Sum const& sum, DeviceFacts const& fact
 
 Result<KernelPointer> kernel_of(rewrite::SplitLengths const& split, DeviceFacts const& facts, StoredCode stored) {
     SplitLengthsProblem const problem{operand(split.queries),   operand(split.keys), operand(split.rows),
-                                      operand(split.part_keys), split.group,         split.chunk};
+                                      operand(split.part_keys), split.group,         split.chunk,
+                                      split.first_query,        split.most_queries,  split.first_key};
     return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
 }
 

@@ -45,7 +45,7 @@ Problem operands_of(SplitLengthsProblem const& split) {
                         {"rows", 2, &split.rows, false, true, Holds::Lengths},
                         {"part_keys", 3, &split.part_keys, false, true, Holds::Lengths}};
     problem.has_vectors = false;
-    problem.numbers = {split.group, split.chunk};
+    problem.numbers = {split.group, split.chunk, split.first_query, split.most_queries, split.first_key};
     return problem;
 }
 

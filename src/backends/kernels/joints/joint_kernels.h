@@ -44,11 +44,13 @@ Result<KernelPointer> compile_sum(SumProblem const& problem, DeviceFacts const& 
 Result<KernelPointer> load_sum(SumProblem const& problem, DeviceFacts const& device, std::string_view stored);
 
 // The lengths of sequences whose query heads have become rows and whose keys are split in chunks.
-// rows[b, i] = queries[b, i] * group,   part_keys[b, i] = keys[b, i] - i * chunk, but from 0 to the chunk; both are 0
-// where one of queries[b, i] and part_keys[b, i] is. All are INT32 {batch, chunks}; strides of 0 repeat a length.
+// rows[b, i] = (queries[b, i] - first_query, but from 0 to most_queries) * group
+// part_keys[b, i] = keys[b, i] - first_key - i * chunk, but from 0 to the chunk
+// Both are 0 where one of them is. All are INT32 {batch, chunks}; strides of 0 repeat a length.
 struct SplitLengthsProblem {
     Operand queries, keys, rows, part_keys;
     std::int64_t group, chunk;
+    std::int64_t first_query = 0, most_queries = std::numeric_limits<std::int32_t>::max(), first_key = 0;
 };
 
 Result<KernelPointer> compile_split_lengths(SplitLengthsProblem const& problem, DeviceFacts const& device);

@@ -35,7 +35,7 @@ struct Problem {
     std::size_t result;                     // the output whose dims the others follow, by its place in the list
     bool has_columns;                       // rows distinguish the last dim from the others
     bool has_vectors = true;                // the kernel has forms for vectors
-    std::array<std::int64_t, 2> numbers{};  // of the kernel's own
+    std::array<std::int64_t, 5> numbers{};  // of the kernel's own
 
     core::Dims const& dims() const { return operands[result].operand->dims; }
     // Whether the operand has one column where the result has all.

@@ -22,7 +22,7 @@ struct OperandAccess {
 // elements.
 struct KernelArguments {
     long long steps, parts;
-    long long numbers[2];     // the kernel's own arguments
+    long long numbers[5];     // the kernel's own arguments
     long long pair_distance;  // between a thread's two vectors, in elements
     long long sizes[kMostLoops];
     Divisor divisors[kMostLoops];
