@@ -41,11 +41,12 @@ void check_close(char const* name, Tensor const& actual, oracle::Array const& ex
     CHECK(wrong == 0);
 }
 
-// Runs in an unaligned workspace of exactly the required size, and checks that its surroundings are unchanged.
+// Runs in an unaligned workspace of exactly the required size, and checks that its surroundings are unchanged. It holds
+// NaN of all types, so that a product with memory that was never written shows.
 template <class Run>
 void run_guarded(std::int64_t size, Run run) {
     constexpr std::size_t kGuard = 256;
-    constexpr unsigned char kPattern = 0x5C;
+    constexpr unsigned char kPattern = 0xFF;
     std::vector<unsigned char> memory(static_cast<std::size_t>(size) + 2 * kGuard + 4, kPattern);
     unsigned char* const workspace = memory.data() + kGuard + 4;
     REQUIRE(run(workspace).is_good());
