@@ -34,6 +34,9 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     if (problem.has(attention::Bias)) {
         name.defines.push_back(std::string("BIAS=") + element_name(problem.operand(attention::Bias).type));
     }
+    if (problem.is_backward && problem.has(attention::DBias)) {
+        name.defines.push_back(std::string("BIAS_GRADIENT=") + element_name(problem.operand(attention::DBias).type));
+    }
     if (problem.has_alibi) name.defines.push_back("HAS_ALIBI");
     if (!problem.score_code.empty()) name.defines.push_back("HAS_REGION");
     if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
@@ -199,6 +202,15 @@ void bind_dropout(AttentionKernelProblem const& problem, AttentionPointers const
     to.offset = given_integer(problem.dropout->offset, from);
 }
 
+ScoreResults score_results_of(PlacedOperand const& operand, AttentionPointers const& from) {
+    core::Dims const& strides = operand.strides;
+    return {from.at(operand.pointer), strides[0], strides[1], strides[2], strides[3]};
+}
+
+ScoreResults bias_gradient_of(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    return problem.has(attention::DBias) ? score_results_of(problem.operand(attention::DBias), from) : ScoreResults{};
+}
+
 template <class Arguments>
 void bind_terms(AttentionKernelProblem const& problem, AttentionPointers const& from, Arguments& to) {
     if (problem.has(attention::Bias)) to.bias = score_numbers_of(problem.operand(attention::Bias), from);
@@ -323,9 +335,7 @@ AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem
 
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, DropoutMaskArguments& to) {
     bind_dropout(problem, from, to.dropout);
-    PlacedOperand const& mask = problem.operand(attention::RngDump);
-    to.start = static_cast<float*>(from.at(mask.pointer));
-    to.batch = mask.strides[0], to.head = mask.strides[1], to.row = mask.strides[2], to.column = mask.strides[3];
+    to.mask = score_results_of(problem.operand(attention::RngDump), from);
     return {};
 }
 
@@ -384,6 +394,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.output = rows_of(problem, from, attention::O);
     to.output_gradient = rows_of(problem, from, attention::DO);
     to.stats = stats_of(problem, from);
+    to.bias_gradient = bias_gradient_of(problem, from);
     return {};
 }
 
@@ -408,6 +419,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     bind(problem, from, to.sequences);
     to.tiles = query_tiles(problem, from);
     bind_terms(problem, from, to);
+    to.bias_gradient = bias_gradient_of(problem, from);
     return {};
 }
 

@@ -90,7 +90,11 @@ std::string scale_reason(AttentionKernelProblem const& problem, DeviceFacts cons
 }
 
 std::string bias_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    return problem.is_backward && problem.has(attention::DBias) ? "it makes no gradient of the bias" : "";
+    if (!problem.is_backward || !problem.has(attention::DBias)) return "";
+    core::Dims const scores{problem.batches(), problem.heads(), problem.queries(), problem.keys()};
+    return problem.operand(attention::DBias).dims == scores
+               ? ""
+               : "it makes a gradient of the bias with the dims of the scores, {B, Hq, Sq, Skv}, alone";
 }
 
 std::string packing_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {

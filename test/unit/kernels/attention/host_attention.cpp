@@ -59,6 +59,14 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define HIDES_BLOCKS
 #define LEAVES_BLOCKS
 #include "forward_code.inc"
+#define CODE forward_64_documents_bias
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define HAS_REGION
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
+#define BIAS bfloat16
+#include "forward_code.inc"
 #define CODE forward_64_dropout
 #define COLUMNS_OF_KEYS 64
 #define COLUMNS_OF_VALUES 64
@@ -87,6 +95,12 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define BIAS bfloat16
 #define HAS_ALIBI
 #include "gradient_code.inc"
+#define CODE gradients_64_bias_gradient
+#define COLUMNS_OF_KEYS 64
+#define BIAS bfloat16
+#define BIAS_GRADIENT bfloat16
+#define HAS_ALIBI
+#include "gradient_code.inc"
 #define CODE gradients_128_bias
 #define COLUMNS_OF_KEYS 128
 #define BIAS float
@@ -101,6 +115,14 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define HIDES_BLOCKS
 #define LEAVES_BLOCKS
 #include "gradient_code.inc"
+#define CODE gradients_64_documents_bias
+#define COLUMNS_OF_KEYS 64
+#define HAS_REGION
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
+#define BIAS bfloat16
+#define BIAS_GRADIENT bfloat16
+#include "gradient_code.inc"
 #define CODE gradients_64_dropout
 #define COLUMNS_OF_KEYS 64
 #define HAS_DROPOUT
@@ -108,6 +130,7 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define CODE gradients_128_dropout
 #define COLUMNS_OF_KEYS 128
 #define BIAS float
+#define BIAS_GRADIENT float
 #define HAS_DROPOUT
 #include "gradient_code.inc"
 
@@ -147,11 +170,12 @@ struct HostCode {
     unsigned char* shared_memory;
 };
 
-enum class Options { None, Terms, FloatBias, Region, Documents, Dropout };
+enum class Options { None, Terms, FloatBias, Region, Documents, DocumentsAndBias, Dropout, BiasGradient };
 
 Options options_of(AttentionKernelProblem const& problem) {
     if (problem.dropout) return Options::Dropout;
-    if (problem.hides_blocks()) return Options::Documents;
+    if (problem.hides_blocks()) return problem.has(attention::Bias) ? Options::DocumentsAndBias : Options::Documents;
+    if (problem.is_backward && problem.has(attention::DBias)) return Options::BiasGradient;
     if (!problem.score_code.empty()) return Options::Region;
     if (!problem.has_terms()) return Options::None;
     bool const is_float =
@@ -178,7 +202,10 @@ HostCode<AttentionArguments> forward_code(int columns, Options options) {
         case Options::FloatBias: return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
         case Options::Region: return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
         case Options::Documents: return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
+        case Options::DocumentsAndBias:
+            return {forward_64_documents_bias::forward<Element>, forward_64_documents_bias::shared_memory};
         case Options::Dropout: return dropout_code<Element>(columns);
+        case Options::BiasGradient:
         case Options::None: break;
     }
     switch (columns) {
@@ -207,6 +234,8 @@ GradientCodes gradient_codes(int columns, Options options) {
         case Options::FloatBias: return SDPA_TEST_GRADIENTS(gradients_128_bias);
         case Options::Region: return SDPA_TEST_GRADIENTS(gradients_64_region);
         case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
+        case Options::DocumentsAndBias: return SDPA_TEST_GRADIENTS(gradients_64_documents_bias);
+        case Options::BiasGradient: return SDPA_TEST_GRADIENTS(gradients_64_bias_gradient);
         case Options::Dropout: {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_dropout);
             return SDPA_TEST_GRADIENTS(gradients_128_dropout);

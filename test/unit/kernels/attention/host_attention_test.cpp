@@ -135,6 +135,11 @@ void add_lengths(Random& random, AttentionCase& c) {
     }
 }
 
+void add_bias_gradient(AttentionCase& c) {
+    c.d_bias = true;
+    c.d_bias_dim = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+}
+
 // The terms of the host's codes (host_attention.cpp): a bias and ALiBi, a bias of FLOAT, or a softcap.
 void add_terms(Random& random, AttentionCase& c) {
     if (random.chance(0.6)) return;
@@ -145,9 +150,15 @@ void add_terms(Random& random, AttentionCase& c) {
         c.bias = dims;
         c.bias_type = DataType_t::BFLOAT16;
         c.alibi = true;
+        if (random.flip()) add_bias_gradient(c);
     } else {
         c.modifier = random.pick({oracle::Modify::Softcap, oracle::Modify::Documents});
         c.modifier_number = 0.7f;
+        if (c.modifier == oracle::Modify::Documents && random.flip()) {
+            c.bias = dims;
+            c.bias_type = DataType_t::BFLOAT16;
+            add_bias_gradient(c);
+        }
     }
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
 }
@@ -157,9 +168,13 @@ void add_dropout(Random& random, AttentionCase& c) {
     bool const has_code = c.d_qk <= 128 || c.d_qk > 192;
     if (random.chance(0.7) || !has_code) return;
     c.bias.reset();
-    c.alibi = false;
+    c.alibi = c.d_bias = false;
+    c.d_bias_dim.reset();
     c.modifier = oracle::Modify::Nothing;
-    if (c.d_qk > 64 && c.d_qk <= 128) c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+    if (c.d_qk > 64 && c.d_qk <= 128) {
+        c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+        add_bias_gradient(c);
+    }
     c.bias_type = DataType_t::FLOAT;
     c.dropout = Dropout::Probability;
     c.dropout_probability = random.pick({0.1f, 0.5f, 0.9f});
@@ -220,10 +235,12 @@ AttentionCase random_packed_case(std::uint64_t seed, bool is_backward) {
         c.len_q->push_back(random.between(0, c.s_q));
         c.len_kv->push_back(random.between(0, c.s_kv));
     }
+    c.numbers_apart = false;
     c.sums_of_lengths = random.flip();
     c.offsets_in_rows = random.flip();
     c.length_type = c.offset_type = random.pick({DataType_t::INT32, DataType_t::INT64});
     if (c.bias) c.bias = Index4{1, 1, 1, c.s_kv};
+    if (c.d_bias) add_bias_gradient(c);
     return c;
 }
 

@@ -114,9 +114,10 @@ TEST_CASE("kernels by warpgroups compile for 9.0's own features, without a spill
     }
 }
 
+namespace ports = cudnn_frontend::attention;
+
 // Attention forward, or its gradients.
 static kernels::AttentionKernelProblem problem_of(kernels::AttentionClass const& columns, DataType_t type) {
-    namespace ports = cudnn_frontend::attention;
     kernels::AttentionKernelProblem problem;
     for (ports::Port const port :
          {ports::Q, ports::K, ports::V, ports::O, ports::DO, ports::DQ, ports::DK, ports::DV}) {
@@ -137,6 +138,12 @@ TEST_CASE("the gradients of attention compile for 9.0 without products that wait
             std::string const log = log_of(kernels::gradient_launch(problem).code);
             INFO(log);
             CHECK(log.find("serialized") == std::string::npos);
+            for (ports::Port const port : {ports::Bias, ports::DBias}) {
+                problem.operands[port] = kernels::PlacedOperand{{type, {1, 1, 64, 64}, {4096, 4096, 64, 1}}, 0};
+            }
+            std::string const with_bias = log_of(kernels::gradient_launch(problem).code);
+            INFO(with_bias);
+            CHECK(with_bias.find("serialized") == std::string::npos);
         }
     }
 }

@@ -61,6 +61,12 @@ struct ScoreNumbers {
     int are_pairs;  // strides let neighbors along the keys be read two at a time
 };
 
+// A result of [batch, head, query, key], each element of which is written.
+struct ScoreResults {
+    void* start;
+    long long batch, head, row, column;
+};
+
 // The operands of a graph's own score modifier.
 inline constexpr int kMostScoreTensors = 6, kMostScoreConstants = 16;
 struct ScoreInputs {
@@ -141,7 +147,8 @@ struct GradientStartArguments {
     QueryTiles tiles;
     Rows output, output_gradient;
     RowNumbers stats;
-    int columns;  // of values
+    ScoreResults bias_gradient;  // for code with it: set to 0 where no tile of scores is computed
+    int columns;                 // of values
 };
 
 // The first ones are those of forward.
@@ -153,12 +160,13 @@ struct GradientArguments {
     Sequences sequences;
     TileOrder order;  // of tiles of keys
     QueryTiles tiles;
-    ScoreNumbers bias;     // for code with a bias
-    ScoreInputs inputs;    // for code with a score modifier
-    Dropout dropout;       // for code with dropout
-    BlockBits blocks;      // of queries, for code that leaves out hidden ones
-    float scale;           // of products of queries and keys
-    float scale_as_power;  // the same times log2(e)
+    ScoreNumbers bias;           // for code with a bias
+    ScoreResults bias_gradient;  // for code with it
+    ScoreInputs inputs;          // for code with a score modifier
+    Dropout dropout;             // for code with dropout
+    BlockBits blocks;            // of queries, for code that leaves out hidden ones
+    float scale;                 // of products of queries and keys
+    float scale_as_power;        // the same times log2(e)
 };
 
 // After them: sums become gradients of queries, and statistics those of sinks.
@@ -191,8 +199,7 @@ inline constexpr int kBlockBitsThreads = 128;  // a warp for each word
 struct DropoutMaskArguments {
     Sequences sequences;
     Dropout dropout;
-    float* start;
-    long long batch, head, row, column;
+    ScoreResults mask;  // of FLOAT
 };
 
 inline constexpr int kDropoutMaskThreads = 256;  // each has four neighboring keys of a query

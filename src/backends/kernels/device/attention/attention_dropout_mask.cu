@@ -11,11 +11,12 @@ extern "C" __global__ void __launch_bounds__(kDropoutMaskThreads)
     if (head_of_all >= static_cast<long long>(all.batches) * all.heads) return;
     int const first_key = 4 * static_cast<int>(group - row * generator.groups_of_row());
     long long const batch = head_of_all / all.heads, head = head_of_all - batch * all.heads;
-    float* const to = arguments.start + batch * arguments.batch + head * arguments.head +
-                      (row - head_of_all * all.query_rows) * arguments.row;
+    ScoreResults const& mask = arguments.mask;
+    float* const to = static_cast<float*>(mask.start) + batch * mask.batch + head * mask.head +
+                      (row - head_of_all * all.query_rows) * mask.row;
     PhiloxBlock drawn[1];
     generator.draw(drawn, static_cast<unsigned long long>(group), 0);
     for (int i = 0; i < 4 && first_key + i < all.key_rows; ++i) {
-        to[(first_key + i) * arguments.column] = static_cast<float>(generator.keeps(drawn[0].words[i]));
+        to[(first_key + i) * mask.column] = static_cast<float>(generator.keeps(drawn[0].words[i]));
     }
 }

@@ -44,6 +44,7 @@ struct KeyTile : Sequence {
 
     KeyTile(GradientArguments const& arguments, int place)
         : KeyTile(arguments.sequences, TilePlace(arguments.order, place)) {}
+    KeyTile(Sequence const& sequence, int first_key) : Sequence(sequence), first(first_key) {}
 
    private:
     KeyTile(Sequences const& all, TilePlace const& place)
@@ -65,6 +66,7 @@ struct QueryBlocks {
         full_first = (of_last.begin + QUERIES - 1) / QUERIES;
         full_end = last_key == tile.first + kGradientKeys - 1 ? of_first.end / QUERIES : 0;
     }
+    bool has(int block) const { return block >= first && block < end; }
     bool is_full(int block) const { return block >= full_first && block < full_end; }
 };
 
@@ -204,6 +206,27 @@ class ScoreTerms {
         return modified_gradient(product * arguments_.scale, gradient, place(query, key), arguments_.inputs);
     }
 
+    // Stores the gradients of the bias, which are those of the scores, of the lane's two keys.
+    void store_bias_gradients(float const (&gradients)[kTileQueries / 8][4], int first_query,
+                              int const (&keys)[2]) const {
+        ScoreResults const& to = arguments_.bias_gradient;
+        Sequences const& all = arguments_.sequences;
+        auto* const start = static_cast<BiasGradientElement*>(to.start) + batch_ * to.batch + head_ * to.head;
+#pragma unroll
+        for (int i = 0; i < kTileQueries / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                int const query = first_query + 8 * i + 2 * (lane_index() % 4) + j;
+                if (query >= all.query_rows) continue;
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    if (keys[half] >= all.key_rows) continue;
+                    assign(start[query * to.row + keys[half] * to.column], gradients[i][2 * half + j]);
+                }
+            }
+        }
+    }
+
    private:
     // One that tensors have.
     ScorePlace place(int query, int key) const {
@@ -334,6 +357,7 @@ class KeyWarpgroup {
         wait_for_products<0>();
         hold(gradients);
         multiply(gradients, weights, statistics[1], kept);
+        if (kHasBiasGradient) terms.store_bias_gradients(gradients, block * kQueries, keys_);
         if constexpr (kChangesGradients) {
             if (is_modified || !kLeavesBlocks) change(gradients, products, terms, block * kQueries);
         }
@@ -537,6 +561,25 @@ extern "C" __global__ void __launch_bounds__(kGradientThreads, 1)
 
 // --- Before and after
 
+// Sets a query's gradients of the bias to 0 in tiles of keys of which its block is left out, with a warp.
+inline void clear_bias_gradients(GradientStartArguments const& arguments, Sequence const& sequence, int query) {
+    constexpr int kLanes = 32;
+    ScoreResults const& to = arguments.bias_gradient;
+    int const keys = arguments.sequences.key_rows;
+    auto* const row = static_cast<BiasGradientElement*>(to.start) + sequence.batch * to.batch +
+                      sequence.head * to.head + query * to.row;
+    for (int first = 0; first < keys; first += kLanes * kGradientKeys) {
+        KeyTile const tile(sequence, first + lane_index() * kGradientKeys);
+        bool const is_computed = !kHidesBlocks && QueryBlocks<kTileQueries>(tile).has(query / kTileQueries);
+        for (unsigned left = ballot(!is_computed); left != 0; left &= left - 1) {
+            int const first_key = first + lowest_bit(left) * kGradientKeys;
+            for (int key = first_key + lane_index(); key < smaller(first_key + kGradientKeys, keys); key += kLanes) {
+                assign(row[key * to.column], 0.0f);
+            }
+        }
+    }
+}
+
 // A warp for each row of the tiles.
 template <class Element, int COLUMNS>
 inline void start_gradients(GradientStartArguments const& arguments) {
@@ -551,6 +594,7 @@ inline void start_gradients(GradientStartArguments const& arguments) {
     for (int column = 4 * lane; column < COLUMNS; column += 4 * kLanes) {
         *reinterpret_cast<float4*>(arguments.tiles.sums + row * COLUMNS + column) = float4{0, 0, 0, 0};
     }
+    if (kHasBiasGradient && query < all.query_rows) clear_bias_gradients(arguments, sequence, query);
     float delta = 0, log_sum = -minus_infinity();
     if (query < sequence.queries) {
         auto const row_of = [&](Rows const& matrix) {

@@ -9,6 +9,14 @@ constexpr bool kHasBias = false;
 using BiasElement = float;
 #endif
 
+#ifdef BIAS_GRADIENT
+constexpr bool kHasBiasGradient = true;
+using BiasGradientElement = BIAS_GRADIENT;
+#else
+constexpr bool kHasBiasGradient = false;
+using BiasGradientElement = float;
+#endif
+
 #ifdef HAS_ALIBI
 constexpr bool kHasAlibi = true;
 #else
