@@ -155,7 +155,7 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
               Tensor_ptr const seed = input(graph, "seed", {1, 1, 1, 1}), offset = input(graph, "offset", {1, 1, 1, 1});
               for (Tensor_ptr const& number : {seed, offset}) number->set_data_type(DataType_t::INT64);
               options.set_dropout(0.1f, seed, offset);
-          }) == "its dropout draws other numbers than that of cuDNN, which may run the other pass");
+          }) == "its dropout draws other numbers than engines that may run the other pass");
     CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
               Tensor_ptr const scale = input(graph, "scale", {1, 1, 1, 1});
               scale->set_data_type(DataType_t::FLOAT);

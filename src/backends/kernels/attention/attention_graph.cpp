@@ -164,7 +164,7 @@ std::string plain_length_reason(AttentionValues const& values) {
 // The two passes of a training step must draw the same numbers.
 std::string generator_reason(AttentionValues const& values) {
     return values.options.dropout_probability
-               ? "its dropout draws other numbers than that of cuDNN, which may run the other pass"
+               ? "its dropout draws other numbers than engines that may run the other pass"
                : "";
 }
 
