@@ -97,7 +97,7 @@ class BadFiles(CommandTest):
     def test_files(self):
         good = npy.header("<f4", (1, 1, 4, 2)) + bytes(32)
         self.assertIn("q.npy: No such file", self.refused())
-        self.assertIn("found a folder, expected a file. Try: a file that numpy.save() wrote (.npy)",
+        self.assertIn("found a folder, expected a file that numpy.save() wrote (.npy)",
                       self.refused(None, f"--data=Q={self.folder}"))
         for data, message in (
             (good[:-1], "found 31 bytes of data; expected 32 for shape [1, 1, 4, 2] of <f4. Try: write the file again"),

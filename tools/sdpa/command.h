@@ -49,4 +49,14 @@ inline std::string footer(std::string const& examples, std::string const& exit_c
     return "Examples:\n" + examples + "\nExit codes: " + exit_codes + "; 2: usage, or the input is not readable";
 }
 
+// The check of an option's number; those of CLI11 print the bounds of its type.
+inline CLI::Validator at_least(int least) {
+    auto const find_fault = [least](std::string const& text) -> std::string {
+        double number = 0.0;
+        if (CLI::detail::lexical_cast(text, number) && number >= least) return {};
+        return "found '" + text + "', expected a number of " + std::to_string(least) + " or more";
+    };
+    return {find_fault, least > 0 ? "POSITIVE" : "NONNEGATIVE", "at_least"};
+}
+
 }  // namespace sdpa

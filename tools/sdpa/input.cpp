@@ -23,6 +23,24 @@ struct Close {
     }
 };
 
+[[noreturn]] void refuse(std::string const& name, std::string const& found, Expected_file const& expected) {
+    throw Failure(name + ": " + found + ", expected " + expected.kind + ". Try: " + expected.source);
+}
+
+void need_size(std::string const& name, std::uint64_t bytes, Expected_file const& expected) {
+    if (bytes <= expected.most_bytes) return;
+    refuse(name, "found more than " + bytes_text(expected.most_bytes), expected);
+}
+
+std::FILE* open(std::string const& path, Expected_file const& expected) {
+    if (path == "-") return stdin;
+    std::error_code status;
+    if (fs::is_directory(path, status)) refuse(path, "found a folder", expected);
+    std::FILE* const file = std::fopen(path.c_str(), "rb");
+    if (file == nullptr) refuse(path, std::strerror(errno), expected);
+    return file;
+}
+
 }  // namespace
 
 void require(fe::error_t const& error) {
@@ -33,21 +51,19 @@ std::string name_of(std::string const& path) { return path == "-" ? "standard in
 
 std::string read_bytes(std::string const& path, Expected_file const& expected) {
     std::string const name = name_of(path);
+    std::unique_ptr<std::FILE, Close> const file(open(path, expected));
     std::error_code status;
-    if (path != "-" && fs::is_directory(path, status))
-        throw Failure(name + ": found a folder, expected a file. Try: " + expected.kind);
-    std::unique_ptr<std::FILE, Close> const file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
-    if (!file) throw Failure(name + ": " + std::strerror(errno));
+    auto const size = path == "-" ? 0 : fs::file_size(path, status);
+    if (!status) need_size(name, size, expected);
     std::string bytes;
     std::array<char, 65536> piece{};
     while (std::size_t const count = std::fread(piece.data(), 1, piece.size(), file.get())) {
         bytes.append(piece.data(), count);
-        if (bytes.size() > expected.most_bytes)
-            throw Failure(name + ": found more than " + bytes_text(expected.most_bytes) + ", expected " +
-                          expected.kind);
+        if (!bytes.starts_with(expected.start)) break;
+        need_size(name, bytes.size(), expected);
     }
-    if (std::ferror(file.get()) != 0) throw Failure(name + ": " + std::strerror(errno));
-    if (bytes.empty()) throw Failure(name + ": found nothing in it, expected " + expected.kind);
+    if (std::ferror(file.get()) != 0) refuse(name, std::strerror(errno), expected);
+    if (bytes.empty()) refuse(name, "found nothing in it", expected);
     return bytes;
 }
 
@@ -96,7 +112,8 @@ std::vector<std::string> files_of(std::vector<std::string> const& paths) {
         for (auto const& entry : fs::directory_iterator(path)) {
             if (entry.path().extension() == ".json") inside.push_back(entry.path().string());
         }
-        if (inside.empty()) throw Failure(path + ": found no file with the ending .json in this folder");
+        if (inside.empty())
+            throw Failure(path + ": found no file with the ending .json in this folder, expected graphs, docs/json.md");
         std::sort(inside.begin(), inside.end());
         files.insert(files.end(), inside.begin(), inside.end());
     }
@@ -104,6 +121,12 @@ std::vector<std::string> files_of(std::vector<std::string> const& paths) {
 }
 
 Graph_file read_graph(std::string const& path) { return parse_graph(name_of(path), read_bytes(path)); }
+
+std::vector<Graph_file> read_graphs(std::vector<std::string> const& paths) {
+    std::vector<Graph_file> files;
+    for (std::string const& path : files_of(paths)) files.push_back(read_graph(path));
+    return files;
+}
 
 Json const& member(Json const& object, std::string const& name) {
     static Json const none = Json::object();
@@ -139,8 +162,10 @@ fe::Target parse_target(std::string const& name) {
         if (device.status().is_good()) return fe::Target::offline(name);
         throw Failure("found the target '" + name + "', expected " + help_of_targets());
     }
-    auto device = std::make_shared<fe::DeviceProperties>(fe::DeviceProperties::from_json(read_bytes(name)));
-    if (device->status().is_bad()) throw Failure(name + ": " + device->status().err_msg);
+    constexpr Expected_file kDescription{"a description of a GPU, docs/offline.md", "a name such as h100"};
+    std::string const text = read_bytes(name, kDescription);
+    auto device = std::make_shared<fe::DeviceProperties>(fe::DeviceProperties::from_json(text));
+    if (device->status().is_bad()) refuse(name, device->status().err_msg, kDescription);
     return fe::Target::offline(std::move(device));
 }
 

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sdpa {
@@ -17,10 +18,13 @@ namespace fe = cudnn_frontend;
 // Throws Failure with the error's text.
 void require(fe::error_t const& error);
 
-// The kind of file that is read, for messages, and its greatest size.
+// The kind of file that is read and how to get one, for messages; its greatest size; and the bytes that it begins with,
+// since no more than the beginning of another file is read.
 struct Expected_file {
     char const* kind = "a graph as JSON, docs/json.md";
-    std::size_t most_bytes = std::size_t{256} << 20;
+    char const* source = "sdpa new, which makes one";
+    std::size_t most_bytes = std::size_t{64} << 20;
+    std::string_view start = {};
 };
 
 // The bytes of a file, or of standard input for "-". Throws Failure, as all functions here do.
@@ -39,6 +43,8 @@ struct Graph_file {
     Json capsule = nullptr;  // the capsule that has the graph, docs/capsules.md
 };
 Graph_file read_graph(std::string const& path);
+// All graphs of files and folders, so that a command finds one that is not readable before it works on the others.
+std::vector<Graph_file> read_graphs(std::vector<std::string> const& paths);
 Graph_file parse_graph(std::string const& name, std::string const& text);
 // The graph of a document; the error says what is wrong with it.
 fe::error_t graph_of(Json const& document, fe::graph::Graph& graph);

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace sdpa {
@@ -22,6 +24,17 @@ bool has_color() {
 void print(std::string_view text) {
     bool const is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!is_written && errno != EPIPE) throw Failure(std::string("standard output: ") + std::strerror(errno));
+}
+
+void write_file(std::string const& path, std::initializer_list<std::string_view> parts) {
+    errno = 0;
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    for (std::string_view const part : parts) file.write(part.data(), static_cast<std::streamsize>(part.size()));
+    if (file.flush()) return;
+    std::string const reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
+    std::error_code status;
+    if (file.is_open() && std::filesystem::is_regular_file(path, status)) std::filesystem::remove(path, status);
+    throw Failure(path + ": it cannot be written" + reason);
 }
 
 // Bytes of names that are no UTF-8 become U+FFFD.

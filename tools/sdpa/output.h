@@ -3,6 +3,7 @@
 
 #include "command.h"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace sdpa {
 // Writes all of it. A reader that closed the pipe is no error; a full disk is.
 void print(std::string_view text);
 void print_json(Json const& json);
+// Throws Failure where it cannot be written, and leaves no part of it.
+void write_file(std::string const& path, std::initializer_list<std::string_view> parts);
 
 enum class Color { Green, Red, Yellow, Bold };
 // The text in that color, or as it is where standard output is no terminal or NO_COLOR is set.

@@ -206,7 +206,7 @@ void add_bench(CLI::App& app, Action& action) {
         ->check(CLI::Range(1, 1000000));
     command->add_option("--seconds", options->timing.most_seconds, "No further run begins after these; three do")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(at_least(0));
     command->add_flag("--cold", options->timing.has_cold_cache, "On a GPU, flush its L2 cache before each run");
     command->add_option("--roofline", options->roofline, "The described GPU to compare with; else the target's own")
         ->check(CLI::IsMember(fe::DeviceProperties::names()));

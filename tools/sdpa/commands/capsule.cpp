@@ -2,9 +2,6 @@
 #include "data/data.h"
 #include "output.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 
 namespace sdpa {
@@ -43,9 +40,7 @@ int run(Capsule_options const& options) {
         print_json(capsule);
         return kYes;
     }
-    std::ofstream out(options.out, std::ios::binary | std::ios::trunc);
-    out << capsule.dump(2) << "\n";
-    if (!out.flush()) throw Failure(options.out + ": " + std::strerror(errno));
+    write_file(options.out, {capsule.dump(2), "\n"});
     print(file.name + " on " + options.target + ": " + (refusal.is_bad() ? "the build fails" : "it has a plan") + ", " +
           options.out + " is written\n");
     return kYes;

@@ -32,9 +32,18 @@ std::string highlighted(std::string text) {
     return text;
 }
 
+void choose_library(std::string const& library) {
+    setenv("SDPA_GRAPH_CUDNN_PATH", library.c_str(), 1);
+    if (fe::runtime::cudnn_version() != 0) return;
+    throw Failure("--cudnn: found no usable cuDNN in " + library +
+                  ", expected a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 "
+                  "have as nvidia/cudnn/lib. Try: SDPA_GRAPH_CUDNN_PATH=" +
+                  library + " sdpa doctor");
+}
+
 int run_explain(Explain_options const& options) {
-    if (!options.library.empty()) setenv("SDPA_GRAPH_CUDNN_PATH", options.library.c_str(), 1);
     Graph_file const file = read_graph(options.path);
+    if (!options.library.empty()) choose_library(options.library);
     fe::Target const target = parse_target(options.target);
     fe::Explanation explanation = file.graph.explain(target, options.is_short ? 0 : options.limit_ms);
     explanation.graph = file.name;

@@ -125,16 +125,14 @@ void add_mask(CLI::App& app, Action& action) {
     CLI::App* const command = app.add_subcommand("mask", "Which keys are visible to which queries");
     Visibility_options& visibility = options->visibility;
     command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
-    command->add_option("--batch", visibility.batch, "The batch entry")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
-    command->add_option("--head", visibility.head, "The head")->capture_default_str()->check(CLI::NonNegativeNumber);
+    command->add_option("--batch", visibility.batch, "The batch entry")->capture_default_str()->check(at_least(0));
+    command->add_option("--head", visibility.head, "The head")->capture_default_str()->check(at_least(0));
     command->add_option("--rows", visibility.most_rows, "The most queries to draw")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command->add_option("--columns", visibility.most_columns, "The most keys to draw")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command->add_option("--seq-len-q", visibility.length_q, "With a padding mask, the rows of the sequences");
     command->add_option("--seq-len-kv", visibility.length_kv, "With a padding mask, the keys of the sequences");
     command->add_option("--query", options->query, "Of neighborhood attention: the query's place, such as 3,4");

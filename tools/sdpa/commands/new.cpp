@@ -124,7 +124,7 @@ int make(New_options const& options) {
 
 void add_sizes(CLI::App& command, New_options& options) {
     auto const add = [&](char const* name, auto& size, char const* help) {
-        return command.add_option(name, size, help)->check(CLI::PositiveNumber);
+        return command.add_option(name, size, help)->check(at_least(1));
     };
     add("--batch", options.batches, "Batch entries")->capture_default_str();
     add("--heads", options.heads, "Heads of Q")->capture_default_str();

@@ -70,9 +70,7 @@ Planned store_plan(std::string const& path, std::string const& text, std::string
     fe::error_t error = file.graph.build(parse_target(device));
     if (error.is_good()) error = file.graph.serialize(bytes);
     if (error.is_bad()) return {file.name, device, error.get_message(), 0, 0};
-    std::ofstream stream(out, std::ios::binary);
-    stream.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size())).flush();
-    if (!stream) throw Failure(out + ": the plan cannot be written");
+    write_file(out, {{reinterpret_cast<char const*>(bytes.data()), bytes.size()}});
     return {file.name, device, {}, 1, 0};
 }
 
@@ -81,10 +79,14 @@ std::vector<Planned> plan_all(Plan_options const& options) {
     if (!options.out.empty() && (files.size() != 1 || options.devices.size() != 1))
         throw Failure("--out: found " + std::to_string(files.size()) + " graphs for " +
                       std::to_string(options.devices.size()) + " targets, expected one graph for one target");
-    std::vector<Planned> all;
+    std::vector<std::string> texts;
     for (std::string const& path : files) {
-        std::string const text = read_bytes(path);
-        static_cast<void>(parse_graph(name_of(path), text));
+        texts.push_back(read_bytes(path));
+        static_cast<void>(parse_graph(name_of(path), texts.back()));
+    }
+    std::vector<Planned> all;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        std::string const &path = files[i], &text = texts[i];
         for (std::string const& device : options.devices) {
             if (!options.store.empty()) all.push_back(fill(path, text, device));
             if (!options.out.empty()) all.push_back(store_plan(path, text, device, options.out));

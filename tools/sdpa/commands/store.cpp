@@ -34,7 +34,10 @@ struct Environment {
 
 void need_folder(std::string const& folder) {
     std::error_code status;
-    if (!fs::exists(folder, status)) throw Failure(folder + ": No such folder");
+    if (!fs::exists(folder, status))
+        throw Failure(folder +
+                      ": No such folder, expected that of a plan store. Try: sdpa plan graph.json --for h100 --store " +
+                      folder);
     if (!fs::is_directory(folder, status))
         throw Failure(folder + ": found a file, expected the folder of a plan store");
 }
@@ -138,8 +141,7 @@ int missing(Store_options const& options) {
     sdpa_graph::set_plan_store({options.folder, true});
     std::vector<Stock> all;
     Progress progress;
-    for (std::string const& path : files_of(options.graphs)) {
-        Graph_file const file = read_graph(path);
+    for (Graph_file const& file : read_graphs(options.graphs)) {
         for (std::string const& device : options.devices) {
             progress.show("planning " + file.name + " for " + device);
             all.push_back(stock_of(file, device));

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 namespace sdpa {
@@ -73,9 +72,7 @@ void write_plan(fe::graph::Graph const& graph, std::string const& path) {
     require(graph.serialize(bytes));
     std::error_code failure;
     fs::create_directories(fs::path(path).parent_path(), failure);
-    std::ofstream stream(path, std::ios::binary);
-    stream.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size())).flush();
-    if (!stream) throw Failure(path + ": the plan cannot be written");
+    write_file(path, {{reinterpret_cast<char const*>(bytes.data()), bytes.size()}});
 }
 
 Timed time_candidate(Tune_options const& options, fe::Target const& target, fe::graph::Graph& graph, std::int64_t index,
@@ -185,8 +182,8 @@ int run_tune(Tune_options const& options) {
     Json list = Json::array();
     std::string text;
     bool have_all = true;
-    for (std::string const& path : files_of(options.paths)) {
-        Tuned const tuned = tune(options, read_graph(path), target, progress);
+    for (Graph_file const& file : read_graphs(options.paths)) {
+        Tuned const tuned = tune(options, file, target, progress);
         have_all = have_all && tuned.has_plan();
         list.push_back(to_json(tuned));
         text += to_text(tuned);
@@ -216,7 +213,7 @@ void add_tune(CLI::App& app, Action& action) {
         ->add_option("--seconds", options->timing.most_seconds,
                      "No further run of a candidate begins after these; three do")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(at_least(0));
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(
         footer("  sdpa tune graph.json\n  sdpa tune graphs --out plans --store store\n  sdpa tune graph.json --target "

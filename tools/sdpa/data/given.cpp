@@ -93,7 +93,7 @@ Given_numbers read_given(std::vector<std::string> const& assignments, char const
         auto const& [uid, memory] = find_tensor(assignment.substr(0, equals), option, tensors);
         if (given.contains(uid))
             throw Failure(std::string(option) + ": found two files for '" + memory.name + "', expected one");
-        given[uid] = numbers_of(read_npy(assignment.substr(equals + 1)), memory);
+        given[uid] = numbers_of(read_npy(assignment.substr(equals + 1), memory), memory);
     }
     return given;
 }

@@ -8,7 +8,6 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <numeric>
 
@@ -84,13 +83,20 @@ class Header {
     std::string name_, text_;
 };
 
-constexpr Expected_file kArrayFile{"a file that numpy.save() wrote (.npy)", std::size_t{1} << 40};
+constexpr char const* kArrayFile = "a file that numpy.save() wrote (.npy)";
+
+// Room for arrays of other shapes, so that the message can have the shape.
+Expected_file array_file_for(Memory const& memory) {
+    constexpr std::size_t kRoom = std::size_t{64} << 20, kMostBytesOfElement = 8;
+    std::size_t const bytes = static_cast<std::size_t>(memory.size()) * kMostBytesOfElement;
+    return {kArrayFile, "numpy.save(file, array) with an array of the tensor's dims", kRoom + bytes, kMagic};
+}
 
 // The length of the header's text, and where it starts.
 std::pair<std::size_t, std::size_t> find_header(std::string const& name, std::string const& bytes) {
     if (bytes.starts_with("PK"))
         refuse(name, "an archive of arrays (.npz)", "one array (.npy)", "numpy.save() for each of its arrays");
-    if (!bytes.starts_with(kMagic) || bytes.size() < 12) refuse(name, "no array of NumPy", kArrayFile.kind);
+    if (!bytes.starts_with(kMagic) || bytes.size() < 12) refuse(name, "no array of NumPy", kArrayFile);
     auto const byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
     bool const is_old = byte(6) == 1;
     std::size_t const start = is_old ? 10 : 12;
@@ -196,8 +202,8 @@ std::string header_of(char const* type, Sizes const& shape) {
 
 }  // namespace
 
-Array read_npy(std::string const& path) {
-    std::string const bytes = read_bytes(path, kArrayFile);
+Array read_npy(std::string const& path, Memory const& memory) {
+    std::string const bytes = read_bytes(path, array_file_for(memory));
     auto const [start, length] = find_header(path, bytes);
     Header const header(path, bytes.substr(start, length));
     Array array{path, header.type(), header.shape(), {}};
@@ -239,10 +245,7 @@ void write_npy(std::string const& path, Memory const& memory) {
     packed.bytes.resize(static_cast<std::size_t>(product(memory.dim) * element_bits(type) / 8));
     memory.for_each([&](Sizes const& index, std::int64_t at) { packed.set(packed.place(index), memory.get(at)); });
     std::string const header = header_of(name, memory.dim);
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(header.data(), static_cast<std::streamsize>(header.size()));
-    file.write(reinterpret_cast<char const*>(packed.bytes.data()), static_cast<std::streamsize>(packed.bytes.size()));
-    if (!file.flush()) throw Failure(path + ": it cannot be written: " + std::strerror(errno));
+    write_file(path, {header, {reinterpret_cast<char const*>(packed.bytes.data()), packed.bytes.size()}});
 }
 
 }  // namespace sdpa

@@ -16,8 +16,9 @@ struct Array {
     std::string bytes;  // in C order
 };
 
-// Throws Failure, as all functions here do, which says what is wrong with the file.
-Array read_npy(std::string const& path);
+// Throws Failure, as all functions here do, which says what is wrong with the file. Far larger files than the tensor's
+// are not read.
+Array read_npy(std::string const& path, Memory const& memory);
 
 // The array's numbers, in the order of the tensor's indices: the shape is that of the tensor, of which dims of size 1
 // may be missing. Types that NumPy lacks are read from their bits (V2 for BFLOAT16, u1 for 8-bit numbers) or from

@@ -9,7 +9,7 @@ void add_verdict_options(CLI::App& command, Verdict_options& options) {
         .add_option("--most-scores", options.most_scores,
                     "The largest graph to compare as a whole, in scores; of larger ones a sample is compared")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(at_least(0));
     command
         .add_option_function<double>(
             "--search-seconds",
