@@ -36,7 +36,7 @@ class GroupWriter {
     // The options of the attention alone.
     AttentionDraft options() const;
     // An attention with the heads and rows of a part, of all ports whose rows are queries, the sink and the bias.
-    AttentionDraft draft_of(ScorePart const& part) const;
+    AttentionDraft draft_of(ScorePart const& scores) const;
 
     // A group of one rank exchanges nothing. All ranks start and finish as many exchanges.
     void start(std::shared_ptr<Pieces const> const& pieces);

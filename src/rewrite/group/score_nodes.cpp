@@ -68,9 +68,9 @@ class ScoreNodes {
             if (id != nodes::kNoTensor) id = copy_of(id);
         }
         if (shift != 0) {
-            TensorId& result = node.ports[nodes::pointwise::Out0];
-            TensorId const whole = std::exchange(result, virtual_tensor(node.name + "_here", type));
-            add_sum(result, shift, node.compute_data_type, node.name, whole);
+            TensorId const here = virtual_tensor(node.name + "_here", type);
+            TensorId const result = std::exchange(node.ports[nodes::pointwise::Out0], here);
+            add_sum(here, shift, node.compute_data_type, node.name, result);
         }
         draft_.add_node(std::move(node));
     }
