@@ -2,6 +2,7 @@
 
 import json
 
+import npy
 from command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, paged, tensor
 
 
@@ -98,6 +99,16 @@ class OnAGpu(CommandTest):
 
     def expect_json_of_doctor(self):
         return json.loads(self.run_command("doctor", "--quick", "--json").stdout)
+
+    def test_arrays_of_many_bytes(self):
+        keys, depth = 1 << 17, 72  # as float64 more than 64 MiB, to which files of other kinds are limited
+        graph = self.write("graph.json", attention(queries=1, keys=keys, heads=1, depth=depth))
+        path = self.folder / "v.npy"
+        with open(path, "wb") as file:
+            file.write(npy.header("<f8", (1, 1, keys, depth)))
+            file.truncate(file.tell() + keys * depth * 8)
+        (result,) = self.expect_json(YES, "run", graph, "--data", f"V={path}")["results"]
+        self.assertEqual((result["least"], result["greatest"]), (0, 0))
 
 
 main()

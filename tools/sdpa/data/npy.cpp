@@ -88,8 +88,10 @@ constexpr char const* kArrayFile = "a file that numpy.save() wrote (.npy)";
 // Room for arrays of other shapes, so that the message can have the shape.
 Expected_file array_file_for(Memory const& memory) {
     constexpr std::size_t kRoom = std::size_t{64} << 20, kMostBytesOfElement = 8;
-    std::size_t const bytes = static_cast<std::size_t>(memory.size()) * kMostBytesOfElement;
-    return {kArrayFile, "numpy.save(file, array) with an array of the tensor's dims", kRoom + bytes, kMagic};
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+    std::int64_t const elements = std::clamp(product(memory.dim), std::int64_t{0}, kMostElements);
+    std::size_t const most = kRoom + static_cast<std::size_t>(elements) * kMostBytesOfElement;
+    return {kArrayFile, "numpy.save(file, array) with an array of the tensor's dims", most, kMagic};
 }
 
 // The length of the header's text, and where it starts.
