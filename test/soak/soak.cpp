@@ -63,17 +63,20 @@ constexpr std::int64_t kMostScores = std::int64_t{1} << 22;
 bool is_small(Json const& document) {
     fe::graph::Graph graph;
     if (sdpa::graph_of(document, graph).is_bad() || graph.build(fe::Target::cpu(1)).is_bad()) return false;
-    std::int64_t bytes = graph.get_workspace_size(), rows = 0, keys = 0;
+    double bytes = static_cast<double>(graph.get_workspace_size());
+    std::int64_t rows = 0, keys = 0;
     bool has_pages = false;
     for (auto const& [uid, memory] : sdpa::describe_tensors(document, graph)) {
-        bytes += memory.size() * sdpa::element_bits(memory.type) / 8;
+        double tensor = static_cast<double>(sdpa::element_bits(memory.type)) / 8.0;
+        for (std::int64_t const size : memory.dim) tensor *= static_cast<double>(size);
+        bytes += tensor;
         has_pages = has_pages || memory.port.starts_with("page_table");
         if (memory.port == "Q") rows = memory.dim[0] * memory.dim[1] * (memory.dim.size() > 2 ? memory.dim[2] : 1);
         if (memory.port == "K" && memory.dim.size() > 2) keys = memory.dim[2];
     }
-    // The dims of neighborhoods and pages do not say how much work they are: these are planned alone.
+    // The dims of pages do not say how much work they are: these graphs are planned alone.
     bool const is_known = !has_pages && rows > 0 && keys > 0;
-    return is_known && bytes <= kMostBytes && rows <= kMostScores / keys;
+    return is_known && bytes <= static_cast<double>(kMostBytes) && rows <= kMostScores / keys;
 }
 
 std::size_t hash_of(sdpa::Memories const& memories) {
@@ -97,6 +100,11 @@ class Soak {
             subjects_.push_back(std::move(subject));
         }
         plans_ = fe::runtime::cudnn_version() > 0;
+        auto const small =
+            std::count_if(subjects_.begin(), subjects_.end(), [](auto const& each) { return each->runs; });
+        std::printf("%zu graphs, of which %lld run on the CPU and %s are planned for an H100\n", subjects_.size(),
+                    static_cast<long long>(small), plans_ ? "all" : "none");
+        std::fflush(stdout);
     }
 
     // Whether nothing grew and nothing was wrong.
