@@ -192,7 +192,8 @@ int run_bench(Bench_options const& options) {
 
 void add_bench(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Bench_options>();
-    CLI::App* const command = app.add_subcommand("bench", "The times of graphs, targets and policies, side by side");
+    CLI::App* const command =
+        app.add_subcommand("bench", "Measured times of graphs, targets and policies, side by side");
     command->add_option("files", options->paths, "Graphs as JSON; - reads standard input")->required();
     command->add_option("--target", options->targets, "cpu, reference or cuda; several are compared")
         ->capture_default_str()

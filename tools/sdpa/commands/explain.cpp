@@ -65,11 +65,13 @@ int run_explain(Explain_options const& options) {
 
 void add_explain(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Explain_options>();
-    CLI::App* const command = app.add_subcommand("explain", "Whether a graph has a plan, why not, and what to change");
+    CLI::App* const command = app.add_subcommand(
+        "explain", "Whether a graph has a plan, by which engine, how fast; why not, and what to change");
     command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
     command->add_option("--target,--for", options->target, help_of_targets())->capture_default_str();
-    command->add_option("--cudnn", options->library,
-                        "A libcudnn.so.9 or its folder, in place of the one that is found");
+    command->add_option(
+        "--cudnn", options->library,
+        "A libcudnn.so.9 or its folder, such as nvidia/cudnn/lib of a wheel, in place of the one that is found");
     command->add_flag("--short", options->is_short, "Do not search the nearest graphs that work");
     command->add_option("--limit", options->limit_ms, "Milliseconds for this search")
         ->capture_default_str()

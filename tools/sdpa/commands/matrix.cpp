@@ -252,7 +252,9 @@ void add_matrix(CLI::App& app, Action& action) {
         ->check(CLI::IsMember(fe::DeviceProperties::names()));
     command
         ->add_option("--cudnn", options->libraries,
-                     "A libcudnn.so.9 or its folder, in place of the one that is found; may be repeated to compare")
+                     "A libcudnn.so.9 or its folder, such as nvidia/cudnn/lib of a wheel, in place of the one that is "
+                     "found; may "
+                     "be repeated to compare")
         ->allow_extra_args(false)
         ->check(CLI::ExistingPath);
     command
