@@ -124,10 +124,11 @@ Matrix ask_library(Matrix_options const& options, std::string const& library) {
 // The output of an earlier run with --json.
 Matrix read_answers(std::string const& path) {
     constexpr Expected_file expected{"the output of sdpa matrix --json", "sdpa matrix graphs --json > answers.json"};
+    std::string const text = read_bytes(path, expected);
     try {
-        return from_json(Json::parse(read_bytes(path, expected)).at("matrices").at(0));
+        return from_json(Json::parse(text).at("matrices").at(0));
     } catch (Failure const& error) {
-        throw Failure(std::string("--answers: ") + error.what());
+        throw Failure("--answers: " + path + ": " + error.what());
     } catch (Json::exception const&) {
         throw Failure("--answers: " + path + ": found other text, expected " + expected.kind +
                       ". Try: " + expected.source);
