@@ -33,7 +33,7 @@ READERS = (
     "store folder missing {} --for h100",
 )
 STORES = ("store {} list", "store {} missing good.json --for h100", "store folder merge {}", "store {} prune --most 1GB", "store {} freeze")
-# What works, for readers that go away.
+# Commands that work, for readers that go away.
 WORKING = (
     "--help",
     "doctor --quick --json",

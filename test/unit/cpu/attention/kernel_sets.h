@@ -10,7 +10,7 @@ namespace attention_test {
 // Kernels that run on this machine; where it has AVX-512 with BFLOAT16 also those for AMX with tiles in plain C++.
 std::vector<cudnn_frontend::cpu::Kernels const*> kernel_sets();
 
-// Those of them that multiply pairs of BFLOAT16 numbers.
+// The sets of kernels that multiply pairs of BFLOAT16 numbers.
 std::vector<cudnn_frontend::cpu::Kernels const*> kernel_sets_with_pairs();
 
 // The library runs these kernels as long as this lives.

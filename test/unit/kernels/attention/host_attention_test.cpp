@@ -163,7 +163,7 @@ void add_terms(Random& random, AttentionCase& c) {
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
 }
 
-// That of the host's codes: with 128 columns they have a bias, with others no terms.
+// Dropout for which the host has code: with 128 columns next to a bias, with others without terms.
 void add_dropout(Random& random, AttentionCase& c) {
     bool const has_code = c.d_qk <= 128 || c.d_qk > 192;
     if (random.chance(0.7) || !has_code) return;
@@ -331,7 +331,7 @@ struct ScoreCodes {
     std::string text, text_of_bounds;
 };
 
-// Those of gradients, which are computed, too.
+// The codes of gradients, for a modifier whose gradients are computed, too.
 ScoreCodes score_codes_of(oracle::Modify modifier) {
     ScoreCodes codes;
     for_each_pass(modifier, [&](kernels::AttentionKernelProblem const& problem) {
