@@ -21,9 +21,9 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph);
 // Whether its score modifier may hide blocks of scores, which the kernels leave out, and leaves others as they are.
 bool may_hide_blocks(nodes::ValidatedGraph const& graph);
 
-// The graphs for which the engine is a candidate: next to engines of other backends those of forward without terms of
-// scores and packed sequences; before others, which take what it refuses, and for graphs that may_hide_blocks(), all but
-// those with dropout; alone all.
+// The graphs for which the engine is a candidate. Next to other engines: forward without terms of scores and packed
+// sequences. Before others, which run the graphs that it refuses, and where a graph may_hide_blocks(): all but those
+// with dropout. Alone: all.
 enum class AttentionScope { NextToOthers, BeforeOthers, Alone };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.
