@@ -107,6 +107,14 @@ constexpr float kLog2OfE = 1.44269504f;
     return larger(larger(tops[0], tops[1]), larger(tops[2], tops[3]));
 }
 
+// A scaled score, rounded before anything is subtracted from it: the difference from the maximum, which is rounded as
+// well, is exact, where that from a fused product is as wrong as the maximum is large.
+[[gnu::always_inline]] inline Vector scaled(Vector score, Vector scale) {
+    Vector product = score * scale;
+    asm("" : "+v"(product));
+    return product;
+}
+
 struct SoftmaxLanes {
     Vector top, sum, factor;
 };
@@ -118,11 +126,11 @@ struct SoftmaxLanes {
     float const* const scores = step.tile + lane;
     Vector const old_top = read(step.running_max + lane);
     Vector const top = larger(maximum_of_numbers(scores, step.keys) * step.scale, old_top);
-    // Both are rounded, so that their difference is exactly what converts weights from one to the other.
-    Vector const anchor = top == -kInfinity ? Vector{} : top * kLog2OfE;
-    Vector const old_anchor = old_top == -kInfinity ? old_top : old_top * kLog2OfE;
-    Vector const scale = spread(step.scale * kLog2OfE);
-    auto const weight = [&](std::int64_t key) { return power_of_two(read(scores + key * kLanes) * scale - anchor); };
+    Vector const anchor = top == -kInfinity ? Vector{} : top;
+    Vector const scale = spread(step.scale);
+    auto const weight = [&](std::int64_t key) {
+        return power_of_two((scaled(read(scores + key * kLanes), scale) - anchor) * kLog2OfE);
+    };
     Vector even{}, odd{};
     std::uint32_t* const pairs = step.pairs + lane;
     std::int64_t const whole = step.keys / 2;
@@ -139,7 +147,7 @@ struct SoftmaxLanes {
         even += low;
         _mm512_storeu_si512(pairs + whole * kLanes, pairs_of(low, Vector{}));
     }
-    Vector const factor = power_of_two(old_anchor - anchor);
+    Vector const factor = power_of_two((old_top - anchor) * kLog2OfE);
     return {top, read(step.running_sum + lane) * factor + even + odd, top == old_top ? spread(1.0f) : factor};
 }
 
@@ -185,10 +193,10 @@ struct GradientLanes {
     for (int i = 0; i < kVectors; ++i) {
         Vector const stats = read(p.stats + i * kWidth);
         // A fully masked query has stats of -inf and probabilities of 0.
-        lanes.anchors[i] = stats == -kInfinity ? spread(kInfinity) : stats * kLog2OfE;
+        lanes.anchors[i] = stats == -kInfinity ? spread(kInfinity) : stats;
         lanes.dots[i] = read(p.row_dots + i * kWidth);
     }
-    lanes.scale = spread(p.scale * kLog2OfE);
+    lanes.scale = spread(p.scale);
     return lanes;
 }
 
@@ -198,7 +206,7 @@ template <bool kIsCareful>
     for (int i = 0; i < kVectors; ++i) {
         std::int64_t const at = key * kLanes + i * kWidth;
         Vector const score = read(p.scores + at);
-        weights[i] = power_of_two(score * lanes.scale - lanes.anchors[i]);
+        weights[i] = power_of_two((scaled(score, lanes.scale) - lanes.anchors[i]) * kLog2OfE);
         if constexpr (kIsCareful)
             weights[i] = ((score == -kInfinity) | (lanes.anchors[i] == kInfinity)) ? Vector{} : weights[i];
         __mmask16 const counts = _mm512_cmp_ps_mask(weights[i], Vector{}, _CMP_NEQ_UQ);
