@@ -104,6 +104,26 @@ TEST_CASE("asking for Max and Sum_exp changes no other result, however large the
     });
 }
 
+TEST_CASE("the largest score has all of the weight, however large the scale is") {
+    on_both_targets([](Target const& target) {
+        for (DataType_t const type : {DataType_t::FLOAT, DataType_t::HALF, DataType_t::BFLOAT16}) {
+            for (float const scale : {1e6f, 1e11f, 3e18f}) {
+                CAPTURE(type, scale);
+                AttentionCase c;
+                c.s_q = c.s_kv = 40, c.d_qk = c.d_v = 16;
+                c.type = c.result_type = type;
+                c.scale = Scale::Number;
+                c.scale_value = scale;
+                Inputs const in = make_inputs(c);
+                set_row(in.q, 0, 1.3);
+                for (std::int64_t key = 0; key < c.s_kv; ++key) set_row(in.k, key, key == 7 ? 1.1 : 0.0);
+                ForwardOutputs const out = run_forward(c, in, target);
+                CHECK(out.o.get({}) == in.v.get({0, 0, 7, 0}));
+            }
+        }
+    });
+}
+
 TEST_CASE("the gradient of a sink does not see rows past the lengths") {
     AttentionCase c;
     c.s_q = 2;
