@@ -85,17 +85,14 @@ static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput con
     return std::nullopt;
 }
 
-// Backends whose engines are faster for this graph come before all others, programs included.
-static void put_first(PlanningInput const& input, Backends const& backends, Planner::Answers& answers) {
-    for (Backend const* const backend : backends) {
-        auto const is_its = [&](Planner::Proposed const& proposed) { return proposed.backend == backend->name(); };
-        auto& proposals = answers.proposals;
-        if (std::ranges::none_of(proposals, is_its) || !backend->comes_first(input)) continue;
-        if (std::ranges::all_of(proposals, is_its)) continue;
-        std::stable_partition(proposals.begin(), proposals.end(), is_its);
-        answers.remarks.push_back("engines of the backend '" + std::string(backend->name()) +
-                                  "' come first, which are faster for such graphs");
-    }
+// Engines that are faster for the graph come before all others, programs included.
+static void put_first(Planner::Answers& answers) {
+    auto const comes_first = [](Planner::Proposed const& proposed) { return proposed.proposal->comes_first(); };
+    auto& proposals = answers.proposals;
+    if (std::ranges::none_of(proposals, comes_first) || std::ranges::all_of(proposals, comes_first)) return;
+    std::stable_partition(proposals.begin(), proposals.end(), comes_first);
+    answers.remarks.push_back("engines of the backend '" + proposals.front().backend +
+                              "' come first, which are faster for such graphs");
 }
 
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
@@ -125,7 +122,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     if (!answers.proposals.empty()) {
         std::vector<std::string> remarks = add_programs(input, backends, answers.proposals);
         std::ranges::move(remarks, std::back_inserter(answers.remarks));
-        put_first(input, backends, answers);
+        put_first(answers);
     } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
         answers.proposals.push_back(std::move(converted).value());
     } else {

@@ -34,9 +34,10 @@ error_t no_such_engine(plan::Stored const& stored) {
             "the stored plan is of the engine '" + stored.engine + "', which kernels do not have"};
 }
 
-plan::Loaded loaded_of(std::shared_ptr<plan::PackLayout const> layout, plan::Engines engines) {
+plan::Loaded loaded_of(std::shared_ptr<plan::PackLayout const> layout, plan::Engines engines,
+                       bool comes_first = false) {
     auto const best = engines.front();
-    return {std::make_shared<plan::Proposal const>(std::move(layout), std::move(engines)), best};
+    return {std::make_shared<plan::Proposal const>(std::move(layout), std::move(engines), comes_first), best};
 }
 
 std::optional<std::string> code_of(plan::Stored const* stored) {
@@ -79,10 +80,12 @@ Result<cuda::DeviceFacts> planned_device(plan::PlanningInput const& input, Queue
 
 plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::DeviceFacts const& facts,
                           plan::Stored const* stored) {
+    // Other backends compute all blocks of scores.
+    bool const comes_first = read.problem.leaves_scores && fills(read.problem, device.facts);
     auto layout = std::make_shared<plan::PackLayout const>(std::move(read.layout));
     plan::Engines engines{
         std::make_shared<ChainEngine>(attention_chain(std::move(read), facts), device, layout, code_of(stored))};
-    return loaded_of(std::move(layout), std::move(engines));
+    return loaded_of(std::move(layout), std::move(engines), comes_first);
 }
 
 // A stored plan is of a graph that was accepted before.
@@ -119,14 +122,6 @@ bool KernelsBackend::serves(Target const& target) const {
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
     return is_neighborhood(graph) || is_attention_forward(graph) || may_hide_blocks(graph);
-}
-
-bool KernelsBackend::comes_first(plan::PlanningInput const& input) const {
-    if (!may_hide_blocks(input.graph)) return false;
-    auto const device = devices_.find(input.target, input.settings);
-    if (device.is_bad()) return false;
-    auto const read = read_attention(input.graph, device.value().facts, AttentionScope::BeforeOthers);
-    return read.is_good() && fills(read.value().problem, device.value().facts);
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {

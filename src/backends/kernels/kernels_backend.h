@@ -12,7 +12,6 @@ class KernelsBackend final : public plan::Backend {
 
     char const* name() const override { return "kernels"; }
     bool serves(Target const& target) const override;
-    bool comes_first(plan::PlanningInput const& input) const override;
     bool takes(nodes::ValidatedGraph const& graph) const override;
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override;
     bool may_have_engine(std::string_view name) const override;

@@ -161,11 +161,13 @@ using Engines = std::vector<std::shared_ptr<Engine>>;
 // callers, who may be many threads.
 class Proposal {
    public:
-    Proposal(std::shared_ptr<PackLayout const> layout, Engines engines)
-        : layout_(std::move(layout)), engines_(std::move(engines)) {}
+    Proposal(std::shared_ptr<PackLayout const> layout, Engines engines, bool comes_first = false)
+        : layout_(std::move(layout)), engines_(std::move(engines)), comes_first_(comes_first) {}
     virtual ~Proposal() = default;
 
     PackLayout const& layout() const { return *layout_; }
+    // Whether its engines are faster for the graph than those of other backends.
+    bool comes_first() const { return comes_first_; }
 
     // Best first, for at least one mode. OPENSOURCE stands for engines that are not cuDNN's.
     virtual Result<Engines> engines(std::vector<HeurMode_t> const&) const { return engines_; }
@@ -186,6 +188,7 @@ class Proposal {
 
     std::shared_ptr<PackLayout const> layout_;
     Engines engines_;
+    bool comes_first_;
 };
 
 // A stored plan.
@@ -229,8 +232,6 @@ class Backend {
     virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
                                                            Settings const& settings,
                                                            std::optional<std::string_view> stored) const;
-    // Whether its engines are faster for the graph than those of other backends, whatever the sizes.
-    virtual bool comes_first(PlanningInput const&) const { return false; }
     // Everything besides the graph that a proposal depends on: the proposal serves a graph that is built again where
     // this is equal. Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
