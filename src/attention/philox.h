@@ -27,6 +27,11 @@ inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uin
     return x;
 }
 
+// The words of the generator below this number keep a probability.
+inline std::uint64_t philox_threshold(double keep_probability) {
+    return static_cast<std::uint64_t>(keep_probability * 4294967296.0);
+}
+
 // Decides which probabilities of a score tensor are kept. Each group of four columns uses one block: the counter is the
 // group's number in the whole tensor and the caller's offset, the key is the seed.
 class PhiloxMask {
@@ -35,7 +40,7 @@ class PhiloxMask {
         : seed_(static_cast<std::uint64_t>(seed)),
           offset_(static_cast<std::uint64_t>(offset)),
           groups_per_row_(static_cast<std::uint64_t>((columns + 3) / 4)),
-          threshold_(static_cast<std::uint64_t>(keep_probability * 4294967296.0)) {}
+          threshold_(philox_threshold(keep_probability)) {}
 
     // Row numbers run over batch, head and query: (b * heads + h) * queries + i.
     bool keeps(std::int64_t row, std::int64_t column) const {

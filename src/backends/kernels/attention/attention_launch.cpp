@@ -1,5 +1,6 @@
 #include "kernels/attention/attention_launch.h"
 
+#include "attention/philox.h"
 #include "core/data_type.h"
 
 #include <algorithm>
@@ -20,8 +21,6 @@ constexpr std::int64_t kNoBound = std::int64_t{1} << 30;
 int bound_of(std::optional<std::int64_t> bound) {
     return static_cast<int>(std::clamp(bound.value_or(kNoBound), -kNoBound, kNoBound));
 }
-
-std::int64_t tiles_of(std::int64_t rows, int rows_of_tile) { return (rows + rows_of_tile - 1) / rows_of_tile; }
 
 // --- Code
 
@@ -94,7 +93,7 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     bool const has_keys = port == attention::K || port == attention::V;
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
     if (problem.is_backward) return has_keys ? kGradientKeys : gradient_tile_queries(problem);
-    return has_keys ? tile_keys(columns) : tile_queries(attention_warpgroups(columns, problem.needs_registers()));
+    return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem));
 }
 
 template <class Map, std::size_t COUNT>
@@ -191,9 +190,7 @@ GivenInteger given_integer(PlacedInteger const& integer, AttentionPointers const
 Dropout dropout_of(AttentionKernelProblem const& problem) {
     if (!problem.dropout) return {};
     double const keep = 1.0 - problem.dropout->probability;
-    constexpr double kWords = 4294967296.0;
-    return {
-        {}, {}, static_cast<unsigned>(static_cast<std::uint64_t>(keep * kWords) - 1), static_cast<float>(1.0 / keep)};
+    return {{}, {}, static_cast<unsigned>(attention::philox_threshold(keep) - 1), static_cast<float>(1.0 / keep)};
 }
 
 void bind_dropout(AttentionKernelProblem const& problem, AttentionPointers const& from, Dropout& to) {
@@ -343,7 +340,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors) {
     auto const [columns, value_columns] = *class_of(problem);
-    int const warpgroups = attention_warpgroups(columns, problem.needs_registers());
+    int const warpgroups = forward_warpgroups(problem);
     AttentionLaunch<AttentionArguments> launch;
     launch.code = code_of(problem, "attention_forward", {"attention_forward"});
     AttentionArguments& arguments = launch.arguments;

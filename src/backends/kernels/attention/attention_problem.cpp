@@ -110,6 +110,14 @@ std::string packing_reason(AttentionKernelProblem const& problem, DeviceFacts co
 constexpr auto kConditions = {device_reason, type_reason,  column_reason, stride_reason, head_reason,
                               count_reason,  scale_reason, bias_reason,   packing_reason};
 
+// Tiles go through blocks of the other rows.
+std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {
+    return problem.is_backward ? problem.keys() : problem.queries();
+}
+std::int64_t rows_of_blocks(AttentionKernelProblem const& problem) {
+    return problem.is_backward ? problem.queries() : problem.keys();
+}
+
 bool is_plain(std::optional<SequenceLengths> const& lengths) {
     return !lengths || (!lengths->is_wide && !lengths->are_sums);
 }
@@ -140,11 +148,9 @@ std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, 
 
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     constexpr std::int64_t kShort = 1024;  // as many rows take no longer than what else a launch costs
-    std::int64_t const others = problem.is_backward ? problem.queries() : problem.keys();
-    std::int64_t const own = problem.is_backward ? problem.keys() : problem.queries();
     std::int64_t const heads = problem.batches() * (problem.is_backward ? problem.key_heads() : problem.heads());
-    std::int64_t const tiles = (own + kGradientKeys - 1) / kGradientKeys * heads;
-    return others <= kShort || tiles >= device.multiprocessors / 2;
+    std::int64_t const tiles = tiles_of(rows_of_tiles(problem), kGradientKeys) * heads;
+    return rows_of_blocks(problem) <= kShort || tiles >= device.multiprocessors / 2;
 }
 
 std::span<Port const> mapped_ports(AttentionKernelProblem const& problem) {
@@ -159,24 +165,23 @@ std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
     return ports;
 }
 
+std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile) { return (rows + rows_of_tile - 1) / rows_of_tile; }
+
+int forward_warpgroups(AttentionKernelProblem const& problem) {
+    return attention_warpgroups(class_of(problem)->columns, problem.needs_registers());
+}
+
 int gradient_tile_queries(AttentionKernelProblem const& problem) {
     return gradient_queries(class_of(problem)->columns, problem.needs_registers());
 }
 
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kBitsOfWord = 32;
-    int const columns = class_of(problem)->columns;
     HiddenBlocks blocks{};
-    blocks.tile_rows =
-        problem.is_backward ? kGradientKeys : tile_queries(attention_warpgroups(columns, problem.needs_registers()));
-    blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(columns);
-    auto const parts = [](std::int64_t rows, std::int64_t rows_of_part) {
-        return (rows + rows_of_part - 1) / rows_of_part;
-    };
-    std::int64_t const own = problem.is_backward ? problem.keys() : problem.queries();
-    std::int64_t const others = problem.is_backward ? problem.queries() : problem.keys();
-    blocks.tiles = parts(own, blocks.tile_rows);
-    blocks.words_of_tile = parts(parts(others, blocks.block_rows), kBitsOfWord);
+    blocks.tile_rows = problem.is_backward ? kGradientKeys : tile_queries(forward_warpgroups(problem));
+    blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(class_of(problem)->columns);
+    blocks.tiles = tiles_of(rows_of_tiles(problem), blocks.tile_rows);
+    blocks.words_of_tile = tiles_of(tiles_of(rows_of_blocks(problem), blocks.block_rows), kBitsOfWord);
     blocks.heads_of_all =
         (problem.hides_by_batch ? problem.batches() : 1) * (problem.hides_by_head ? problem.heads() : 1);
     return blocks;
@@ -208,7 +213,7 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
     if (problem.is_backward) {
         constexpr std::int64_t kFloat = 4, kNumbers = 2;
         int const columns = class_of(problem)->columns, rows_of_tile = gradient_tile_queries(problem);
-        std::int64_t const tiles = (problem.queries() + rows_of_tile - 1) / rows_of_tile;
+        std::int64_t const tiles = tiles_of(problem.queries(), rows_of_tile);
         std::int64_t const rows = problem.batches() * problem.heads() * tiles * rows_of_tile;
         workspace.statistics = reserve(rows * kNumbers * kFloat);
         workspace.sums = reserve(rows * columns * kFloat);

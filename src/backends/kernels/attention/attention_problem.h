@@ -97,7 +97,10 @@ std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, 
 // Whether its tiles give the multiprocessors enough to do: a tile goes through its keys alone, however many there are.
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
-// The queries of a tile of gradients.
+std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
+
+// The warpgroups of a block of forward that have queries, and the queries of a tile of gradients.
+int forward_warpgroups(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);
 
 // The tiles of rows in which a kernel leaves out hidden blocks, and these blocks: the tiles are of queries in forward,
