@@ -6,26 +6,16 @@ needs sdpa_graph and torch. Times are processor time, the least of some runs, so
 A mask halves or cuts the operations that are counted; PyTorch gets windows, documents and biases as attn_mask.
 """
 
-import math
 import os
 import sys
-import time
 
 THREADS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])  # before the libraries count the cores
 
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
+from processor_time import processor_seconds  # noqa: E402
 from sdpa_graph.torch import scaled_dot_product_attention  # noqa: E402
-
-
-def processor_seconds(run, runs=3):
-    best = math.inf
-    for _ in range(runs + 1):
-        start = time.process_time()
-        run()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 class Case:

@@ -7,11 +7,11 @@ of test/unit/cpu force each set of kernels that the machine has. GFLOP/s are tho
 BFLOAT16, with b=1 h=8.
 """
 
-import math
 import os
 import subprocess
 import sys
-import time
+
+from processor_time import processor_seconds
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before the libraries count the cores
 
@@ -46,15 +46,6 @@ def our_rates(program, kernels):
     return {(row[0], int(row[1]), int(row[2]), row[4] == "yes"): float(row[6]) for row in rows}
 
 
-def best_seconds(run, runs):
-    best = math.inf
-    for _ in range(runs + 1):
-        start = time.process_time()
-        run()
-        best = min(best, time.process_time() - start)
-    return best
-
-
 def torch_rates(cases):
     try:
         import torch
@@ -72,8 +63,8 @@ def torch_rates(cases):
         operations = 4.0 * HEADS * tokens * tokens * width * (0.5 if causal else 1.0)
         runs = 3 if tokens > 1024 else 10
         with torch.no_grad():
-            forward = best_seconds(lambda: attention(*inputs, is_causal=causal), runs)
-        backward = best_seconds(lambda: torch.autograd.grad(output, inputs, gradient, retain_graph=True), runs)
+            forward = processor_seconds(lambda: attention(*inputs, is_causal=causal), runs)
+        backward = processor_seconds(lambda: torch.autograd.grad(output, inputs, gradient, retain_graph=True), runs)
         rates["forward", tokens, width, causal] = operations / forward / 1e9
         rates["backward", tokens, width, causal] = 2.5 * operations / backward / 1e9
     return rates
