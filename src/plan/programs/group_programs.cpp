@@ -1,4 +1,3 @@
-
 #include "group/group_rules.h"
 #include "plan/programs/program_proposal.h"
 #include "plan/shape_class.h"

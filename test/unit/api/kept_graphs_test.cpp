@@ -96,7 +96,7 @@ std::string fault_of_call(std::int64_t tokens) {
     return std::ranges::all_of(o, [](float value) { return std::abs(value - 3.0f) < 1e-4f; }) ? "" : "another number";
 }
 
-// The same of a graph that is built.
+// The fault of a run of a graph that is built; empty where its numbers are right.
 std::string fault_of_run(SmallGraph const& small, std::int64_t queries) {
     std::vector<float> q(static_cast<std::size_t>(2 * 4 * queries * 8), 0.5f), k(320, 0.25f), v(320, 2.0f), o(q.size());
     std::unordered_map<test::Tensor_ptr, void*> pack{

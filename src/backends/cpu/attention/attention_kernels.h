@@ -27,9 +27,9 @@ struct Product {
     bool leaves_out_zeros = false;
 };
 
-// The same of BFLOAT16 numbers with sums in float. Each element of a and b is a pair of neighbors along the sum, the
-// first one in the low half. Products with 0 are not left out, but sums whose factor is 0 are. Rows are a multiple of
-// PairKernels::row_step, and depth of PairKernels::depth_step.
+// The product of tiles of BFLOAT16 numbers with sums in float. Each element of a and b is a pair of neighbors along the
+// sum, the first one in the low half. Products with 0 are not left out, but sums whose factor is 0 are. Rows are a
+// multiple of PairKernels::row_step, and depth of PairKernels::depth_step.
 struct PairProduct {
     std::uint32_t const* a;
     std::int64_t a_stride;

@@ -5,7 +5,7 @@
 
 namespace cudnn_frontend::kernels {
 
-// By which plans are stored.
+// The name by which plans are stored.
 inline constexpr char const* kAttentionEngine = "attention";
 
 KernelChain attention_chain(AttentionGraph graph, DeviceFacts const& device);

@@ -1,5 +1,4 @@
-// The options of scores, by which code differs. Macros say them, so this file may be read several
-// times.
+// The options of scores, by which code differs. Macros say them, so this file may be read several times.
 
 #ifdef BIAS
 constexpr bool kHasBias = true;
