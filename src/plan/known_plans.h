@@ -18,6 +18,7 @@ using GraphPointer = std::shared_ptr<nodes::ValidatedGraph const>;
 struct PlanCircumstances {
     rewrite::Wishes wishes;
     bool slices_for_workspace, wants_class;
+    Filters filters;  // empty unless they decide whether engines for all shapes are proposed
     std::vector<std::pair<Backend const*, std::string>> of_backends;  // the backends that serve the target
 
     friend bool operator==(PlanCircumstances const&, PlanCircumstances const&) = default;

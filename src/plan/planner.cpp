@@ -76,11 +76,20 @@ static std::shared_ptr<Planner> planner_of_proposal(Planner::Proposed proposed) 
                                      Planner::Candidates());
 }
 
+static bool has_engine_that_passes(Proposal const& proposal, Filters const& filters) {
+    auto const engines = proposal.engines({HeurMode_t::A});
+    auto const passes = [&](auto const& engine) {
+        return reason_to_bar(engine->info(), engine->info().workspace_bytes, filters).empty();
+    };
+    return engines.is_good() && std::ranges::any_of(engines.value(), passes);
+}
+
 static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput const& input, Backends const& backends) {
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         auto proposal = backend->propose_for_all_shapes(input);
-        if (proposal.is_good()) return Planner::Proposed{backend->name(), std::move(proposal).value()};
+        if (proposal.is_bad() || !has_engine_that_passes(*proposal.value(), input.settings.filters)) continue;
+        return Planner::Proposed{backend->name(), std::move(proposal).value()};
     }
     return std::nullopt;
 }
@@ -101,11 +110,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         return proposed.is_good() ? Result(planner_of_proposal(std::move(proposed).value())) : proposed.error();
     }
     Answers answers;
-    // Plans that are made ahead for a GPU are of classes, of which a store has few.
-    bool const is_here = input.target.kind() != Target::Kind::OFFLINE;
-    bool const may_be_for_all_shapes =
-        is_here && (wants_class(input.target, input.settings) || input.target.kind() == Target::Kind::STREAM);
-    if (may_be_for_all_shapes) {
+    if (may_be_for_all_shapes(input.target, input.settings)) {
         if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));
     }
     if (wants_class(input.target, input.settings)) {

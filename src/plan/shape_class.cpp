@@ -35,6 +35,12 @@ bool wants_class(Target const& target, Settings const& settings) {
     return policy == ShapePolicy_t::CLASSES || (policy == ShapePolicy_t::AUTO && is_on_gpu);
 }
 
+// Plans that are made ahead for a GPU are of classes, of which a store has few.
+bool may_be_for_all_shapes(Target const& target, Settings const& settings) {
+    return target.kind() == Target::Kind::STREAM ||
+           (target.kind() != Target::Kind::OFFLINE && wants_class(target, settings));
+}
+
 // A tensor that no operation reads needs no pointer in packs.
 static bool reads_all_tensors(rewrite::Attention const& attention) {
     using namespace rewrite::attention;

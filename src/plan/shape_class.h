@@ -7,6 +7,8 @@ namespace cudnn_frontend::plan {
 
 // Whether the graph's setting, or else the process's, asks for classes on that target.
 bool wants_class(Target const& target, Settings const& settings);
+// Whether engines whose code serves all shapes are asked before others.
+bool may_be_for_all_shapes(Target const& target, Settings const& settings);
 
 // The layout that packs of such a graph have to fit.
 Result<PackLayout> layout_of_class(PlanningInput const& input);

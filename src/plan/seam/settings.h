@@ -22,6 +22,8 @@ struct Filters {
     std::vector<std::string> barred_names;              // parts of plan names
     std::vector<BehaviorNote_t> required_behavior, barred_behavior;
     std::vector<NumericalNote_t> required_numerics, barred_numerics;
+
+    friend bool operator==(Filters const&, Filters const&) = default;
 };
 
 struct Settings {

@@ -144,6 +144,32 @@ TEST_CASE("Filters choose among the engines of all backends") {
     CHECK(planner->plan()->info().name == "cpu");
 }
 
+TEST_CASE("An engine for all shapes that a filter bars leaves the graph to its class") {
+    struct ForAllShapes final : plan::Backend {
+        char const* name() const override { return "toy"; }
+        bool serves(Target const&) const override { return true; }
+        Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override {
+            return kToy.propose(input);
+        }
+        Result<std::shared_ptr<plan::Proposal const>> propose_for_all_shapes(
+            plan::PlanningInput const& input) const override {
+            return kToy.propose(input);
+        }
+    };
+    ForAllShapes const backend;
+    plan::Backends all = api::backends();
+    all.push_back(&backend);
+    Planned planned(Target::cpu(), half_graph());
+    planned.settings.shape_policy = ShapePolicy_t::CLASSES;
+    auto const first = [&] {
+        return names_of(*planned.propose(all).value()->with_candidates({HeurMode_t::A}).value());
+    };
+    CHECK(first().front() == "toy");
+    planned.settings.filters.barred_names = {"toy"};
+    REQUIRE(!first().empty());
+    CHECK(first().front() == "program classes: cpu");
+}
+
 TEST_CASE("Engines are numbered through all backends") {
     Planned const planned(Target::cpu(), test::small_graph());
     auto const proposed = planned.propose(with_toy());
