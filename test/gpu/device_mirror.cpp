@@ -12,6 +12,11 @@ error_t to_error(cudaError_t status, char const* what) {
     return {error_code_t::CUDA_API_FAILED, std::string(what) + ": " + cudaGetErrorString(status)};
 }
 
+void poison(void* address, std::int64_t bytes) {
+    cudaMemset(address, 0xFF, static_cast<std::size_t>(bytes));
+    cudaStreamSynchronize(cudaStreamLegacy);
+}
+
 GpuStream::GpuStream() {
     status_ = to_error(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
     if (status_.is_good()) status_ = runtime::create_handle(&handle_);

@@ -13,6 +13,10 @@ namespace sdpa_test {
 
 error_t to_error(cudaError_t status, char const* what);
 
+// Fills GPU memory with the byte 0xFF, NaN in floats, and waits: streams that do not wait for the default one use it
+// next.
+void poison(void* address, std::int64_t bytes);
+
 // A cuDNN handle on a stream of its own, which is not the default one.
 class GpuStream {
    public:

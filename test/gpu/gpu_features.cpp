@@ -30,7 +30,7 @@ std::vector<std::byte> take(std::vector<HostTensor> const& results, DeviceMirror
     for (HostTensor const& tensor : results) {
         if (!tensor) continue;
         bytes.insert(bytes.end(), tensor.memory->data(), tensor.memory->data() + tensor.memory->size());
-        cudaMemset(mirror.address(*tensor.memory), 0xFF, static_cast<std::size_t>(tensor.memory->size()));
+        poison(mirror.address(*tensor.memory), tensor.memory->size());
     }
     return bytes;
 }
@@ -165,7 +165,6 @@ void check_captured_backward(GpuStream const& gpu, AttentionCase c, Rewrites con
     auto const pack = device_pack(session, mirror);
     HostMemory const workspace(session.graph().get_workspace_size());
     void* const scratch = mirror.address(workspace);
-    auto const poison = [&] { cudaMemset(scratch, 0xFF, static_cast<std::size_t>(workspace.size())); };
     expect_good(session.graph().execute(gpu.handle(), pack, scratch), "its run");
     auto const wanted = take(out.all(), mirror);
 
@@ -174,14 +173,14 @@ void check_captured_backward(GpuStream const& gpu, AttentionCase c, Rewrites con
     expect_good(session.graph().execute(gpu.handle(), pack, scratch), "backward under stream capture");
     expect(cudaStreamEndCapture(gpu.stream(), &graph) == cudaSuccess, "its capture ends well");
     for (char const* const turn : {"first", "second"}) {
-        poison();
+        poison(scratch, workspace.size());
         launch(graph, gpu.stream());
         expect(take(out.all(), mirror) == wanted, std::string("captured backward gives the same bits, ") + turn);
     }
     cudaGraphDestroy(graph);
     cudaGraphCreate(&graph, 0);
     expect_good(session.graph().populate_cuda_graph(gpu.handle(), pack, scratch, graph), "populate with backward");
-    poison();
+    poison(scratch, workspace.size());
     launch(graph, gpu.stream());
     expect(take(out.all(), mirror) == wanted, "a populated backward gives the same bits");
     cudaGraphDestroy(graph);
