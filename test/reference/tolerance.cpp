@@ -67,6 +67,11 @@ double stats_error(Precision const& precision, double stats) {
     return (4.0 * precision.unit + precision.stats_unit) * std::abs(stats);
 }
 
+// The floor of a factor that may be rounded before dropout's scale.
+double dropped_floor_of(Problem const& p, Precision const& precision) {
+    return precision.factor_floor * std::max(1.0, p.dropout_scale);
+}
+
 Array zeros_like(Array const& array) { return Array(array.dim[0], array.dim[1], array.dim[2], array.dim[3]); }
 
 void add_storage_error(Array& errors, Array const& exact, DataType_t type) {
@@ -100,6 +105,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
     Array const score_error = score_errors(p, s, precision);
     Array const row = zeros_like(exact.stats);
     double const smallest = precision.smallest();
+    double const dropped_floor = dropped_floor_of(p, precision);
     Forward allowed{zeros_like(exact.o), row, row, row};
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const stats = exact.stats.at(b, h, i, 0), max = exact.max.at(b, h, i, 0);
@@ -120,7 +126,7 @@ Forward allowed_error(Problem const& p, Forward const& exact, Precision const& p
                 narrowed_error(p.narrow_probability, probability.at(b, h, i, j) * p.dropout_at(b, h, i, j),
                                weight * relative + precision.smallest() * keep);
             double const rounding = precision.sum_unit(p.keys()) + precision.factor_unit;
-            double const share = before + weight * rounding + precision.factor_floor;
+            double const share = before + weight * rounding + dropped_floor;
             double* const o = allowed.o.row(b, h, i);
             double const* const v = p.v.row(b, p.v_head(h), j);
             for (std::int64_t d = 0; d < p.v.dim[3]; ++d) o[d] += share * std::abs(v[d]) + smallest;
@@ -182,7 +188,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
     double const factor_unit = precision.factor_unit, factor_floor = precision.factor_floor;
     // A kernel may have applied the scale to the number that it flushes to zero.
     double const flushed = smallest / std::min(1.0, std::abs(p.scale));
-    double const dropped_floor = factor_floor * std::max(1.0, p.dropout_scale);  // rounded before dropout's scale
+    double const dropped_floor = dropped_floor_of(p, precision);
     for_each_row(p, [&](auto b, auto h, auto i) {
         double const row = stats.at(b, h, i, 0);
         double const relative = probability_error(p, score_error.at(b, h, i, 0), unit) + stats_error(precision, row);
@@ -220,7 +226,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             }
             double const before = narrowed_error(p.narrow_probability, weight * p.dropout_at(b, h, i, j),
                                                  keep * (weight * relative + smallest));
-            double const share = before + keep * weight * (of_values + factor_unit * v_roundings) + factor_floor;
+            double const share = before + keep * weight * (of_values + factor_unit * v_roundings) + dropped_floor;
             bool const starts_sum = i == 0 || probability.at(b, h, i - 1, j) == 0.0;
             double const head_floor = starts_sum ? factor_floor : 0.0;  // for each query head's own sum
             double const* const d_o_row = d_o.row(b, h, i);
