@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -193,6 +194,30 @@ std::string head_text(std::vector<Matrix> const& matrices, Cells const& cells) {
     return text + "; yes: there is a plan; no: cuDNN has none; else the rule that refuses the graph";
 }
 
+// A line for each different reason of a "no", with the first cell that has it.
+std::string reasons_text(std::vector<Matrix> const& matrices) {
+    std::map<std::string, std::pair<std::string, int>> cells_of_reason;
+    for (Matrix const& matrix : matrices) {
+        for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+            Json const& cell = matrix.cells[i];
+            if (answer_text(cell) != "no") continue;
+            bool const has_message = cell.contains("message") && cell["message"].is_string();
+            std::string const message = has_message ? cell["message"].get<std::string>() : "";
+            auto& [first, count] = cells_of_reason[message.substr(0, message.find('\n'))];
+            std::string const& device = matrix.devices[i % matrix.devices.size()];
+            if (count++ == 0)
+                first = matrix.graphs[i / matrix.devices.size()] + " on " + device + ", cuDNN " + matrix.cudnn;
+        }
+    }
+    std::string text;
+    for (auto const& [reason, cells] : cells_of_reason) {
+        auto const& [first, count] = cells;
+        text +=
+            "no: " + first + (count > 1 ? ", and " + std::to_string(count - 1) + " more" : "") + ": " + reason + "\n";
+    }
+    return text;
+}
+
 std::string markdown(std::string const& head, Cells const& cells) {
     std::string text = head + "\n\n";
     for (std::size_t row = 0; row < cells.size(); ++row) {
@@ -237,7 +262,7 @@ int run_matrix(Matrix_options options) {
     Cells const cells = cells_of(matrices);
     std::string const head = head_text(matrices, cells);
     if (options.format == "markdown") print(markdown(head, cells));
-    else print(options.format == "html" ? html(head, cells) : head + "\n" + table(cells));
+    else print(options.format == "html" ? html(head, cells) : head + "\n" + table(cells) + reasons_text(matrices));
     return kYes;
 }
 
