@@ -143,8 +143,8 @@ run_python() {
         return 77
     fi
     rm -rf "$packages"
-    mkdir -p "$packages"
-    cp -r python/sdpa_graph python/cudnn/cudnn.py "$packages" && cp "$build"/python/_core.* "$packages/sdpa_graph" || return 1
+    cmake --install "$build" --component python --prefix "$packages" >/dev/null || return 1
+    cp -r python/sdpa_graph python/cudnn/cudnn.py "$packages" || return 1
     env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m pytest -q -rs -p no:cacheprovider test/python || return 1
     # The existing package and its notebooks are not ours to keep here.
     if grep '^SKIPPED' "$log" | grep -qvE 'SDPA_GRAPH_(NOTEBOOKS|EXISTING_PYTHON)'; then return 77; fi
