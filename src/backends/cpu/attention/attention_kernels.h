@@ -132,7 +132,7 @@ struct GradientTerms {
 struct MaskDraw {
     std::uint64_t seed, offset;
     std::uint64_t first, lane_step;  // the counter of the first lane's first group, and how far the next lane's is
-    std::uint32_t threshold;
+    std::uint32_t last_kept;         // the greatest word that keeps a score
     std::int64_t groups;
     float* mask;
 };

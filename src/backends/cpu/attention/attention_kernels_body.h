@@ -380,7 +380,7 @@ void draw_group(MaskDraw const& draw, std::uint64_t first, float* mask) {
         next_key += kPhiloxKeySteps[1];
     }
     for (std::int64_t i = 0; i < 4 * kLanes; ++i) {
-        mask[i] = x[i / kLanes][i % kLanes] < draw.threshold ? 1.0f : 0.0f;
+        mask[i] = x[i / kLanes][i % kLanes] <= draw.last_kept ? 1.0f : 0.0f;
     }
 }
 

@@ -69,8 +69,7 @@ void generate_dropout_mask(AttentionProblem const& problem, Kernels const& kerne
     attention::PhiloxMask const& generator = *problem.generator;
     std::int64_t const first_row = (place.b * shape.heads + place.h) * shape.queries + place.queries.begin;
     kernels.draw({generator.seed(), generator.offset(), generator.counter(first_row, place.keys.begin / 4),
-                  generator.groups_per_row(), static_cast<std::uint32_t>(generator.threshold()),
-                  (place.keys.size() + 3) / 4, mask});
+                  generator.groups_per_row(), generator.last_kept(), (place.keys.size() + 3) / 4, mask});
 }
 
 }  // namespace

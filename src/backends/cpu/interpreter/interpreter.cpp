@@ -15,7 +15,7 @@ void fill_chunk(attention::PhiloxMask const& mask, std::int64_t row, std::int64_
     attention::PhiloxBlock block{};
     for (std::int64_t i = 0; i < count; ++i) {
         if (i % 4 == 0) block = mask.group(row, (column + i) / 4);
-        values[i] = block[static_cast<std::size_t>(i % 4)] < mask.threshold() ? 1.0 : 0.0;
+        values[i] = block[static_cast<std::size_t>(i % 4)] <= mask.last_kept() ? 1.0 : 0.0;
     }
 }
 

@@ -190,7 +190,7 @@ GivenInteger given_integer(PlacedInteger const& integer, AttentionPointers const
 Dropout dropout_of(AttentionKernelProblem const& problem) {
     if (!problem.dropout) return {};
     double const keep = 1.0 - problem.dropout->probability;
-    return {{}, {}, static_cast<unsigned>(attention::philox_threshold(keep) - 1), static_cast<float>(1.0 / keep)};
+    return {{}, {}, attention::last_kept_word(keep), static_cast<float>(1.0 / keep)};
 }
 
 void bind_dropout(AttentionKernelProblem const& problem, AttentionPointers const& from, Dropout& to) {
