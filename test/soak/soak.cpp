@@ -1,11 +1,12 @@
 // Random graphs of a folder through build, run, storage and forgetting, on several threads, for some minutes; then
 // whether memory, file descriptors and results stayed as they were.
 //
-//     soak folder [minutes [threads [seed]]]
+//     soak [--gpu] folder [minutes [threads [seed]]]
 //
-// Small graphs of attention run on the CPU; all graphs are planned for an H100 where
-// cuDNN is found.
+// Small graphs of attention run on the CPU; all graphs are planned for an H100 where cuDNN is found. With --gpu the
+// graphs run and are planned on the GPU that is here.
 #include "data/data.h"
+#include "gpu_place.h"
 #include "input.h"
 
 #include <cudnn_frontend/runtime.h>
@@ -33,13 +34,15 @@ using Clock = std::chrono::steady_clock;
 
 struct Sample {
     std::int64_t kibibytes = 0, descriptors = 0;
+    std::int64_t gpu_kibibytes = 0;  // of all processes
 };
 
 // The process, while no other thread works and without the memory that the allocator only keeps.
-Sample sample() {
+Sample sample(bool on_gpu) {
     fe::runtime::forget_graphs();
     malloc_trim(0);
     Sample result;
+    if (on_gpu) result.gpu_kibibytes = sdpa_test::used_gpu_bytes() / 1024;
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;) {
         if (word == "VmRSS:") status >> result.kibibytes;
@@ -52,7 +55,7 @@ Sample sample() {
 struct Subject {
     std::string name;
     Json document;
-    bool runs = false;
+    bool runs = false, repeats_bits = false;
     std::mutex mutex;
     std::optional<std::size_t> results;
 };
@@ -60,7 +63,16 @@ struct Subject {
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 25;  // of a graph that runs
 constexpr std::int64_t kMostScores = std::int64_t{1} << 22;
 
-bool is_small(Json const& document) {
+// The GPU's backward passes add in any order, unless they are asked for one.
+bool repeats_bits(Json const& document, bool on_gpu) {
+    auto const& nodes = document.at("nodes");
+    return !on_gpu || std::ranges::none_of(nodes, [](Json const& node) {
+        return node.at("tag").get<std::string>().ends_with("_BACKWARD");
+    });
+}
+
+// The GPU runs any number of scores, of which the CPU could only do a few in a second.
+bool is_small(Json const& document, bool on_gpu) {
     fe::graph::Graph graph;
     if (sdpa::graph_of(document, graph).is_bad() || graph.build(fe::Target::cpu(1)).is_bad()) return false;
     double bytes = static_cast<double>(graph.get_workspace_size());
@@ -76,7 +88,8 @@ bool is_small(Json const& document) {
     }
     // The dims of pages do not say how much work they are: these graphs are planned alone.
     bool const is_known = !has_pages && rows > 0 && keys > 0;
-    return is_known && bytes <= static_cast<double>(kMostBytes) && rows <= kMostScores / keys;
+    bool const has_few_scores = on_gpu || rows <= kMostScores / keys;
+    return is_known && bytes <= static_cast<double>(kMostBytes) && has_few_scores;
 }
 
 std::size_t hash_of(sdpa::Memories const& memories) {
@@ -91,35 +104,43 @@ std::size_t hash_of(sdpa::Memories const& memories) {
 
 class Soak {
    public:
-    Soak(std::vector<std::string> const& files, int threads) : threads_(threads), paused_(threads + 1) {
+    Soak(std::vector<std::string> const& files, int threads, bool on_gpu)
+        : threads_(threads), on_gpu_(on_gpu), paused_(threads + 1) {
+        make_place();  // refuses a machine without a GPU before threads need one
         for (std::string const& file : files) {
             auto subject = std::make_unique<Subject>();
             subject->name = file;
             subject->document = sdpa::with_uids(sdpa::read_graph(file).document);
-            subject->runs = is_small(subject->document);
+            subject->runs = is_small(subject->document, on_gpu_);
+            subject->repeats_bits = repeats_bits(subject->document, on_gpu_);
             subjects_.push_back(std::move(subject));
         }
         plans_ = fe::runtime::cudnn_version() > 0;
         auto const small =
             std::count_if(subjects_.begin(), subjects_.end(), [](auto const& each) { return each->runs; });
-        std::printf("%zu graphs, of which %lld run on the CPU and %s are planned for an H100\n", subjects_.size(),
-                    static_cast<long long>(small), plans_ ? "all" : "none");
+        std::printf("%zu graphs, of which %lld run on the %s and %s are planned for %s\n", subjects_.size(),
+                    static_cast<long long>(small), on_gpu_ ? "GPU" : "CPU", plans_ ? "all" : "none",
+                    on_gpu_ ? "it" : "an H100");
         std::fflush(stdout);
     }
 
     // Whether nothing grew and nothing was wrong.
     bool run(double minutes, std::uint64_t seed) {
         std::vector<std::thread> workers;
-        for (int i = 0; i < threads_; ++i)
-            workers.emplace_back([this, seed, i] { work(seed + static_cast<std::uint64_t>(i)); });
+        for (int i = 0; i < threads_; ++i) {
+            workers.emplace_back([this, seed, i, place = make_place()]() mutable {
+                work(seed + static_cast<std::uint64_t>(i), std::move(place));
+            });
+        }
         constexpr int kParts = 10, kWarm = 3;  // after so many parts everything that stays is there
         std::vector<Sample> samples;
         auto const part = std::chrono::duration<double>(minutes * 60.0 / kParts);
         for (int i = 0; i < kParts; ++i) {
             std::this_thread::sleep_for(part);
             samples.push_back(pause(i + 1 == kParts));
-            std::printf("%3d %%  %8.1f MiB  %4lld descriptors  %8lld runs  %8lld plans  %lld faults\n",
-                        (i + 1) * 100 / kParts, static_cast<double>(samples.back().kibibytes) / 1024.0,
+            std::printf("%3d %%  %8.1f MiB", (i + 1) * 100 / kParts, mebibytes(samples.back().kibibytes));
+            if (on_gpu_) std::printf("  %8.1f MiB of the GPU's", mebibytes(samples.back().gpu_kibibytes));
+            std::printf("  %4lld descriptors  %8lld runs  %8lld plans  %lld faults\n",
                         static_cast<long long>(samples.back().descriptors), static_cast<long long>(runs_),
                         static_cast<long long>(made_), static_cast<long long>(faults_));
             std::fflush(stdout);
@@ -129,7 +150,13 @@ class Soak {
     }
 
    private:
-    void work(std::uint64_t seed) {
+    static double mebibytes(std::int64_t kibibytes) { return static_cast<double>(kibibytes) / 1024.0; }
+
+    std::unique_ptr<sdpa_test::GpuPlace> make_place() const {
+        return on_gpu_ ? std::make_unique<sdpa_test::GpuPlace>() : nullptr;
+    }
+
+    void work(std::uint64_t seed, std::unique_ptr<sdpa_test::GpuPlace> place) {
         std::mt19937_64 random(seed);
         for (bool is_over = false; !is_over;) {
             if (asks_.load() != 0) {
@@ -140,8 +167,9 @@ class Soak {
             }
             Subject& subject = *subjects_[random() % subjects_.size()];
             try {
-                if (subject.runs && random() % 2 == 0) run_subject(subject);
-                else if (plans_) plan_subject(subject);
+                if (subject.runs && random() % 2 == 0) run_subject(subject, place.get());
+                else if (plans_) plan_subject(subject, place.get());
+                if (random() % 64 == 0) place = make_place();
             } catch (std::exception const& error) {
                 fault(subject, error.what());
             }
@@ -152,39 +180,55 @@ class Soak {
     Sample pause(bool is_last) {
         asks_ = is_last ? 2 : 1;
         paused_.arrive_and_wait();
-        Sample const result = sample();
+        Sample const result = sample(on_gpu_);
         asks_ = 0;
         paused_.arrive_and_wait();
         return result;
     }
 
-    void run_subject(Subject& subject) {
+    using Place = sdpa_test::GpuPlace const*;  // null: the CPU
+
+    static fe::Target target_to_run(Place place) {
+        return place == nullptr ? fe::Target::cpu(1) : fe::Target::cuda(place->handle());
+    }
+
+    void run_subject(Subject& subject, Place place) {
         fe::graph::Graph graph, loaded;
         sdpa::require(sdpa::graph_of(subject.document, graph));
-        sdpa::require(graph.build(fe::Target::cpu(1)));
-        sdpa::Memories memories = sdpa::make_data(subject.document, graph, {});
-        check_run(subject, graph, memories);
+        if (fe::error_t const error = graph.build(target_to_run(place)); error.is_bad()) {
+            if (place == nullptr) sdpa::require(error);
+            return;
+        }
+        sdpa::Data_options options;
+        options.computes_forward = !on_gpu_;
+        sdpa::Memories memories = sdpa::make_data(subject.document, graph, options);
+        check_run(subject, graph, memories, place);
         std::vector<std::uint8_t> bytes;
         sdpa::require(graph.serialize(bytes));
-        sdpa::require(loaded.deserialize(nullptr, bytes));
-        check_run(subject, loaded, memories);
+        sdpa::require(loaded.deserialize(place == nullptr ? nullptr : place->handle(), bytes));
+        check_run(subject, loaded, memories, place);
         ++runs_;
     }
 
-    void check_run(Subject& subject, fe::graph::Graph const& graph, sdpa::Memories& memories) {
-        auto workspace = sdpa::make_workspace(graph.get_workspace_size());
-        sdpa::require(graph.execute(sdpa::host_pack(memories), workspace.data()));
+    void check_run(Subject& subject, fe::graph::Graph const& graph, sdpa::Memories& memories, Place place) {
+        if (place == nullptr) {
+            auto workspace = sdpa::make_workspace(graph.get_workspace_size());
+            sdpa::require(graph.execute(sdpa::host_pack(memories), workspace.data()));
+        } else {
+            place->run(graph, memories);
+        }
+        if (!subject.repeats_bits) return;
         std::size_t const hash = hash_of(memories);
         std::lock_guard const lock(subject.mutex);
         if (!subject.results) subject.results = hash;
         if (*subject.results != hash) fault(subject, "its results are not those of the first run");
     }
 
-    // Graphs that the H100 has no plan for are refused, each time.
-    void plan_subject(Subject& subject) {
+    // Graphs that the GPU has no plan for are refused, each time.
+    void plan_subject(Subject& subject, Place place) {
         fe::graph::Graph graph;
         sdpa::require(sdpa::graph_of(subject.document, graph));
-        if (graph.build(fe::Target::offline("h100")).is_bad()) return;
+        if (graph.build(place == nullptr ? fe::Target::offline("h100") : target_to_run(place)).is_bad()) return;
         std::vector<std::uint8_t> bytes;
         sdpa::require(graph.serialize(bytes));
         fe::Stored_plan plan;
@@ -196,18 +240,26 @@ class Soak {
         if (++faults_ <= 20) std::fprintf(stderr, "%s: %s\n", subject.name.c_str(), text);
     }
 
-    bool judge(Sample const& warm, Sample const& last) const {
+    static bool is_flat(std::int64_t warm, std::int64_t last) {
         constexpr std::int64_t kMostGrowth = 8 * 1024;
-        std::int64_t const growth = last.kibibytes - warm.kibibytes;
-        bool const is_flat = growth <= kMostGrowth + warm.kibibytes / 50 && last.descriptors <= warm.descriptors;
-        std::printf("%s: memory grew by %.1f MiB and descriptors by %lld after the first 40 %%, %lld faults\n",
-                    is_flat && faults_ == 0 ? "good" : "bad", static_cast<double>(growth) / 1024.0,
-                    static_cast<long long>(last.descriptors - warm.descriptors), static_cast<long long>(faults_));
-        return is_flat && faults_ == 0;
+        return last - warm <= kMostGrowth + warm / 50;
+    }
+
+    bool judge(Sample const& warm, Sample const& last) const {
+        bool const is_good = is_flat(warm.kibibytes, last.kibibytes) &&
+                             is_flat(warm.gpu_kibibytes, last.gpu_kibibytes) && last.descriptors <= warm.descriptors &&
+                             faults_ == 0;
+        std::printf(
+            "%s: memory grew by %.1f MiB, that of the GPU by %.1f MiB, and descriptors by %lld after the first "
+            "40 %%, %lld faults\n",
+            is_good ? "good" : "bad", mebibytes(last.kibibytes - warm.kibibytes),
+            mebibytes(last.gpu_kibibytes - warm.gpu_kibibytes),
+            static_cast<long long>(last.descriptors - warm.descriptors), static_cast<long long>(faults_));
+        return is_good;
     }
 
     int threads_;
-    bool plans_ = false;
+    bool on_gpu_, plans_ = false;
     std::vector<std::unique_ptr<Subject>> subjects_;
     std::atomic<int> asks_{0};  // 1: workers wait; 2: they end after it
     std::barrier<> paused_;
@@ -217,15 +269,18 @@ class Soak {
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count < 2) {
-        std::fprintf(stderr, "soak folder [minutes [threads [seed]]]\n");
+    std::vector<std::string> words(arguments + 1, arguments + count);
+    bool const on_gpu = !words.empty() && words.front() == "--gpu";
+    if (on_gpu) words.erase(words.begin());
+    if (words.empty()) {
+        std::fprintf(stderr, "soak [--gpu] folder [minutes [threads [seed]]]\n");
         return 2;
     }
-    double const minutes = count > 2 ? std::atof(arguments[2]) : 1.0;
-    int const threads = count > 3 ? std::atoi(arguments[3]) : 4;
-    std::uint64_t const seed = count > 4 ? std::strtoull(arguments[4], nullptr, 10) : 1;
+    double const minutes = words.size() > 1 ? std::atof(words[1].c_str()) : 1.0;
+    int const threads = words.size() > 2 ? std::atoi(words[2].c_str()) : 4;
+    std::uint64_t const seed = words.size() > 3 ? std::strtoull(words[3].c_str(), nullptr, 10) : 1;
     try {
-        return Soak(sdpa::files_of({arguments[1]}), threads).run(minutes, seed) ? 0 : 1;
+        return Soak(sdpa::files_of({words[0]}), threads, on_gpu).run(minutes, seed) ? 0 : 1;
     } catch (std::exception const& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 2;

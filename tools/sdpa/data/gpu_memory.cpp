@@ -16,6 +16,7 @@ struct Driver {
     int (*to_device)(std::uint64_t, void const*, std::size_t) = nullptr;
     int (*to_host)(void*, std::uint64_t, std::size_t) = nullptr;
     int (*wait)() = nullptr;
+    void* context = nullptr;  // of the process's first thread that came here
 };
 
 void* library() {
@@ -45,14 +46,13 @@ Driver const& driver() {
         find("cuMemcpyHtoD_v2", made.to_device);
         find("cuMemcpyDtoH_v2", made.to_host);
         find("cuCtxSynchronize", made.wait);
-        void* context = nullptr;
-        require(made.get_current(&context), "cuCtxGetCurrent");
-        if (context == nullptr) {
-            require(made.retain_primary(&context, 0), "cuDevicePrimaryCtxRetain");
-            require(made.set_current(context), "cuCtxSetCurrent");
-        }
+        require(made.get_current(&made.context), "cuCtxGetCurrent");
+        if (made.context == nullptr) require(made.retain_primary(&made.context, 0), "cuDevicePrimaryCtxRetain");
         return made;
     }();
+    void* current = nullptr;
+    require(opened.get_current(&current), "cuCtxGetCurrent");
+    if (current == nullptr) require(opened.set_current(opened.context), "cuCtxSetCurrent");
     return opened;
 }
 

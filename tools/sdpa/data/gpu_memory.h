@@ -5,7 +5,7 @@
 
 namespace sdpa {
 
-// A function of the CUDA driver, whose context is then current. Throws Failure where there is none.
+// A function of the CUDA driver, which has a context in this thread then. Throws Failure where there is no driver.
 void* driver_function(char const* name);
 
 // Copies of a pack's tensors on the GPU of the current context, which creating a handle of cuDNN has made. Throws
