@@ -8,6 +8,7 @@ namespace {
 // The functions of the CUDA driver that copies need, with the types of CUDA's headers: an error is an int, an address
 // on the GPU an integer of 64 bits.
 struct Driver {
+    int (*initialize)(unsigned) = nullptr;
     int (*get_current)(void**) = nullptr;
     int (*retain_primary)(void**, int) = nullptr;
     int (*set_current)(void*) = nullptr;
@@ -38,6 +39,7 @@ void require(int status, char const* what) {
 Driver const& driver() {
     static Driver const opened = [] {
         Driver made;
+        find("cuInit", made.initialize);
         find("cuCtxGetCurrent", made.get_current);
         find("cuDevicePrimaryCtxRetain", made.retain_primary);
         find("cuCtxSetCurrent", made.set_current);
@@ -46,6 +48,7 @@ Driver const& driver() {
         find("cuMemcpyHtoD_v2", made.to_device);
         find("cuMemcpyDtoH_v2", made.to_host);
         find("cuCtxSynchronize", made.wait);
+        require(made.initialize(0), "cuInit");
         require(made.get_current(&made.context), "cuCtxGetCurrent");
         if (made.context == nullptr) require(made.retain_primary(&made.context, 0), "cuDevicePrimaryCtxRetain");
         return made;
