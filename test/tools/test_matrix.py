@@ -54,6 +54,15 @@ class Matrix(CommandTest):
         both = json.loads(self.expect(YES, *arguments, "--json", environment=environment))["matrices"]
         self.assertEqual(both[0], both[1])
 
+    def test_no_driver_is_opened_by_cudnn(self):
+        """Where there is a GPU, plans for another one cannot be made in a process that has its driver."""
+        for arguments in (("matrix",), ("explain", "--cudnn", self.library())):
+            done = self.run_command(*arguments, FILES[0], "--for", "h100", environment={"LD_DEBUG": "files"})
+            self.assertEqual(done.returncode, YES)
+            opened = [line for line in done.stderr.decode().splitlines() if "file=libcuda.so.1" in line]
+            self.assertTrue(opened)
+            self.assertNotIn("libcudnn", opened[0])
+
     def test_changes_are_marked(self):
         old, new = ({"matrices": [{"cudnn": v, "devices": ["h100"], "rows": [{"graph": "g", "answers": {"h100": a}}]}]}
                     for v, a in (("9.14.0", {"rule": "cudnn.s70", "message": ""}), ("9.24.0", {"plan": "eng2"})))

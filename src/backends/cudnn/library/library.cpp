@@ -60,7 +60,7 @@ std::string adopt(cuda::SharedObject const& object, Api& api, LibraryReport& rep
     if (version < kOldestVersion) {
         return "too old: found " + version_text(version) + ", expected " + oldest_version() + " or newer";
     }
-    if (std::string problem = problem_of_versions(object, graph_part, version); !problem.empty()) return problem;
+    if (std::string problem = problem_of_versions(graph_part, version); !problem.empty()) return problem;
     auto const cuda_version = object.find<std::size_t (*)()>("cudnnGetCudartVersion");
     report.path = path;
     report.version = version;

@@ -93,13 +93,11 @@ cuda::SharedObject open_graph_part(std::string const& library_path) {
     return cuda::open_object(is_there(beside) ? beside.string() : kGraphPart);
 }
 
-std::string problem_of_versions(cuda::SharedObject const& library, cuda::SharedObject const& graph_part,
-                                std::size_t version) {
+// cudnnGraphVersionCheck() would say the same, but opens the driver: see note_on_driver().
+std::string problem_of_versions(cuda::SharedObject const& graph_part, std::size_t version) {
     auto const part_version = graph_part.find<std::size_t (*)()>("cudnnGetVersion");
-    auto const check = library.find<cudnnStatus_t (*)()>("cudnnGraphVersionCheck");
     std::size_t const found = part_version == nullptr ? version : part_version();
-    bool const is_agreed = found == version && (check == nullptr || check() == CUDNN_STATUS_SUCCESS);
-    if (is_agreed) return "";
+    if (found == version) return "";
     return "it is " + version_text(version) + " and its part " + graph_part.path() + " is " + version_text(found) +
            ", which do not belong together; remove the copy of cuDNN that is not wanted";
 }

@@ -19,8 +19,7 @@ inline constexpr char const* kGraphPart = "libcudnn_graph.so.9";
 cuda::SharedObject open_graph_part(std::string const& library_path);
 
 // Empty if libcudnn and its graph part are of one version.
-std::string problem_of_versions(cuda::SharedObject const& library, cuda::SharedObject const& graph_part,
-                                std::size_t version);
+std::string problem_of_versions(cuda::SharedObject const& graph_part, std::size_t version);
 
 // Empty unless some part next to libcudnn would end the program when cuDNN opens it.
 std::string problem_of_parts(std::string const& library_path);
