@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 namespace sdpa {
 namespace {
@@ -27,21 +28,36 @@ void interrupt(int) {
 
 }  // namespace
 
-Progress::Progress() : is_on_terminal_(isatty(STDERR_FILENO) == 1), former_(std::signal(SIGINT, interrupt)) {}
+Progress::Progress(std::string step) : former_(std::signal(SIGINT, interrupt)), step_(std::move(step)) {
+    if (isatty(STDERR_FILENO) == 1) painter_ = std::thread([this] { paint(); });
+}
 
 Progress::~Progress() {
+    {
+        std::lock_guard const lock(mutex_);
+        is_over_ = true;
+    }
+    ends_.notify_all();
+    if (painter_.joinable()) painter_.join();
     clear();
     std::signal(SIGINT, former_);
 }
 
-void Progress::show(std::string const& text) {
-    auto const now = Clock::now();
-    constexpr std::chrono::milliseconds quiet(1000), pause(100);
-    if (!is_on_terminal_ || now - begin_ < quiet || (is_shown != 0 && now - last_ < pause)) return;
-    is_shown = 1;
-    last_ = now;
-    std::string const line = std::string(kClear) + text;
-    [[maybe_unused]] auto const written = write(STDERR_FILENO, line.data(), line.size());
+void Progress::show(std::string step) {
+    std::lock_guard const lock(mutex_);
+    step_ = std::move(step);
+}
+
+void Progress::paint() {
+    constexpr std::chrono::milliseconds kQuiet(1000), kPause(200);
+    std::unique_lock lock(mutex_);
+    if (ends_.wait_for(lock, kQuiet, [&] { return is_over_; })) return;
+    do {
+        auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count();
+        std::string const line = std::string(kClear) + step_ + ", " + std::to_string(seconds) + " s";
+        is_shown = 1;
+        [[maybe_unused]] auto const written = write(STDERR_FILENO, line.data(), line.size());
+    } while (!ends_.wait_for(lock, kPause, [&] { return is_over_; }));
 }
 
 }  // namespace sdpa

@@ -1,5 +1,6 @@
 // sdpa doctor: what is installed here, and what works.
 #include "output.h"
+#include "progress.h"
 
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/runtime.h>
@@ -130,6 +131,7 @@ Json describe_environment() {
 }
 
 Json examine(Doctor_options const& options) {
+    Progress progress("looking at libraries");
     Json report;
     report["library"] = joined({SDPA_GRAPH_VERSION_MAJOR, SDPA_GRAPH_VERSION_MINOR, SDPA_GRAPH_VERSION_PATCH});
     report["graph_api"] =
@@ -141,6 +143,7 @@ Json examine(Doctor_options const& options) {
     report["cudnn_version"] = fe::runtime::cudnn_version();
     report["libraries"] = fe::runtime::describe();  // before planning, which loads a stand-in for the driver
     bool const has_gpu = report["gpu"]["usable"].get<bool>();
+    progress.show("planning offline");
     if (!has_gpu && !options.is_quick) report["offline"] = try_offline();
     report["plan_store"] = describe_store();
     report["environment"] = describe_environment();

@@ -1,6 +1,7 @@
 // sdpa explain: Graph::explain() as text or JSON.
 #include "input.h"
 #include "output.h"
+#include "progress.h"
 
 #include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/runtime.h>
@@ -41,11 +42,16 @@ void choose_library(std::string const& library) {
                   library + " sdpa doctor");
 }
 
+fe::Explanation explain(Explain_options const& options, Graph_file const& file, fe::Target const& target) {
+    Progress const progress("planning, and looking for graphs that work");
+    return file.graph.explain(target, options.is_short ? 0 : options.limit_ms);
+}
+
 int run_explain(Explain_options const& options) {
     Graph_file const file = read_graph(options.path);
     if (!options.library.empty()) choose_library(options.library);
     fe::Target const target = parse_target(options.target);
-    fe::Explanation explanation = file.graph.explain(target, options.is_short ? 0 : options.limit_ms);
+    fe::Explanation explanation = explain(options, file, target);
     explanation.graph = file.name;
     explanation.target = options.target;
     bool const is_gpu = target.kind() == fe::Target::Kind::CUDA || target.kind() == fe::Target::Kind::OFFLINE;

@@ -1,6 +1,7 @@
 // sdpa plan: compiles plans ahead of time, for GPUs that need not be here.
 #include "input.h"
 #include "output.h"
+#include "progress.h"
 
 #include <cudnn_frontend/runtime.h>
 #include <sdpa_graph/plan_store.h>
@@ -85,9 +86,11 @@ std::vector<Planned> plan_all(Plan_options const& options) {
         static_cast<void>(parse_graph(name_of(path), texts.back()));
     }
     std::vector<Planned> all;
+    Progress progress;
     for (std::size_t i = 0; i < files.size(); ++i) {
         std::string const &path = files[i], &text = texts[i];
         for (std::string const& device : options.devices) {
+            progress.show("planning " + name_of(path) + " for " + device);
             if (!options.store.empty()) all.push_back(fill(path, text, device));
             if (!options.out.empty()) all.push_back(store_plan(path, text, device, options.out));
         }

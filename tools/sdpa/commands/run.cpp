@@ -3,6 +3,7 @@
 #include "data/gpu_memory.h"
 #include "data/verdict.h"
 #include "output.h"
+#include "progress.h"
 
 #include <chrono>
 #include <cmath>
@@ -79,6 +80,7 @@ std::optional<Result> run_graph(Run_options const& options, std::string& refusal
     Result result{file.name, options.target, {}, 0.0, 0.0, 0, {}, {}, {}};
     fe::graph::Graph graph;
     require(graph_of(document, graph));
+    Progress progress("planning");
     auto const begin = Clock::now();
     fe::error_t const error = graph.build(target);
     result.build_ms = milliseconds_since(begin);
@@ -89,8 +91,11 @@ std::optional<Result> run_graph(Run_options const& options, std::string& refusal
     require(graph.get_plan_name(result.plan));
     require(graph.get_workspace_size(result.workspace_bytes));
     Memories const tensors = describe_tensors(document, graph);
+    progress.show("making data");
     result.memories = make_data(document, graph, data_options(file, document, tensors, options.seed, options.data));
+    progress.show("running");
     run_on(target, graph, result);
+    progress.show("comparing with the reference");
     if (!options.folder.empty()) result.files = save(options.folder, result.memories);
     bool const is_gpu = target.kind() == fe::Target::Kind::CUDA;
     if (options.verifies()) result.verification = verify(options, document, is_gpu, result.memories);

@@ -2,6 +2,7 @@
 #include "data/given.h"
 #include "data/verdict.h"
 #include "output.h"
+#include "progress.h"
 
 #include <algorithm>
 #include <memory>
@@ -47,13 +48,16 @@ int run(Verify_command const& options) {
     require_results(got, tensors);
     Data_options data = data_options(file, document, tensors, options.seed, options.data);
     data.given.insert(got.begin(), got.end());
+    auto progress = std::make_unique<Progress>("making data");
     Memories memories = make_data(document, graph, data);
 
     Verdict_options verdict = options.verdict;
     for (auto const& [uid, memory] : memories) {
         if (memory.is_output && !got.contains(uid)) verdict.left_out.push_back(uid);
     }
+    progress->show("comparing with the reference");
     fe::Verification const verification = compare(graph, memories, verdict);
+    progress.reset();
     if (options.is_json) print_json(Json::parse(verification.to_json()));
     else print(verdict_text(verification));
     return verification.ok() ? kYes : kNo;
