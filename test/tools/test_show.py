@@ -1,6 +1,6 @@
 """sdpa show"""
 
-from command import YES, CommandTest, attention, main, padded
+from command import GRAPHS, YES, CommandTest, attention, main, padded
 
 
 class Show(CommandTest):
@@ -16,6 +16,24 @@ class Show(CommandTest):
     def test_from_standard_input(self):
         self.assertEqual(self.expect(YES, "show", "-", input=attention()),
                          self.expect(YES, "show", self.write("graph.json", attention())))
+
+    def test_times_on_each_described_gpu(self):
+        self.need_cudnn()
+        times = self.expect_json(YES, "show", GRAPHS / "vit-b16.json", "--times")["times"]
+        self.assertGreater(times["h100"]["expected_us"], times["h100"]["least_us"])
+        self.assertGreater(times["h100"]["least_us"], times["h200"]["least_us"] / 2)
+        self.assertIsNone(times["a100"]["expected_us"], "its rates are not known")
+        text = self.expect(YES, "show", GRAPHS / "vit-b16.json", "--times")
+        self.assertRegex(text, r"valid\ntimes\n  GPU +expected  at least +plan\n  a100 +-  +\S+ us +\S+\n")
+
+    def test_times_of_graphs_without_a_plan_or_known_lengths(self):
+        self.need_cudnn()
+        times = self.expect_json(YES, "show", "-", "--times", input=attention(data_type="HALF", key_heads=3))["times"]
+        self.assertIn("sdpa_fwd.c04", times["h100"]["refusal"])
+        text = self.expect(YES, "show", "-", "--times", input=attention(data_type="HALF", key_heads=3))
+        self.assertIn("none, sdpa explain --for h100 says why", text)
+        times = self.expect_json(YES, "show", GRAPHS / "llama3-8b-decode.json", "--times")["times"]
+        self.assertIsNone(times["h100"]["least_us"])
 
     def test_invalid_graph_is_shown(self):
         graph = attention()

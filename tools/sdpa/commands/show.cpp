@@ -1,6 +1,7 @@
 // sdpa show: a graph or a stored plan, without a GPU.
 #include "input.h"
 #include "output.h"
+#include "timing/expected.h"
 
 #include <cudnn_frontend/runtime.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 struct Show_options {
     std::string path;
-    bool is_json = false;
+    bool is_json = false, has_times = false;
 };
 
 Json const& tensor_of(Json const& document, std::string const& id) { return member(document.at("tensors"), id); }
@@ -93,35 +94,44 @@ std::string graph_text(Json const& document) {
     return text + "tensors\n" + tensors_text(document) + "nodes\n" + nodes_text(document);
 }
 
+// The times of a graph, where they are asked for.
+void add_times(Show_options const& options, Graph_file const& file, Json& json) {
+    if (options.has_times) json["times"] = to_json(expected_times(file));
+}
+std::string times_text(Show_options const& options, Graph_file const& file) {
+    return options.has_times ? "times\n" + to_text(expected_times(file)) : "";
+}
+
 int show_graph(Show_options const& options, std::string const& bytes) {
     Graph_file const file = parse_graph(name_of(options.path), bytes);
     fe::Report const report = file.graph.check();
     Json const document = normalized(file.graph);
     if (options.is_json) {
-        print_json({{"kind", "graph"}, {"valid", report.ok()}, {"graph", document}});
+        Json json = {{"kind", "graph"}, {"valid", report.ok()}, {"graph", document}};
+        add_times(options, file, json);
+        print_json(json);
         return kYes;
     }
     std::string const verdict = report.ok() ? "valid" : "not valid: sdpa explain says why";
-    print(graph_text(document) + colored(report.ok() ? Color::Green : Color::Red, verdict) + "\n");
+    print(graph_text(document) + colored(report.ok() ? Color::Green : Color::Red, verdict) + "\n" +
+          times_text(options, file));
     return kYes;
 }
 
 int show_plan(Show_options const& options, fe::Stored_plan const& plan) {
     Json const document = Json::parse(plan.graph);
+    Graph_file const file = parse_graph(name_of(options.path), plan.graph);
     if (!options.is_json) {
-        print(plan.to_text() + "\n" + graph_text(document));
+        print(plan.to_text() + "\n" + graph_text(document) + times_text(options, file));
         return kYes;
     }
     Json cudnn = nullptr;
     if (plan.cudnn_version > 0) cudnn = fe::runtime::version_text(plan.cudnn_version);
-    print_json({{"kind", "plan"},
-                {"name", plan.name},
-                {"target", to_string(plan.target)},
-                {"device", plan.device},
-                {"cudnn", cudnn},
-                {"workspace_bytes", plan.workspace_bytes},
-                {"kernels", plan.kernels},
-                {"graph", document}});
+    Json json = {{"kind", "plan"},          {"name", plan.name}, {"target", to_string(plan.target)},
+                 {"device", plan.device},   {"cudnn", cudnn},    {"workspace_bytes", plan.workspace_bytes},
+                 {"kernels", plan.kernels}, {"graph", document}};
+    add_times(options, file, json);
+    print_json(json);
     return kYes;
 }
 
@@ -137,8 +147,11 @@ void add_show(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Show_options>();
     CLI::App* const command = app.add_subcommand("show", "A graph or a stored plan, without a GPU");
     command->add_option("file", options->path, "A graph as JSON, or a stored plan; - reads standard input")->required();
+    command->add_flag("--times", options->has_times,
+                      "Plan the graph for each described GPU, and print how long it is expected to take");
     command->add_flag("--json", options->is_json, "Print JSON");
-    command->footer(footer("  sdpa show graphs/gpt2-training.json\n  sdpa show attention.plan", "0: it could be read"));
+    command->footer(
+        footer("  sdpa show graphs/gpt2-training.json --times\n  sdpa show attention.plan", "0: it could be read"));
     command->callback([options, &action] { action = [options] { return run_show(*options); }; });
 }
 

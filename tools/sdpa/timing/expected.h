@@ -1,0 +1,25 @@
+// How long a graph is expected to take on the GPUs that the library describes.
+#pragma once
+
+#include "input.h"
+
+#include <string>
+#include <vector>
+
+namespace sdpa {
+
+struct Expected_time {
+    std::string device, plan;
+    std::string refusal;       // empty if there is a plan
+    double expected_us = 0.0;  // of the plan; 0 where the rates of the device are not known
+    // By the device's products and memory; 0 where these are not known, or where data decides how long sequences are.
+    double least_us = 0.0;
+};
+
+// Plans the graph for each of the GPUs, with cuDNN.
+std::vector<Expected_time> expected_times(Graph_file const& file);
+
+std::string to_text(std::vector<Expected_time> const& times);
+Json to_json(std::vector<Expected_time> const& times);
+
+}  // namespace sdpa
