@@ -76,11 +76,11 @@ class Matrix(CommandTest):
         self.assertIn("found no graphs", self.expect(USAGE, "matrix"))
 
     def test_an_answer_without_a_rule_is_explained(self):
-        answers = {gpu: {"rule": "", "message": "no plan was found\nmore"} for gpu in ("h100", "b200")}
+        answers = {gpu: {"rule": "", "message": "graph 'g': no plan was found:\n  eng1 failed\n  eng2 failed"} for gpu in ("h100", "b200")}
         row = {"graph": "g", "answers": answers}
         path = self.write("old.json", {"matrices": [{"cudnn": "9.14.0", "devices": ["h100", "b200"], "rows": [row]}]})
         text = self.expect(YES, "matrix", "--answers", path)
-        self.assertIn("\ng      no    no\nno: g on h100, cuDNN 9.14.0, and 1 more: no plan was found\n", text)
+        self.assertIn("\ng      no    no\nno: g on h100, cuDNN 9.14.0, and 1 more: no plan was found: eng1 failed\n", text)
 
     def test_answers_of_other_forms_are_refused(self):
         for answer in ({}, [], "yes", {"plan": 1}, {"rule": None}):

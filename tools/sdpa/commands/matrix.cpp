@@ -194,6 +194,19 @@ std::string head_text(std::vector<Matrix> const& matrices, Cells const& cells) {
     return text + "; yes: there is a plan; no: cuDNN has none; else the rule that refuses the graph";
 }
 
+// The first line of a message, without the graph's name and with the first item of a list that it introduces.
+std::string reason_of(Json const& cell) {
+    if (!cell.contains("message") || !cell["message"].is_string()) return {};
+    std::string message = cell["message"].get<std::string>();
+    if (auto const end = message.find("': "); message.starts_with("graph '") && end != std::string::npos)
+        message.erase(0, end + 3);
+    std::size_t const line = message.find('\n');
+    if (line == std::string::npos || line == 0 || message[line - 1] != ':') return message.substr(0, line);
+    std::size_t const item = message.find_first_not_of(" \n", line);
+    if (item == std::string::npos) return message.substr(0, line);
+    return message.substr(0, line) + " " + message.substr(item, message.find('\n', item) - item);
+}
+
 // A line for each different reason of a "no", with the first cell that has it.
 std::string reasons_text(std::vector<Matrix> const& matrices) {
     std::map<std::string, std::pair<std::string, int>> cells_of_reason;
@@ -201,9 +214,7 @@ std::string reasons_text(std::vector<Matrix> const& matrices) {
         for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
             Json const& cell = matrix.cells[i];
             if (answer_text(cell) != "no") continue;
-            bool const has_message = cell.contains("message") && cell["message"].is_string();
-            std::string const message = has_message ? cell["message"].get<std::string>() : "";
-            auto& [first, count] = cells_of_reason[message.substr(0, message.find('\n'))];
+            auto& [first, count] = cells_of_reason[reason_of(cell)];
             std::string const& device = matrix.devices[i % matrix.devices.size()];
             if (count++ == 0)
                 first = matrix.graphs[i / matrix.devices.size()] + " on " + device + ", cuDNN " + matrix.cudnn;
