@@ -158,7 +158,7 @@ class Compilation {
 
 SearchPlan nvrtc_search_plan() {
     SearchFolders folders = usual_folders();
-    folders.chosen = {core::environment::chosen_nvrtc(), kChoosingVariable};
+    folders.chosen = {core::environment::variable(kChoosingVariable), kChoosingVariable};
     SearchPlan plan;
     // The program's own packages come first, with the compiler of CUDA 12 or 13, unless the driver accepts only one.
     if (folders.chosen.path.empty() && !driver_is_for_cuda_12())

@@ -84,11 +84,12 @@ SearchFolders usual_folders() {
     namespace environment = core::environment;
     SearchFolders folders;
     folders.packages = core::process::package_folders();
-    folders.python = environment::python_prefixes();
-    if (std::string const home = environment::home(); !home.empty()) folders.python.push_back(home + "/.local");
+    folders.python = environment::variables({"VIRTUAL_ENV", "CONDA_PREFIX"});
+    if (std::string const home = environment::variable("HOME"); !home.empty())
+        folders.python.push_back(home + "/.local");
     for (char const* prefix : {"/usr/local", "/usr"}) folders.python.emplace_back(prefix);
     for (std::string& prefix : folders_in("/opt", "")) folders.python.push_back(std::move(prefix));
-    folders.toolkit = environment::cuda_folders();
+    folders.toolkit = environment::variables({"CUDA_HOME", "CUDA_PATH"});
     folders.toolkit.emplace_back("/usr/local/cuda");
     return folders;
 }

@@ -64,7 +64,7 @@ cuda::SharedObject open_first(cuda::SearchPlan const& plan, std::string& why, st
 
 cuda::SearchPlan search_plan() {
     cuda::SearchFolders folders = cuda::usual_folders();
-    folders.chosen = {core::environment::chosen_nccl(), kChoosingVariable};
+    folders.chosen = {core::environment::variable(kChoosingVariable), kChoosingVariable};
     return cuda::make_search_plan({kFile, "nvidia/nccl/lib"}, folders);
 }
 

@@ -1,27 +1,25 @@
-// Every environment variable that the library reads. A variable that is set but empty counts as not set.
-// core/process/process_settings.h reads those that a program can override.
+// The environment variables of the process. One that is set but empty counts as not set.
+// core/process/process_settings.h reads those that a program can override; the layers that open a library name the
+// variables by which it is found.
 #pragma once
 
 #include <cudnn_frontend/types.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cudnn_frontend::core::environment {
 
-// SDPA_GRAPH_CUDNN_PATH: the only libcudnn to open, as a file or its folder. Empty where it is not set.
-std::string chosen_cudnn();
+// Empty where it is not set.
+std::string variable(char const* name);
+// The values of those that are set.
+std::vector<std::string> variables(std::initializer_list<char const*> names);
 
-// SDPA_GRAPH_NVRTC_PATH: the same for libnvrtc, by which this library compiles kernels of its own.
-std::string chosen_nvrtc();
-
-// SDPA_GRAPH_NCCL_PATH: the same for libnccl, by which GPUs of a group exchange data.
-std::string chosen_nccl();
-
-// SDPA_GRAPH_IGNORE_LIMITS: skips the table of limits, so that cuDNN gets every graph.
+// SDPA_GRAPH_IGNORE_LIMITS: skips the tables of limits, so that backends ask for engines of every graph.
 bool ignores_limits();
 
 // SDPA_GRAPH_CHECK_INDICES: whether runs on a GPU first check lengths, offsets, page tables and FP8 factors; 0 counts
@@ -59,11 +57,5 @@ std::string capsules();
 int log_level();
 // CUDNN_FRONTEND_LOG_FILE: stdout, stderr or a file; without it there is no log.
 std::string log_file();
-
-std::vector<std::string> cudnn_folders();    // CUDNN_PATH, CUDNN_HOME: where cuDNN is installed
-std::vector<std::string> cuda_folders();     // CUDA_HOME, CUDA_PATH: where the CUDA toolkit is
-std::vector<std::string> python_prefixes();  // VIRTUAL_ENV, CONDA_PREFIX: the active Python environments
-
-std::string home();  // HOME; empty where it is not set
 
 }  // namespace cudnn_frontend::core::environment

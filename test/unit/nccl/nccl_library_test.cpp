@@ -1,5 +1,4 @@
 // Which NCCL is loaded, and why one is not.
-#include "core/process/environment.h"
 #include "support/skip.h"
 #include "unit/nccl/fake_ranks.h"
 

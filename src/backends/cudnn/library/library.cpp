@@ -14,6 +14,7 @@ namespace cudnn_frontend::cudnn {
 namespace {
 
 constexpr std::size_t kOldestVersion = 91000;
+constexpr char const* kChoosingVariable = "SDPA_GRAPH_CUDNN_PATH";
 
 std::string oldest_version() { return version_text(kOldestVersion); }
 
@@ -106,7 +107,8 @@ std::string advice(cuda::SearchPlan const& plan, bool was_loaded) {
     }
     return "install cuDNN " + oldest_version() +
            " or newer (pip install nvidia-cudnn-cu13, nvidia-cudnn-cu12 for CUDA 12, or the packages of NVIDIA's CUDA "
-           "repository), or set SDPA_GRAPH_CUDNN_PATH to its folder";
+           "repository), or set " +
+           kChoosingVariable + " to its folder";
 }
 
 error_t unusable(std::string const& problem, std::string const& what_to_do) {
@@ -117,8 +119,8 @@ error_t unusable(std::string const& problem, std::string const& what_to_do) {
 
 cuda::SearchFolders search_folders() {
     cuda::SearchFolders folders = cuda::usual_folders();
-    folders.chosen = {core::environment::chosen_cudnn(), "SDPA_GRAPH_CUDNN_PATH"};
-    folders.installations = core::environment::cudnn_folders();
+    folders.chosen = {core::environment::variable(kChoosingVariable), kChoosingVariable};
+    folders.installations = core::environment::variables({"CUDNN_PATH", "CUDNN_HOME"});
     return folders;
 }
 
