@@ -28,7 +28,7 @@ plan::EngineInfo describe(EngineConfig const& config, Context const& context) {
 std::string reason_to_refuse(quirks::Quirk const* bar_on_split_keys, EngineChoice const& choice,
                              std::size_t cudnn_version) {
     bool const is_barred = bar_on_split_keys != nullptr && may_split_keys(choice.knobs, cudnn_version);
-    return is_barred ? std::string(bar_on_split_keys->statement) + " (" + bar_on_split_keys->id + ")" : "";
+    return is_barred ? std::string(bar_on_split_keys->summary) + " (" + bar_on_split_keys->id + ")" : "";
 }
 
 CudnnEngine::CudnnEngine(std::shared_ptr<LoweredWork const> work, std::shared_ptr<SharedEngine> engine)

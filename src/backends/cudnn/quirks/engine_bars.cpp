@@ -17,9 +17,9 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.e01",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement =
+     .summary =
          "may be a split-KV kernel, which computes decode with a sink, generated dropout or a per-head bias wrong",
-     .mend = "the next engine configuration serves, which is right",
+     .fix = "the next engine configuration serves, which is right",
      .seen =
          "heuristics put kernels first that split the keys from 257 on, and again beyond 512 (KERNEL_CFG 35, from "
          "9.23 on STREAM_K 1). Each part counts columns from 0, and key heads where they are shared; reads per-head "

@@ -57,6 +57,8 @@ struct Verified {
     std::string_view where = {};
 };
 
+// A check returns what it found instead of reporting it, because checks consist of others, whose texts they extend, and
+// because a bar of engines is no report. Expectation and fix are the row's; check() in support.h reports.
 struct Violation {
     int port = -1;  // the first tensor at fault; -1: the node
     std::string found;
@@ -74,8 +76,8 @@ struct Quirk {
     Architectures on = kEvery;
     Evidence evidence;
     Verified verified = {};
-    char const* statement;  // the requirement in that place; for the other verdicts cuDNN's behavior
-    char const* mend;       // the user's remedy; for the other verdicts the library's action
+    char const* summary;    // the requirement in that place; for the other verdicts cuDNN's behavior
+    char const* fix;        // the user's remedy; for the other verdicts the library's action
     char const* seen = "";  // the runs behind the evidence
     // The first violation, if there is any. Passes look at the graph themselves.
     std::optional<Violation> (*check)(AttentionFacts const& facts) = nullptr;
@@ -84,7 +86,7 @@ struct Quirk {
     Verdict verdict = Verdict::Refuse;
     char const* pass = "";  // the pass that rewrites
 
-    core::Rule rule() const { return {id, statement, code}; }
+    core::Rule rule() const { return {id, summary, code}; }
     bool is_in_force(Capabilities const& here) const {
         return cudnn.contain(here.cudnn_version) && on.contain(here.sm);
     }

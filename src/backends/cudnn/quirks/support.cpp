@@ -92,8 +92,8 @@ Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Quirk
         ports.insert(ports.end(), violation.others.begin(), violation.others.end());
         for (int const port : ports) {
             findings.add(quirk->rule().violation(graph.label(*node), tensor_name(graph.spec(), *node, port),
-                                                 violation.found + place_text(here), quirk->statement,
-                                                 std::string(quirk->mend) + ". " + standing_text(*quirk)),
+                                                 violation.found + place_text(here), quirk->summary,
+                                                 std::string(quirk->fix) + ". " + standing_text(*quirk)),
                          node);
         }
     }

@@ -78,7 +78,7 @@ std::string table_of(Verdict verdict, std::vector<std::string> heads) {
         if (quirk.verdict != verdict) continue;
         std::vector<std::string> cells{"`" + std::string(quirk.id) + "`"};
         if (verdict == Verdict::Rewrite) cells.emplace_back(quirk.pass);
-        cells.insert(cells.end(), {to_text(quirk.cudnn), quirk.on.to_text(), quirk.statement, quirk.mend});
+        cells.insert(cells.end(), {to_text(quirk.cudnn), quirk.on.to_text(), quirk.summary, quirk.fix});
         cells.push_back(evidence_of(quirk));
         text += row_of(cells);
     }

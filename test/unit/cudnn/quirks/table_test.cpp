@@ -32,10 +32,10 @@ AttentionGraph with_block_mask(AttentionGraph graph) {
 
 TEST_CASE("each row of the table of quirks is complete", "[support]") {
     for (Quirk const& quirk : quirks::quirks()) {
-        CAPTURE(quirk.id, quirk.statement);
+        CAPTURE(quirk.id, quirk.summary);
         bool const is_rewrite = quirk.verdict == Verdict::Rewrite;
-        CHECK(std::string(quirk.statement) != "");
-        CHECK(std::string(quirk.mend) != "");
+        CHECK(std::string(quirk.summary) != "");
+        CHECK(std::string(quirk.fix) != "");
         CHECK((quirk.check == nullptr) == is_rewrite);
         CHECK((std::string(quirk.pass) == "") == !is_rewrite);
         CHECK((quirk.cudnn.until == 0 || quirk.cudnn.from < quirk.cudnn.until));
@@ -110,7 +110,7 @@ TEST_CASE("a node violates each id once, however many rows it has", "[support]")
     auto const found = quirks::violations(test::validated(with_block_mask(graph).spec),
                                           {.cudnn_version = 91300, .sm = 100});  // two rows of s55 hold
     REQUIRE(found.size() == 1);
-    CHECK(found[0].quirk->statement == std::string("cuDNN 9.14 or newer for a block mask"));
+    CHECK(found[0].quirk->summary == std::string("cuDNN 9.14 or newer for a block mask"));
 }
 
 TEST_CASE("whether asking cuDNN ends the process, and whether engines may be found, follows from the evidence") {

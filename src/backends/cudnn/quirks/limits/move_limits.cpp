@@ -13,8 +13,8 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s93",
      .evidence = Evidence::NoEngine,
      .verified = {92801, kOffline},
-     .statement = "no slice, reshape or transpose nodes, which no engine supports",
-     .mend = "say the same with the dims, strides and address of a tensor in memory, or use Target::cpu()",
+     .summary = "no slice, reshape or transpose nodes, which no engine supports",
+     .fix = "say the same with the dims, strides and address of a tensor in memory, or use Target::cpu()",
      .seen =
          "63 combinations for H200, B200 and A100 with 9.19.0 and 9.28.0, and for RTX 5090 with 9.28.0: alone, before "
          "and after a pointwise node, as either operand and as the result of a matmul, before and after attention; "

@@ -50,37 +50,36 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s14",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "forward of one query: all columns in a dropout mask that differs between batch entries and heads; "
-                  "cuDNN reads others",
-     .mend = "repeat the mask's column",
+     .summary = "forward of one query: all columns in a dropout mask that differs between batch entries and heads; "
+                "cuDNN reads others",
+     .fix = "repeat the mask's column",
      .seen = "8 of 8 runs wrong, with 9.14.0 and 9.19.0; more queries than one are right",
      .check = mask_of_one_query},
     {.id = "cudnn.s16",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement =
-         "forward of one query: all columns in a bias, or in what a modifier reads, that differs between batch "
-         "entries and heads; cuDNN reads others",
-     .mend = "repeat the column",
+     .summary = "forward of one query: all columns in a bias, or in what a modifier reads, that differs between batch "
+                "entries and heads; cuDNN reads others",
+     .fix = "repeat the column",
      .seen = "21 of 23 runs wrong; backward is right, 8 of 8 with each release. What modifiers read was not run",
      .check = bias_of_one_query},
     {.id = "cudnn.s18",
      .cudnn = {0, 91900},
      .evidence = Evidence::WrongNumbers,
      .verified = {91400, kH200},
-     .statement = "cuDNN 9.19 or newer for backward of one query and one key: before, the single score's gradients are "
-                  "wrong",
-     .mend = "install 9.19 or newer; or use dO times the kept probability for dV, and 0 for dQ and dK",
+     .summary = "cuDNN 9.19 or newer for backward of one query and one key: before, the single score's gradients are "
+                "wrong",
+     .fix = "install 9.19 or newer; or use dO times the kept probability for dV, and 0 for dQ and dK",
      .seen = "9.19.0: 36 of 36 runs right, 2 without an engine",
      .check = single_score},
     {.id = "cudnn.s89",
      .cudnn = {91500, 0},
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .statement = "forward of one query with pages and shared key heads: no sink token, and no per-head values in a "
-                  "bias, a dropout mask or a modifier; cuDNN reads those of other heads",
-     .mend = "give Q and O dims {b, h, 2, d}, with finite numbers in the second row and seq_len_q left at 1; of a bias "
-             "or a mask repeat the values for each key; or use Target::cpu()",
+     .summary = "forward of one query with pages and shared key heads: no sink token, and no per-head values in a "
+                "bias, a dropout mask or a modifier; cuDNN reads those of other heads",
+     .fix = "give Q and O dims {b, h, 2, d}, with finite numbers in the second row and seq_len_q left at 1; of a bias "
+            "or a mask repeat the values for each key; or use Target::cpu()",
      .seen =
          "86 of 100 runs of 9.19.0 wrong, in each of the 22 kernels that support the graph; 58 of them with kernels "
          "that split the keys too. 9.14.0: 28 of 28 right; between the two, and with newer ones, nothing was run",
