@@ -1,4 +1,4 @@
-// The tensors of a call, the checks of them that functions over tensor views share, and the way in which these report.
+// The tensors of a call, and the checks of them that functions over tensor views share.
 #pragma once
 
 #include "core/findings.h"
@@ -45,20 +45,9 @@ struct Named {
     Tensor_view const* view;
 };
 
-// Reports what a check of a function finds against one rule.
-struct Reporter {
-    fe::core::Rule rule;
-    char const* function;
-    fe::core::Findings& findings;
+using fe::core::Reporter;
 
-    // The argument may be empty. Arguments with the same fault become one finding.
-    void report(std::string argument, std::string found, std::string needed, std::string fix) const {
-        findings.add(
-            rule.violation(function, std::move(argument), std::move(found), std::move(needed), std::move(fix)));
-    }
-};
-
-// The input of a check of a function's call, and the place of its reports.
+// The input of a check of a function's call. Arguments with the same fault become one finding.
 template <class Call, class Sizes>
 struct Scope : Reporter {
     Call const& call;
@@ -77,7 +66,7 @@ template <class Call, class Sizes>
 error_t check(char const* function, Call const& call, std::optional<Sizes> const& sizes,
               std::span<fe::core::RuleFor<Scope<Call, Sizes>> const> rules) {
     fe::core::Findings findings;
-    for (auto const& rule : rules) rule.check({{rule, function, findings}, call, sizes});
+    for (auto const& rule : rules) rule.check({{rule, findings, function}, call, sizes});
     return findings.to_error();
 }
 

@@ -30,7 +30,19 @@ Finding Rule::violation(std::string node, std::string tensor, std::string found,
     return {code, {id, std::move(node), std::move(tensor)}, std::move(found), std::move(needed), std::move(fix)};
 }
 
+Finding finding_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix) {
+    return {code, {"", std::move(place), ""}, std::move(found), std::move(needed), std::move(fix)};
+}
+
+void Reporter::report_at(std::string node, std::string tensor, std::string found, std::string needed, std::string fix,
+                         void const* subject, std::string const& port) const {
+    findings_.add(
+        rule_.violation(std::move(node), std::move(tensor), std::move(found), std::move(needed), std::move(fix)),
+        subject, port);
+}
+
 void Findings::add(Finding finding, void const* subject, std::string const& port) {
+    if (is_full()) return;
     std::string key = finding.where.rule;
     for (std::string const* part : {&finding.where.node, &finding.found, &finding.needed, &finding.fix}) {
         (key += '\n') += *part;
@@ -69,7 +81,11 @@ std::vector<Finding> Findings::take() const {
     return findings;
 }
 
-error_t Findings::error_of_found(std::string_view heading) const { return error_of(take(), heading); }
+error_t Findings::error_of_found(std::string_view heading) const {
+    error_t error = error_of(take(), heading);
+    if (is_full()) error.err_msg += "\n  (there may be more)";
+    return error;
+}
 
 error_t error_of(std::vector<Finding> const& findings, std::string_view heading, std::string_view rest) {
     if (findings.empty()) return {};

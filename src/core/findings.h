@@ -25,16 +25,20 @@ struct Rule {
                       std::string fix) const;
 };
 
-// A row of a table of rules: the check reports violations to the scope, which holds the data to check.
-template <class Scope>
+// A row of a table of rules: the check reports violations to the scope, which holds the data to check. The check of a
+// condition, such as one of a rewrite, only answers whether it holds, and the summary is what is expected.
+template <class Scope, class Answer = void>
 struct RuleFor {
     char const* id;
     char const* summary;
     error_code_t code;
-    void (*check)(Scope const& scope);
+    Answer (*check)(Scope const& scope);
 
     constexpr operator Rule() const { return {id, summary, code}; }
 };
+
+// A finding without a rule, at a place such as a value of an op graph or a member of a document.
+Finding finding_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix = {});
 
 // The placeholder for the port in the texts of a finding. A finding that several ports share names all of them there.
 inline constexpr std::string_view kPort = "\x01";
@@ -43,10 +47,15 @@ inline constexpr std::string_view kPort = "\x01";
 // finding.
 class Findings {
    public:
+    Findings() = default;
+    // Collects so many, and ignores the others: for loops over documents, which end there.
+    explicit Findings(std::size_t most) : most_(most) {}
+
     // The texts may hold kPort, so that those for several ports can be compared.
     void add(Finding finding, void const* subject = nullptr, std::string const& port = {});
 
     bool empty() const { return found_ == nullptr; }
+    bool is_full() const { return found_ != nullptr && found_->groups.size() >= most_; }
     // Whether something was found at the subject.
     bool has(void const* subject) const;
     // The findings in the order in which they were first found.
@@ -68,6 +77,31 @@ class Findings {
     error_t error_of_found(std::string_view heading) const;
 
     std::unique_ptr<Found> found_;  // null until something is found: each run of a graph is checked
+    std::size_t most_ = static_cast<std::size_t>(-1);
+};
+
+// The part of a scope that reports violations of the rule whose check runs. Scopes derive from it, and add the data to
+// check.
+class Reporter {
+   public:
+    // The node may be a function's name. Scopes that name the node of each report leave it out.
+    Reporter(Rule const& rule, Findings& findings, std::string_view node = {})
+        : rule_(rule), findings_(findings), node_(node) {}
+
+    // The tensor may be empty.
+    void report(std::string tensor, std::string found, std::string needed, std::string fix) const {
+        report_at(std::string(node_), std::move(tensor), std::move(found), std::move(needed), std::move(fix));
+    }
+
+   protected:
+    // The subject and the port are those of Findings::add().
+    void report_at(std::string node, std::string tensor, std::string found, std::string needed, std::string fix,
+                   void const* subject = nullptr, std::string const& port = {}) const;
+
+   private:
+    Rule rule_;
+    Findings& findings_;
+    std::string_view node_;
 };
 
 // Code and place of the first finding with the texts of all, up to a hundred, each on a line below the heading. Without

@@ -1,4 +1,4 @@
-// The faults of an op graph, collected so that one error names all of them.
+// The faults of an op graph as findings, and the checks of its operations.
 #pragma once
 
 #include "core/findings.h"
@@ -9,19 +9,8 @@
 namespace cudnn_frontend::ir {
 
 // There is no rule to name: a fault is one of an expansion or a pass, not of the user's graph.
-class Faults {
-   public:
-    explicit Faults(OpGraph const& graph) : graph_(graph) {}
-
-    void at_value(ValueId id, std::string found, std::string needed);
-    void at_op(std::size_t index, std::string found, std::string needed);
-
-    error_t to_error() const { return findings_.to_error("The op graph is wrong:"); }
-
-   private:
-    OpGraph const& graph_;
-    core::Findings findings_;
-};
+Finding fault_at_value(OpGraph const& graph, ValueId id, std::string found, std::string needed);
+Finding fault_at_op(OpGraph const& graph, std::size_t index, std::string found, std::string needed);
 
 bool is_in_range(OpGraph const& graph, ValueId id);
 
@@ -29,6 +18,6 @@ bool is_in_range(OpGraph const& graph, ValueId id);
 std::string label_of(OpGraph const& graph, ValueId id);
 
 // Conditions on one operation alone: needed operands, and dims that fit each other.
-void check_operands(OpGraph const& graph, std::size_t op_index, Faults& faults);
+void check_operands(OpGraph const& graph, std::size_t op_index, core::Findings& findings);
 
 }  // namespace cudnn_frontend::ir

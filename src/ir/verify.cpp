@@ -14,8 +14,8 @@ bool is_memory_of_caller(Role role) { return role != Role::Virtual && role != Ro
 // Checks one value; strides, sizes and views build on each other, so the first fault ends the rest.
 class ValueCheck {
    public:
-    ValueCheck(OpGraph const& graph, ValueId id, Faults& faults)
-        : graph_(graph), value_(graph.value(id)), id_(id), faults_(faults) {}
+    ValueCheck(OpGraph const& graph, ValueId id, core::Findings& findings)
+        : graph_(graph), value_(graph.value(id)), id_(id), findings_(findings) {}
 
     void run() {
         if (value_.type == DataType_t::NOT_SET) fail("no data type", "one");
@@ -30,7 +30,9 @@ class ValueCheck {
     }
 
    private:
-    void fail(std::string found, std::string needed) { faults_.at_value(id_, std::move(found), std::move(needed)); }
+    void fail(std::string found, std::string needed) {
+        findings_.add(fault_at_value(graph_, id_, std::move(found), std::move(needed)));
+    }
 
     std::string dims() const {
         return "dims " + core::to_string(value_.dim) + ", strides " + core::to_string(value_.stride);
@@ -122,10 +124,10 @@ class ValueCheck {
     OpGraph const& graph_;
     Value const& value_;
     ValueId id_;
-    Faults& faults_;
+    core::Findings& findings_;
 };
 
-void check_uids(OpGraph const& graph, Faults& faults) {
+void check_uids(OpGraph const& graph, core::Findings& findings) {
     std::vector<Binding> owners;
     for (std::size_t i = 0; i < graph.values().size(); ++i) {
         Value const& value = graph.values()[i];
@@ -134,10 +136,10 @@ void check_uids(OpGraph const& graph, Faults& faults) {
     std::stable_sort(owners.begin(), owners.end(), [](Binding const& a, Binding const& b) { return a.uid < b.uid; });
     for (std::size_t i = 1; i < owners.size(); ++i) {
         if (owners[i].uid != owners[i - 1].uid) continue;
-        faults.at_value(
-            owners[i].value,
+        findings.add(fault_at_value(
+            graph, owners[i].value,
             "uid " + std::to_string(owners[i].uid) + ", which " + label_of(graph, owners[i - 1].value) + " has too",
-            "a uid of its own for each tensor");
+            "a uid of its own for each tensor"));
     }
 }
 
@@ -154,8 +156,8 @@ std::vector<ValueId> storages_of(OpGraph const& graph) {
 
 class OrderCheck {
    public:
-    OrderCheck(OpGraph const& graph, Faults& faults)
-        : graph_(graph), faults_(faults), storages_(storages_of(graph)), writers_(storages_.size(), kNobody) {}
+    OrderCheck(OpGraph const& graph, core::Findings& findings)
+        : graph_(graph), findings_(findings), storages_(storages_of(graph)), writers_(storages_.size(), kNobody) {}
 
     void run() {
         for (std::size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -165,7 +167,8 @@ class OrderCheck {
         for (std::size_t i = 0; i < storages_.size(); ++i) {
             bool const is_output = graph_.values()[i].role == Role::Output && storages_[i] == static_cast<ValueId>(i);
             if (is_output && writers_[i] == kNobody) {
-                faults_.at_value(static_cast<ValueId>(i), "an output that no operation writes", "one that does");
+                findings_.add(fault_at_value(graph_, static_cast<ValueId>(i), "an output that no operation writes",
+                                             "one that does"));
             }
         }
     }
@@ -190,8 +193,8 @@ class OrderCheck {
         if (!is_in_range(graph_, in.value)) return;
         std::size_t const storage = storage_index(in.value);
         if (is_written_by_ops(storage) && writers_[storage] == kNobody) {
-            faults_.at_op(op, text_of(in) + ", read before an operation has written it",
-                          "the operation that does in front");
+            findings_.add(fault_at_op(graph_, op, text_of(in) + ", read before an operation has written it",
+                                      "the operation that does in front"));
         }
     }
 
@@ -199,17 +202,19 @@ class OrderCheck {
         if (!is_in_range(graph_, out.value)) return;
         std::size_t const storage = storage_index(out.value);
         if (!is_written_by_ops(storage)) {
-            faults_.at_op(op, text_of(out) + ", an input or a scalar, as a result", "outputs or virtual values");
+            findings_.add(fault_at_op(graph_, op, text_of(out) + ", an input or a scalar, as a result",
+                                      "outputs or virtual values"));
         } else if (writers_[storage] != kNobody) {
-            faults_.at_op(op, text_of(out) + ", which op " + std::to_string(writers_[storage]) + " has written already",
-                          "a value of its own for each result");
+            findings_.add(fault_at_op(
+                graph_, op, text_of(out) + ", which op " + std::to_string(writers_[storage]) + " has written already",
+                "a value of its own for each result"));
         } else {
             writers_[storage] = op;
         }
     }
 
     OpGraph const& graph_;
-    Faults& faults_;
+    core::Findings& findings_;
     std::vector<ValueId> storages_;
     std::vector<std::size_t> writers_;
 };
@@ -226,30 +231,24 @@ std::string label_of(OpGraph const& graph, ValueId id) {
     return name.empty() ? number : number + " " + name;
 }
 
-void Faults::at_value(ValueId id, std::string found, std::string needed) {
-    findings_.add(
-        {error_code_t::INVALID_VALUE, {"", label_of(graph_, id), ""}, std::move(found), std::move(needed), ""},
-        &graph_.value(id));
+Finding fault_at_value(OpGraph const& graph, ValueId id, std::string found, std::string needed) {
+    return core::finding_at(label_of(graph, id), error_code_t::INVALID_VALUE, std::move(found), std::move(needed));
 }
 
-void Faults::at_op(std::size_t index, std::string found, std::string needed) {
-    Op const& op = graph_.ops()[index];
+Finding fault_at_op(OpGraph const& graph, std::size_t index, std::string found, std::string needed) {
+    Op const& op = graph.ops()[index];
     std::string const name = op.name.empty() ? "" : " '" + op.name + "'";
-    findings_.add({error_code_t::INVALID_VALUE,
-                   {"", "op " + std::to_string(index) + " " + kind_name(op) + name, ""},
-                   std::move(found),
-                   std::move(needed),
-                   ""},
-                  &op);
+    return core::finding_at("op " + std::to_string(index) + " " + kind_name(op) + name, error_code_t::INVALID_VALUE,
+                            std::move(found), std::move(needed));
 }
 
 error_t verify(OpGraph const& graph) {
-    Faults faults(graph);
-    for (std::size_t i = 0; i < graph.values().size(); ++i) ValueCheck(graph, static_cast<ValueId>(i), faults).run();
-    check_uids(graph, faults);
-    for (std::size_t i = 0; i < graph.ops().size(); ++i) check_operands(graph, i, faults);
-    OrderCheck(graph, faults).run();
-    return faults.to_error();
+    core::Findings findings;
+    for (std::size_t i = 0; i < graph.values().size(); ++i) ValueCheck(graph, static_cast<ValueId>(i), findings).run();
+    check_uids(graph, findings);
+    for (std::size_t i = 0; i < graph.ops().size(); ++i) check_operands(graph, i, findings);
+    OrderCheck(graph, findings).run();
+    return findings.to_error("The op graph is wrong:");
 }
 
 }  // namespace cudnn_frontend::ir

@@ -19,8 +19,8 @@ bool divides(core::Dims const& parts, core::Dims const& whole) {
 
 class OperandCheck {
    public:
-    OperandCheck(OpGraph const& graph, std::size_t op_index, Faults& faults)
-        : graph_(graph), op_index_(op_index), faults_(faults) {}
+    OperandCheck(OpGraph const& graph, std::size_t op_index, core::Findings& findings)
+        : graph_(graph), op_index_(op_index), findings_(findings) {}
 
     void run() {
         Op const& op = graph_.ops()[op_index_];
@@ -33,7 +33,9 @@ class OperandCheck {
     }
 
    private:
-    void fail(std::string found, std::string needed) { faults_.at_op(op_index_, std::move(found), std::move(needed)); }
+    void fail(std::string found, std::string needed) {
+        findings_.add(fault_at_op(graph_, op_index_, std::move(found), std::move(needed)));
+    }
 
     core::Dims const& dim(ValueId id) const { return graph_.value(id).dim; }
     std::string show(char const* label, ValueId id) const {
@@ -167,7 +169,7 @@ class OperandCheck {
 
     OpGraph const& graph_;
     std::size_t op_index_;
-    Faults& faults_;
+    core::Findings& findings_;
     bool is_usable_ = true;
 };
 
@@ -466,8 +468,8 @@ void OperandCheck::check(SdpaForwardOp const& op) {
 
 }  // namespace
 
-void check_operands(OpGraph const& graph, std::size_t op_index, Faults& faults) {
-    OperandCheck(graph, op_index, faults).run();
+void check_operands(OpGraph const& graph, std::size_t op_index, core::Findings& findings) {
+    OperandCheck(graph, op_index, findings).run();
 }
 
 }  // namespace cudnn_frontend::ir

@@ -71,7 +71,7 @@ class SpecReader {
     void for_each_member(Json const& value, Place const& place, Visit visit) {
         if (!is_object(value, place)) return;
         for (auto const& [name, member] : value.members()) {
-            if (problems_.full()) return;
+            if (problems_.is_full()) return;
             visit(name, member, place / name);
         }
     }
@@ -186,7 +186,7 @@ class SpecReader {
         if (!value.is_list()) return problems_.add(place.pointer(), excerpt(value), "a list of nodes");
         Json::List const& nodes = value.elements();
         spec_.nodes.reserve(nodes.size());
-        for (std::size_t i = 0; i < nodes.size() && !problems_.full(); ++i) read_node(nodes[i], place / i);
+        for (std::size_t i = 0; i < nodes.size() && !problems_.is_full(); ++i) read_node(nodes[i], place / i);
     }
 
     void read_node(Json const& value, Place const& place) {
@@ -243,9 +243,9 @@ Result<nodes::GraphSpec> read_graph(std::string_view text) {
     Problems problems;
     Json const document = parse(text, problems);
     nodes::GraphSpec spec;
-    bool const is_complete = problems.none();
+    bool const is_complete = problems.empty();
     if (is_complete) spec = SpecReader(problems).read(document);
-    if (!problems.none()) return problems.to_error();
+    if (!problems.empty()) return problems.to_error();
     return spec;
 }
 

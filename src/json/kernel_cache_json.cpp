@@ -32,7 +32,7 @@ bool has_members(Json const& value, Place const& place, MemberNames const& names
         if (std::ranges::find(names, name) != names.end()) continue;
         problems.add_unknown((place / name).pointer(), "the unknown member " + json_string(name), name, names);
     }
-    return problems.none();
+    return problems.empty();
 }
 
 // Checks a member that is known to exist.
@@ -53,7 +53,7 @@ bool is_header(Json const& document, Problems& problems) {
     check(document, root, key::kVersion, is_version, "1", problems);
     check(document, root, kCudnnVersion, is_count, "a number such as 91900", problems);
     check(document, root, kParts, std::mem_fn(&Json::is_list), "an array", problems);
-    return problems.none();
+    return problems.empty();
 }
 
 void read_part(Json const& part, Place const& place, StoredKernels& kernels, Problems& problems) {
@@ -61,7 +61,7 @@ void read_part(Json const& part, Place const& place, StoredKernels& kernels, Pro
     for (char const* const name : {kGraph, kKernels}) {
         check(part, place, name, std::mem_fn(&Json::text), "text", problems);
     }
-    if (!problems.none()) return;
+    if (!problems.empty()) return;
     bool const is_new = kernels.parts.emplace(*part.find(kGraph)->text(), *part.find(kKernels)->text()).second;
     check(
         part, place, kGraph, [&](Json const&) { return is_new; }, "each graph once", problems);
@@ -81,18 +81,18 @@ std::string write_kernels(StoredKernels const& kernels) {
 }
 
 Result<StoredKernels> read_kernels(std::string_view text) {
-    Problems problems("what a kernel cache holds");
+    Problems problems;
     Json const document = parse(text, problems);
     StoredKernels kernels;
-    if (problems.none() && is_header(document, problems)) {
+    if (problems.empty() && is_header(document, problems)) {
         kernels.cudnn_version = static_cast<std::size_t>(*document.find(kCudnnVersion)->integer());
         Json::List const& parts = document.find(kParts)->elements();
         Place const root;
-        for (std::size_t i = 0; i < parts.size() && problems.none(); ++i) {
+        for (std::size_t i = 0; i < parts.size() && problems.empty(); ++i) {
             read_part(parts[i], root / kParts / i, kernels, problems);
         }
     }
-    if (!problems.none()) return problems.to_error();
+    if (!problems.empty()) return problems.to_error("what a kernel cache holds");
     return kernels;
 }
 

@@ -117,7 +117,7 @@ class DocumentBuilder final : public nlohmann::json_sax<nlohmann::json> {
         for (Member const& member : open_.back()->members()) names.push_back(member.name);
         std::sort(names.begin(), names.end());
         auto twin = std::adjacent_find(names.begin(), names.end());
-        while (twin != names.end() && !problems_.full()) {
+        while (twin != names.end() && !problems_.is_full()) {
             problems_.add(pointer() + "/" + pointer_token(*twin), "the member twice", "each name once in an object");
             twin = std::adjacent_find(std::find_if(twin, names.end(), [&](auto name) { return name != *twin; }),
                                       names.end());

@@ -58,23 +58,20 @@ std::string Place::pointer() const {
 
 void Problems::add(std::string const& where, std::string const& found, std::string const& needed,
                    std::string const& fix) {
-    if (full()) return;
-    ++added_;
-    findings_.add({kCode, {"", where.empty() ? "the document" : where, ""}, found, needed, fix});
+    Findings::add(core::finding_at(where.empty() ? "the document" : where, kCode, found, needed, fix));
 }
 
 void Problems::add_unknown(std::string const& where, std::string const& found, std::string_view name,
                            std::span<char const* const> known) {
-    if (full()) return;
+    if (is_full()) return;
     auto const nearest = nearest_name(name, known);
     add(where, found, list_of(known), nearest ? json_string(*nearest) : std::string());
 }
 
-error_t Problems::to_error() const {
-    if (none()) return {};
-    std::string text = findings_.to_error("the JSON text is not " + subject_).err_msg;
-    if (full()) text += "\n  (there may be more)";
-    return {kCode, std::move(text)};
+error_t Problems::to_error(std::string_view document) const {
+    if (empty()) return {};
+    // Without the place of the first: programs find nodes of a graph there.
+    return {kCode, Findings::to_error("the JSON text is not " + std::string(document)).err_msg};
 }
 
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<char const* const> known) {

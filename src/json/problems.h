@@ -1,4 +1,4 @@
-// The problems of a document, each with its place, and one error that lists them all.
+// The findings about a document in JSON, and their places in it.
 #pragma once
 
 #include "core/findings.h"
@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace cudnn_frontend::json {
 
@@ -33,10 +32,11 @@ class Place {
     std::size_t index_ = 0;
 };
 
-class Problems {
+// Findings at JSON pointers instead of rules, about a text from outside: so their number has a bound, at which loops
+// over the document end, and an unknown name comes with the known one that was probably meant.
+class Problems : public core::Findings {
    public:
-    // The subject is the expected kind of document.
-    explicit Problems(std::string subject = "a graph") : subject_(std::move(subject)) {}
+    Problems() : Findings(50) {}
 
     void add(std::string const& where, std::string const& found, std::string const& needed,
              std::string const& fix = std::string());
@@ -44,16 +44,8 @@ class Problems {
     void add_unknown(std::string const& where, std::string const& found, std::string_view name,
                      std::span<char const* const> known);
 
-    bool none() const { return findings_.empty(); }
-    // Enough for one report: loops over the document stop.
-    bool full() const { return added_ >= kMostProblems; }
-    error_t to_error() const;
-
-   private:
-    static constexpr std::size_t kMostProblems = 50;
-    std::string subject_;
-    core::Findings findings_;
-    std::size_t added_ = 0;
+    // The error of a text that is not the document.
+    error_t to_error(std::string_view document = "a graph") const;
 };
 
 // One reference token of a JSON pointer.

@@ -45,7 +45,7 @@ std::optional<Attention> Attention::with_modifiers(nodes::ValidatedGraph const& 
 error_t no_attention(std::string const& rewrite) {
     constexpr core::Rule kIsAttention{"rewrite.c01", "a graph of one node, of attention or its backward",
                                       error_code_t::GRAPH_NOT_SUPPORTED};
-    return refusal(rewrite, kIsAttention);
+    return refusal(rewrite, {kIsAttention});
 }
 
 Attention::Attention(nodes::GraphSpec const& graph, std::size_t index) : OnlyNode(graph, index) {

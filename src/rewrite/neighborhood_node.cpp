@@ -6,6 +6,13 @@ namespace cudnn_frontend::rewrite {
 
 using nodes::NodeKind;
 
+error_t refusal(std::string const& rewrite, std::vector<core::Rule> const& unmet) {
+    if (unmet.empty()) return {};
+    core::Findings findings;
+    for (core::Rule const& rule : unmet) findings.add(rule.violation("", "", "", rule.summary, ""));
+    return findings.to_error("the rewrite " + rewrite + " does not apply:");
+}
+
 std::optional<Neighborhood> Neighborhood::of(nodes::ValidatedGraph const& graph) {
     nodes::GraphSpec const& spec = graph.spec();
     if (spec.nodes.size() != 1) return {};

@@ -6,8 +6,9 @@
 #include "core/result.h"
 #include "rewrite/program.h"
 
+#include <span>
 #include <string>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace cudnn_frontend::rewrite {
@@ -39,46 +40,21 @@ class OnlyNode {
     std::size_t index_;
 };
 
-// One condition under which a rewrite computes what the graph says.
+// One condition under which a rewrite computes what the graph says. Its summary has no verb.
 template <class Subject>
-struct ConditionOf {
-    char const* id;       // such as few_queries.c02
-    char const* summary;  // the condition, without a verb
-    bool (*holds)(Subject const& subject);
+using ConditionOf = core::RuleFor<Subject, bool>;
 
-    core::Rule rule() const { return {id, summary, error_code_t::GRAPH_NOT_SUPPORTED}; }
-};
+// The error that names the conditions that do not hold; success if there is none.
+error_t refusal(std::string const& rewrite, std::vector<core::Rule> const& unmet);
 
-// Collects the conditions of a rewrite that do not hold.
-class BrokenConditions {
-   public:
-    explicit BrokenConditions(std::string rewrite) : rewrite_(std::move(rewrite)) {}
-
-    void add(core::Rule const& condition) { findings_.add(condition.violation("", "", "", condition.summary, "")); }
-    error_t to_error() const {
-        return findings_.empty() ? error_t() : findings_.to_error("the rewrite " + rewrite_ + " does not apply:");
-    }
-
-   private:
-    std::string rewrite_;
-    core::Findings findings_;
-};
-
-// The error of a rewrite of which one condition does not hold.
-inline error_t refusal(std::string const& rewrite, core::Rule const& condition) {
-    BrokenConditions broken(rewrite);
-    broken.add(condition);
-    return broken.to_error();
-}
-
-// An error that names all conditions that do not hold.
-template <class Subject, class Conditions>
-error_t check(char const* rewrite, Conditions const& conditions, Subject const& subject) {
-    BrokenConditions broken(rewrite);
+template <class Subject>
+error_t check(char const* rewrite, std::span<std::type_identity_t<ConditionOf<Subject>> const> conditions,
+              Subject const& subject) {
+    std::vector<core::Rule> unmet;
     for (ConditionOf<Subject> const& condition : conditions) {
-        if (!condition.holds(subject)) broken.add(condition.rule());
+        if (!condition.check(subject)) unmet.push_back(condition);
     }
-    return broken.to_error();
+    return refusal(rewrite, unmet);
 }
 
 namespace neighborhood = nodes::neighborhood;

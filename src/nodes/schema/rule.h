@@ -11,18 +11,22 @@
 namespace cudnn_frontend::nodes {
 
 // The input of a check, and the place of its reports. A node rule sees one node; a graph rule sees none.
-class RuleScope {
+class RuleScope : public core::Reporter {
    public:
     // The uses are those of the graph: listed once, because many rules need them.
     RuleScope(GraphSpec const& graph, Uses const& uses, Node const* node, core::Rule const& rule,
               core::Findings& findings)
-        : graph_(graph), uses_(uses), node_(node), rule_(rule), findings_(findings) {}
+        : Reporter(rule, findings), graph_(graph), uses_(uses), node_(node) {}
 
     GraphSpec const& graph() const { return graph_; }
     Uses const& uses() const { return uses_; }
     Node const& node() const { return *node_; }
     // The same rule for one node: for graph rules that concern nodes.
-    RuleScope at(Node const& node) const { return RuleScope(graph_, uses_, &node, rule_, findings_); }
+    RuleScope at(Node const& node) const {
+        RuleScope scope = *this;
+        scope.node_ = &node;
+        return scope;
+    }
 
     TensorSpec const* tensor(int port) const { return graph_.tensor(*node_, port); }
     // The tensor if it is connected and has four dims of at least 1; checks that compare sizes need no further guard.
@@ -42,8 +46,6 @@ class RuleScope {
     GraphSpec const& graph_;
     Uses const& uses_;
     Node const* node_;
-    core::Rule rule_;
-    core::Findings& findings_;
 };
 
 // The advice on attention and on pointwise nodes: rows like those of rules, whose checks report a property, its

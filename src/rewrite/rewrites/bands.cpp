@@ -4,12 +4,12 @@
 #include "rewrite/view_moves.h"
 
 #include <algorithm>
-#include <array>
 
 namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 
 constexpr char const* kName = "bands";
 constexpr std::size_t kRows = 2;
@@ -26,29 +26,29 @@ KeyBand band_of(Attention const& a) {
     return {shift + 1 - fields.left_bound.value_or(0), shift + fields.right_bound.value_or(0)};
 }
 
-constexpr std::array kConditions = {
-    Condition{"bands.c01", "backward attention", [](Attention const& a) { return a.is_backward(); }},
-    Condition{"bands.c02", "no operands but Q, K, V, O, dO, Stats, attn_scale, dQ, dK and dV",
-              [](Attention const& a) {
-                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale,
-                                      Port::DQ, Port::DK, Port::DV});
-              }},
-    Condition{"bands.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
-    Condition{"bands.c04", "a left and a right bound",
-              [](Attention const& a) { return a.fields().left_bound && a.fields().right_bound; }},
-    Condition{
-        "bands.c05",
-        "a window of two keys or more, in which the first query sees a key behind the first one, but not the last",
-        [](Attention const& a) {
-            KeyBand const band = band_of(a);
-            return band.last > 0 && band.last < a.keys && band.last > band.first;
-        }},
-    Condition{"bands.c06", "no ALiBi, no padding mask, no dropout",
-              [](Attention const& a) {
-                  auto const& fields = a.fields();
-                  return !fields.alibi_mask && !fields.padding_mask && !fields.dropout_probability;
-              }},
-    Condition{"bands.c07", "memory for all three gradients", has_gradients},
+constexpr Condition kConditions[] = {
+    {"bands.c01", "backward attention", GRAPH_NOT_SUPPORTED, [](Attention const& a) { return a.is_backward(); }},
+    {"bands.c02", "no operands but Q, K, V, O, dO, Stats, attn_scale, dQ, dK and dV", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::DQ,
+                             Port::DK, Port::DV});
+     }},
+    {"bands.c03", "tensors that are neither packed by lengths nor in blocks", GRAPH_NOT_SUPPORTED, has_dense_tensors},
+    {"bands.c04", "a left and a right bound", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return a.fields().left_bound && a.fields().right_bound; }},
+    {"bands.c05",
+     "a window of two keys or more, in which the first query sees a key behind the first one, but not the last",
+     GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         KeyBand const band = band_of(a);
+         return band.last > 0 && band.last < a.keys && band.last > band.first;
+     }},
+    {"bands.c06", "no ALiBi, no padding mask, no dropout", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         auto const& fields = a.fields();
+         return !fields.alibi_mask && !fields.padding_mask && !fields.dropout_probability;
+     }},
+    {"bands.c07", "memory for all three gradients", GRAPH_NOT_SUPPORTED, has_gradients},
 };
 
 // A range of rows of a tensor.

@@ -12,6 +12,7 @@ namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 
 constexpr std::array kRowPorts = {Port::Q,  Port::K,  Port::V,  Port::O,    Port::DO,
                                   Port::DQ, Port::DK, Port::DV, Port::Stats};
@@ -101,36 +102,33 @@ bool has_plain_numbers(Attention const& a) {
     return has_plain_offsets && (!a.has(Port::SinkToken) || lie_side_by_side(*a.tensor(Port::SinkToken), 1));
 }
 
-constexpr std::array kConditions = {
-    Condition{"classes.c01", "tensors of HALF or of BFLOAT16, with Stats of FLOAT in base e",
-              [](Attention const& a) {
-                  return !a.fields().stats_use_log2 && core::is_half(a.tensor(Port::Q)->data_type) &&
-                         all_rows(a, has_type_of_q);
-              }},
-    Condition{
-        "classes.c02",
-        "no operands but Q, K, V, O, dO, Stats, attn_scale, lengths, a sink and gradients: a bias and pages depend "
-        "on the sizes",
-        [](Attention const& a) {
-            return has_only(a,
-                            {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::SeqLenQ,
+constexpr Condition kConditions[] = {
+    {"classes.c01", "tensors of HALF or of BFLOAT16, with Stats of FLOAT in base e", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return !a.fields().stats_use_log2 && core::is_half(a.tensor(Port::Q)->data_type) && all_rows(a, has_type_of_q);
+     }},
+    {"classes.c02",
+     "no operands but Q, K, V, O, dO, Stats, attn_scale, lengths, a sink and gradients: a bias and pages depend "
+     "on the sizes",
+     GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::SeqLenQ,
                              Port::SeqLenKv, Port::SinkToken, Port::DSinkToken, Port::DQ, Port::DK, Port::DV});
-        }},
-    Condition{"classes.c03", "no dropout, whose bits depend on the sizes",
-              [](Attention const& a) { return !a.fields().dropout_probability; }},
-    Condition{"classes.c04",
-              "lengths of INT32, offsets, and numbers of a sink, if there are any, that lie side by side",
-              has_plain_numbers},
-    Condition{"classes.c05", "memory for O, or for dQ, dK and dV",
-              [](Attention const& a) { return a.is_backward() ? has_gradients(a) : a.has(Port::O); }},
-    Condition{"classes.c06", "rows that do not share memory",
-              [](Attention const& a) { return all_rows(a, has_rows_apart); }},
-    Condition{"classes.c07",
-              "rows that hold all heads; or padded tensors with as many heads in K as in V, of as many queries in "
-              "backward, and neither ALiBi nor a sink",
-              [](Attention const& a) { return form_of(a).has_value(); }},
-    Condition{"classes.c08", "batch entries and heads that start at multiples of 16 bytes",
-              [](Attention const& a) { return all_rows(a, has_aligned_starts); }},
+     }},
+    {"classes.c03", "no dropout, whose bits depend on the sizes", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !a.fields().dropout_probability; }},
+    {"classes.c04", "lengths of INT32, offsets, and numbers of a sink, if there are any, that lie side by side",
+     GRAPH_NOT_SUPPORTED, has_plain_numbers},
+    {"classes.c05", "memory for O, or for dQ, dK and dV", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return a.is_backward() ? has_gradients(a) : a.has(Port::O); }},
+    {"classes.c06", "rows that do not share memory", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return all_rows(a, has_rows_apart); }},
+    {"classes.c07",
+     "rows that hold all heads; or padded tensors with as many heads in K as in V, of as many queries in "
+     "backward, and neither ALiBi nor a sink",
+     GRAPH_NOT_SUPPORTED, [](Attention const& a) { return form_of(a).has_value(); }},
+    {"classes.c08", "batch entries and heads that start at multiples of 16 bytes", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return all_rows(a, has_aligned_starts); }},
 };
 
 // Both corners have one diagonal if there are as many queries as keys; from the top left engines skip more.

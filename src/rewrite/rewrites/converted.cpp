@@ -10,6 +10,7 @@ namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 
 constexpr char const* kName = "converted";
 constexpr std::array kLengths = {Port::SeqLenQ, Port::SeqLenKv};
@@ -24,18 +25,18 @@ bool has_narrow_stats(Attention const& a) {
     return !a.is_backward() && a.has(Port::Stats) && a.tensor(Port::Stats)->data_type != DataType_t::FLOAT;
 }
 
-constexpr std::array kConditions = {
-    Condition{"converted.c01", "lengths of INT64, or Stats of HALF or BFLOAT16 to be written",
-              [](Attention const& a) { return has_long_lengths(a) || has_narrow_stats(a); }},
-    Condition{"converted.c02", "no cumulative lengths with lengths of INT64",
-              [](Attention const& a) {
-                  auto const is_there = [&](int port) { return a.has(port); };
-                  return !has_long_lengths(a) || std::ranges::all_of(kLengths, is_there);
-              }},
-    Condition{"converted.c03", "Stats that are not packed by lengths, where they are of HALF or BFLOAT16",
-              [](Attention const& a) {
-                  return !has_narrow_stats(a) || a.tensor(Port::Stats)->ragged_offset == nodes::kNoTensor;
-              }},
+constexpr Condition kConditions[] = {
+    {"converted.c01", "lengths of INT64, or Stats of HALF or BFLOAT16 to be written", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return has_long_lengths(a) || has_narrow_stats(a); }},
+    {"converted.c02", "no cumulative lengths with lengths of INT64", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         auto const is_there = [&](int port) { return a.has(port); };
+         return !has_long_lengths(a) || std::ranges::all_of(kLengths, is_there);
+     }},
+    {"converted.c03", "Stats that are not packed by lengths, where they are of HALF or BFLOAT16", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return !has_narrow_stats(a) || a.tensor(Port::Stats)->ragged_offset == nodes::kNoTensor;
+     }},
 };
 
 // Lengths fit 32 bits, which come first in memory.

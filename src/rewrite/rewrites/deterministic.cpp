@@ -3,12 +3,11 @@
 #include "core/dims.h"
 #include "rewrite/program_builder.h"
 
-#include <array>
-
 namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 
 constexpr char const* kName = "deterministic";
 
@@ -26,25 +25,25 @@ bool has_small_scores(Attention const& a) {
     return bytes <= kMostBytes;
 }
 
-constexpr std::array kConditions = {
-    Condition{"deterministic.c01", "backward attention that does not ask for the deterministic algorithm",
-              [](Attention const& a) { return a.is_backward() && !is_deterministic(a); }},
-    Condition{"deterministic.c02",
-              "memory for dQ, dK and dV, and no operands but these, Q, K, V, O, dO, Stats and attn_scale",
-              [](Attention const& a) {
-                  return a.is_backward() && has_only(a, kOperands) && a.has(Port::DQ) && a.has(Port::DK) &&
-                         a.has(Port::DV);
-              }},
-    Condition{"deterministic.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
-    Condition{"deterministic.c04", "no mask, no ALiBi and no dropout",
-              [](Attention const& a) {
-                  auto const& fields = a.fields();
-                  return !fields.left_bound && !fields.right_bound && !fields.padding_mask && !fields.alibi_mask &&
-                         !fields.dropout_probability;
-              }},
-    Condition{"deterministic.c05", "as many heads of K and of V as of Q",
-              [](Attention const& a) { return a.key_heads == a.query_heads && a.value_heads == a.query_heads; }},
-    Condition{"deterministic.c06", "scores that fit into 1 GiB with 2 bytes each", has_small_scores},
+constexpr Condition kConditions[] = {
+    {"deterministic.c01", "backward attention that does not ask for the deterministic algorithm", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return a.is_backward() && !is_deterministic(a); }},
+    {"deterministic.c02", "memory for dQ, dK and dV, and no operands but these, Q, K, V, O, dO, Stats and attn_scale",
+     GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return a.is_backward() && has_only(a, kOperands) && a.has(Port::DQ) && a.has(Port::DK) && a.has(Port::DV);
+     }},
+    {"deterministic.c03", "tensors that are neither packed by lengths nor in blocks", GRAPH_NOT_SUPPORTED,
+     has_dense_tensors},
+    {"deterministic.c04", "no mask, no ALiBi and no dropout", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         auto const& fields = a.fields();
+         return !fields.left_bound && !fields.right_bound && !fields.padding_mask && !fields.alibi_mask &&
+                !fields.dropout_probability;
+     }},
+    {"deterministic.c05", "as many heads of K and of V as of Q", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return a.key_heads == a.query_heads && a.value_heads == a.query_heads; }},
+    {"deterministic.c06", "scores that fit into 1 GiB with 2 bytes each", GRAPH_NOT_SUPPORTED, has_small_scores},
 };
 
 }  // namespace

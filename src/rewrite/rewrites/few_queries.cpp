@@ -3,12 +3,11 @@
 #include "rewrite/program_builder.h"
 #include "rewrite/view_moves.h"
 
-#include <array>
-
 namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 
 constexpr char const* kName = "few_queries";
 
@@ -31,40 +30,39 @@ bool has_type(Attention const& a, int port, DataType_t type) {
     return !a.has(port) || a.tensor(port)->data_type == type;
 }
 
-constexpr std::array kConditions = {
-    Condition{"few_queries.c01", "forward attention", [](Attention const& a) { return !a.is_backward(); }},
-    Condition{"few_queries.c02", "no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables",
-              [](Attention const& a) {
-                  return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::Stats, Port::AttnScale, Port::SeqLenQ,
-                                      Port::SeqLenKv, Port::PageTableK, Port::PageTableV});
-              }},
-    Condition{"few_queries.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
-    Condition{"few_queries.c04", "no mask but a causal one whose diagonal ends at the bottom right",
-              [](Attention const& a) { return !has_mask(a) || is_causal_at_end(a); }},
-    Condition{"few_queries.c05", "no ALiBi and no dropout",
-              [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
-    Condition{
-        "few_queries.c06", "Stats, where there is one, in base e and of FLOAT",
-        [](Attention const& a) { return !a.fields().stats_use_log2 && has_type(a, Port::Stats, DataType_t::FLOAT); }},
-    Condition{"few_queries.c07", "as many heads of K as of V, each for a whole number of heads of Q",
-              [](Attention const& a) { return a.key_heads == a.value_heads && a.query_heads % a.key_heads == 0; }},
-    Condition{"few_queries.c08", "Q of 16 or 32 bits",
-              [](Attention const& a) {
-                  DataType_t const type = a.tensor(Port::Q)->data_type;
-                  return type == DataType_t::HALF || type == DataType_t::BFLOAT16 || type == DataType_t::FLOAT;
-              }},
-    Condition{"few_queries.c09", "no mask with lengths, except for a single query",
-              [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
-    Condition{"few_queries.c10", "K and V in pages of as many rows, or both without pages", has_like_pages},
-    Condition{
-        "few_queries.c11", "with lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
-        [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() < std::int64_t{1} << 31; }},
-    Condition{"few_queries.c12", "memory for O", [](Attention const& a) { return a.has(Port::O); }},
-    Condition{"few_queries.c13", "lengths, where there are any, of INT32",
-              [](Attention const& a) {
-                  return has_type(a, Port::SeqLenQ, DataType_t::INT32) &&
-                         has_type(a, Port::SeqLenKv, DataType_t::INT32);
-              }},
+constexpr Condition kConditions[] = {
+    {"few_queries.c01", "forward attention", GRAPH_NOT_SUPPORTED, [](Attention const& a) { return !a.is_backward(); }},
+    {"few_queries.c02", "no operands but Q, K, V, O, Stats, attn_scale, lengths and page tables", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return has_only(a, {Port::Q, Port::K, Port::V, Port::O, Port::Stats, Port::AttnScale, Port::SeqLenQ,
+                             Port::SeqLenKv, Port::PageTableK, Port::PageTableV});
+     }},
+    {"few_queries.c03", "tensors that are neither packed by lengths nor in blocks", GRAPH_NOT_SUPPORTED,
+     has_dense_tensors},
+    {"few_queries.c04", "no mask but a causal one whose diagonal ends at the bottom right", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !has_mask(a) || is_causal_at_end(a); }},
+    {"few_queries.c05", "no ALiBi and no dropout", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
+    {"few_queries.c06", "Stats, where there is one, in base e and of FLOAT", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !a.fields().stats_use_log2 && has_type(a, Port::Stats, DataType_t::FLOAT); }},
+    {"few_queries.c07", "as many heads of K as of V, each for a whole number of heads of Q", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return a.key_heads == a.value_heads && a.query_heads % a.key_heads == 0; }},
+    {"few_queries.c08", "Q of 16 or 32 bits", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         DataType_t const type = a.tensor(Port::Q)->data_type;
+         return type == DataType_t::HALF || type == DataType_t::BFLOAT16 || type == DataType_t::FLOAT;
+     }},
+    {"few_queries.c09", "no mask with lengths, except for a single query", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !a.fields().padding_mask || !has_mask(a) || a.queries == 1; }},
+    {"few_queries.c10", "K and V in pages of as many rows, or both without pages", GRAPH_NOT_SUPPORTED, has_like_pages},
+    {"few_queries.c11", "with lengths fewer than 2^31 queries for a head of keys, as lengths have 32 bits",
+     GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !a.fields().padding_mask || a.queries * a.group() < std::int64_t{1} << 31; }},
+    {"few_queries.c12", "memory for O", GRAPH_NOT_SUPPORTED, [](Attention const& a) { return a.has(Port::O); }},
+    {"few_queries.c13", "lengths, where there are any, of INT32", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return has_type(a, Port::SeqLenQ, DataType_t::INT32) && has_type(a, Port::SeqLenKv, DataType_t::INT32);
+     }},
 };
 
 // Tensors of queries are seen as a grid {batch, key head, split, group, query, column} first, those of keys as one

@@ -6,13 +6,13 @@
 #include "rewrite/view_moves.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 using nodes::NodeKind;
 
 constexpr char const* kName = "neighborhood_band";
@@ -83,17 +83,20 @@ constexpr core::Rule kIsNeighborhood{"neighborhood_band.c01",
                                      "a graph of one node, of neighborhood attention or its backward",
                                      error_code_t::GRAPH_NOT_SUPPORTED};
 
-constexpr std::array kConditions = {
-    Condition{"neighborhood_band.c02", "one axis of space", [](Neighborhood const& n) { return n.axes.size() == 1; }},
-    Condition{"neighborhood_band.c03", "no relative position bias",
-              [](Neighborhood const& n) { return n.tensor(neighborhood::RelPosBias) == nullptr; }},
-    Condition{"neighborhood_band.c04", "a window of two keys or more",
-              [](Neighborhood const& n) { return n.axes.front().kernel > 1; }},
-    Condition{"neighborhood_band.c05", "memory for O, and for all three gradients in backward", has_results},
-    Condition{"neighborhood_band.c06", "vectors whose elements lie side by side", has_whole_vectors},
-    Condition{"neighborhood_band.c07",
-              "strides by which the groups of a dilation are further heads, or batch entries of a batch of one",
-              [](Neighborhood const& n) { return folds(n, Folded::IntoHeads) || folds(n, Folded::IntoBatch); }},
+constexpr Condition kConditions[] = {
+    {"neighborhood_band.c02", "one axis of space", GRAPH_NOT_SUPPORTED,
+     [](Neighborhood const& n) { return n.axes.size() == 1; }},
+    {"neighborhood_band.c03", "no relative position bias", GRAPH_NOT_SUPPORTED,
+     [](Neighborhood const& n) { return n.tensor(neighborhood::RelPosBias) == nullptr; }},
+    {"neighborhood_band.c04", "a window of two keys or more", GRAPH_NOT_SUPPORTED,
+     [](Neighborhood const& n) { return n.axes.front().kernel > 1; }},
+    {"neighborhood_band.c05", "memory for O, and for all three gradients in backward", GRAPH_NOT_SUPPORTED,
+     has_results},
+    {"neighborhood_band.c06", "vectors whose elements lie side by side", GRAPH_NOT_SUPPORTED, has_whole_vectors},
+    {"neighborhood_band.c07",
+     "strides by which the groups of a dilation are further heads, or batch entries of a batch of one",
+     GRAPH_NOT_SUPPORTED,
+     [](Neighborhood const& n) { return folds(n, Folded::IntoHeads) || folds(n, Folded::IntoBatch); }},
 };
 
 // A range of tokens of each group.
@@ -210,7 +213,7 @@ class DilationGroupWriter {
 
 Result<Program> neighborhood_band(nodes::ValidatedGraph const& graph) {
     auto const n = Neighborhood::of(graph);
-    if (!n) return refusal(kName, kIsNeighborhood);
+    if (!n) return refusal(kName, {kIsNeighborhood});
     SDPA_GRAPH_TRY(check(kName, kConditions, *n));
     ProgramBuilder program(kName);
     Folded const folded = folds(*n, Folded::IntoHeads) ? Folded::IntoHeads : Folded::IntoBatch;

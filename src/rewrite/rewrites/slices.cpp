@@ -4,7 +4,6 @@
 #include "rewrite/view_moves.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 
@@ -12,6 +11,7 @@ namespace cudnn_frontend::rewrite {
 namespace {
 
 using attention::Port;
+using enum error_code_t;
 
 constexpr char const* kName = "slices";
 constexpr std::size_t kBatch = 0, kHeads = 1;
@@ -25,23 +25,23 @@ bool sums_scores(Attention const& a) {
     return dim[kBatch] != a.batches || dim[kHeads] != a.query_heads;
 }
 
-constexpr std::array kConditions = {
-    Condition{"slices.c01", "backward attention", [](Attention const& a) { return a.is_backward(); }},
-    Condition{"slices.c02",
-              "no operands but Q, K, V, O, dO, Stats, attn_scale, bias, a sink token, lengths and their gradients",
-              [](Attention const& a) {
-                  return has_only(
-                      a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::Bias,
-                          Port::DBias, Port::SeqLenQ, Port::SeqLenKv, Port::DQ, Port::DK, Port::DV, Port::SinkToken});
-              }},
-    Condition{"slices.c03", "tensors that are neither packed by lengths nor in blocks", has_dense_tensors},
-    Condition{"slices.c04", "a dBias, where there is one, that is summed over neither heads nor batch entries",
-              [](Attention const& a) { return !sums_scores(a); }},
-    Condition{"slices.c05", "no ALiBi, whose slopes depend on the number of heads, and no dropout",
-              [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
-    Condition{"slices.c06", "as many heads of K as of V, each for a whole number of heads of Q",
-              [](Attention const& a) { return a.key_heads == a.value_heads && a.query_heads % a.key_heads == 0; }},
-    Condition{"slices.c07", "memory for all three gradients", has_gradients},
+constexpr Condition kConditions[] = {
+    {"slices.c01", "backward attention", GRAPH_NOT_SUPPORTED, [](Attention const& a) { return a.is_backward(); }},
+    {"slices.c02", "no operands but Q, K, V, O, dO, Stats, attn_scale, bias, a sink token, lengths and their gradients",
+     GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) {
+         return has_only(
+             a, {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::Stats, Port::AttnScale, Port::Bias, Port::DBias,
+                 Port::SeqLenQ, Port::SeqLenKv, Port::DQ, Port::DK, Port::DV, Port::SinkToken});
+     }},
+    {"slices.c03", "tensors that are neither packed by lengths nor in blocks", GRAPH_NOT_SUPPORTED, has_dense_tensors},
+    {"slices.c04", "a dBias, where there is one, that is summed over neither heads nor batch entries",
+     GRAPH_NOT_SUPPORTED, [](Attention const& a) { return !sums_scores(a); }},
+    {"slices.c05", "no ALiBi, whose slopes depend on the number of heads, and no dropout", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return !a.fields().alibi_mask && !a.fields().dropout_probability; }},
+    {"slices.c06", "as many heads of K as of V, each for a whole number of heads of Q", GRAPH_NOT_SUPPORTED,
+     [](Attention const& a) { return a.key_heads == a.value_heads && a.query_heads % a.key_heads == 0; }},
+    {"slices.c07", "memory for all three gradients", GRAPH_NOT_SUPPORTED, has_gradients},
 };
 
 // How a graph is cut: batch entries first, then heads of keys, then the query heads that share one.

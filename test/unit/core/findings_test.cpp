@@ -57,3 +57,39 @@ TEST_CASE("findings stand below a heading, at a place without a rule, and withou
           "  /nodes/0: found no text; expected JSON text.\n"
           "  [a.c01]: expected one type.");
 }
+
+TEST_CASE("a bounded collection ignores further findings, and says so") {
+    core::Findings findings(2);
+    for (char const* const place : {"/a", "/b", "/c"}) {
+        findings.add(core::finding_at(place, error_code_t::INVALID_VALUE, "no text", "a name", "write one"));
+    }
+    CHECK(findings.is_full());
+    CHECK(findings.to_error("the text is wrong").err_msg ==
+          "the text is wrong\n"
+          "  /a: found no text; expected a name. Try: write one.\n"
+          "  /b: found no text; expected a name. Try: write one.\n"
+          "  (there may be more)");
+}
+
+TEST_CASE("a scope reports against the rule of its row, at its function") {
+    struct Scope : core::Reporter {
+        int sizes;
+    };
+    constexpr core::RuleFor<Scope> kRows[] = {
+        {"f.c01", "There are sizes.", error_code_t::INVALID_VALUE,
+         [](Scope const& scope) {
+             if (scope.sizes == 0) scope.report("x", "no sizes", "some", "pass them");
+         }},
+        {"f.c02", "There are many sizes.", error_code_t::GRAPH_NOT_SUPPORTED,
+         [](Scope const& scope) {
+             if (scope.sizes < 9) scope.report("", "few sizes", "many", "");
+         }},
+    };
+    core::Findings findings;
+    for (auto const& row : kRows) row.check({{row, findings, "f"}, 0});
+    CHECK(findings.to_error().code == error_code_t::INVALID_VALUE);
+    CHECK(findings.to_error().err_msg ==
+          "2 findings:\n"
+          "[f.c01] node 'f', tensor 'x': found no sizes; expected some. Try: pass them.\n"
+          "[f.c02] node 'f': found few sizes; expected many.");
+}
