@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from . import datatypes, experimental
 from ._core import (
+    Group,
+    Layout,
     __version__,
     _set_package_folders,
     attention_implementation,
@@ -27,6 +29,7 @@ from ._core import (
     fill_plan_store,
     freeze_plan_store,
     get_last_error_string,
+    group_way,
     heur_mode,
     kernel_cache,
     knob,
@@ -84,11 +87,14 @@ __all__ = [
     "Graph",
     "graph",
     "graph_cache",
+    "Group",
+    "group_way",
     "heur_mode",
     "jit",
     "kernel_cache",
     "knob",
     "knob_type",
+    "Layout",
     "moe_grouped_matmul_mode",
     "norm_forward_phase",
     "numerical_note",

@@ -8,10 +8,19 @@ from typing import Any
 import torch
 
 from . import attention_arguments, call_checks, operators, plain_attention
+from .torch_groups import distributed_attention, group_of
 from .torch_install import install, install_counts, installed, uninstall
 from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
 
-__all__ = ["install", "install_counts", "installed", "scaled_dot_product_attention", "uninstall"]
+__all__ = [
+    "distributed_attention",
+    "group_of",
+    "install",
+    "install_counts",
+    "installed",
+    "scaled_dot_product_attention",
+    "uninstall",
+]
 
 
 # Local variables of the function that are no options.

@@ -35,6 +35,7 @@ _FORWARDED = (
     "verify",
     "capsule",
     "set_first_run_verification",
+    "set_group",
     "set_rewrites",
     "set_shape_policy",
     "set_workspace_limit",

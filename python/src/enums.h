@@ -5,6 +5,7 @@
 #include <cudnn_frontend/enum_text.h>
 #include <cudnn_frontend/names_only.h>
 #include <cudnn_frontend/tensor.h>
+#include <sdpa_graph/group.h>
 
 #include <pybind11/pybind11.h>
 
@@ -23,6 +24,7 @@ template <class Enum>
 constexpr bool is_bound = std::is_enum_v<Enum> &&
                           (std::is_same_v<Enum, fe::graph::ScalarType> || std::is_same_v<Enum, fe::RewritePolicy_t> ||
                            std::is_same_v<Enum, fe::ShapePolicy_t> || std::is_same_v<Enum, fe::Rewrite_t> ||
+                           std::is_same_v<Enum, sdpa_graph::Group_way> ||
                            requires(Enum value) { fe::detail::enum_text(value); });
 
 // The type for a data_type, a torch or NumPy dtype, or None; raises TypeError for anything else.

@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, module) {
     bind_runtime(module);
     bind_command(module);
     bind_views(module);
+    bind_group(module);
     bind_flash(module);
     bind_attention_calls(module);
     bind_neighborhood(module);
@@ -22,4 +23,5 @@ PYBIND11_MODULE(_core, module) {
     bind_execution(graph);
     bind_planning(graph);
     bind_neighborhood_nodes(graph);
+    bind_group_of_graphs(graph);
 }

@@ -29,8 +29,7 @@ def arguments():
     names = {argument.arg for node in ast.walk(stub) if isinstance(node, ast.arguments) for argument in node.args}
     for kind in ("sdpa", "sdpa_backward", "sdpa_fp8_backward"):
         names |= set(Graph_base._option_names(kind))
-    # Errors of groups of ranks, which Python does not have, name one.
-    return names | set(inspect.signature(cudnn.pygraph.__init__).parameters) | {"the steps of slices", "group"}
+    return names | set(inspect.signature(cudnn.pygraph.__init__).parameters) | {"the steps of slices"}
 
 
 def test_setters_that_python_does_not_have_become_arguments():
