@@ -25,7 +25,8 @@ inline constexpr Rule kOperands{
     "No tensor is connected except Q, K, V, O, Stats, Max, Sum_exp, dO, attn_scale, a sink token, a bias that all keys "
     "share, lengths, dQ, dK, dV and dSink_token.",
     GRAPH_NOT_SUPPORTED};
-inline constexpr Rule kDense{"group.c06", "Tensors are neither packed by lengths nor in blocks.", GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kDense{"group.c06", "All tensors of tokens are packed by lengths, or none; none is in blocks.",
+                             GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kVisible{"group.c07", "Each query sees a key.", GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kResults{"group.c08", "There is memory for O, in backward for dQ, dK and dV.",
                                GRAPH_NOT_SUPPORTED};
@@ -45,6 +46,16 @@ inline constexpr Rule kSettings{"group.c13",
 
 inline constexpr Rule kLengths{
     "group.c23", "By GATHER lengths are INT32 and no sums, and with them a diagonal starts at the top left.",
+    GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kDocuments{"group.c24",
+                                 "Packed tensors have rows of all heads, INT32 lengths that are no sums, neither a "
+                                 "bias nor tensors of score modifiers "
+                                 "with rows of queries, and with bounds as many queries as keys.",
+                                 GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kGatheredDocuments{
+    "group.c25",
+    "By GATHER packed queries and keys share one tensor of lengths, bounds are causal, and scores do not depend on "
+    "positions.",
     GRAPH_NOT_SUPPORTED};
 
 // Rules of runs.

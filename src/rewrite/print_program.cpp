@@ -74,6 +74,12 @@ std::string heading_of(Joint const& joint) {
         bool const has_heads = tables->slots_of_sequence > 1;
         return name + (has_heads ? " heads=" + std::to_string(tables->slots_of_sequence) : "");
     }
+    if (auto const* tables = std::get_if<DocumentTables>(&joint)) {
+        auto const span = [](DocumentTables::Side const& side) {
+            return std::to_string(side.first) + "+" + std::to_string(side.end - side.first);
+        };
+        return name + " queries=" + span(tables->queries) + " keys=" + span(tables->keys);
+    }
     auto const* sum = std::get_if<Sum>(&joint);
     if (sum != nullptr && sum->accumulates) return "add to the result";
     return sum != nullptr && sum->terms.dim.front() == 1 ? "copy" : name;

@@ -18,6 +18,8 @@ void add(StepOperands& operands, std::string role, bool is_written, std::optiona
 void add(StepOperands& operands, SlotSequences const& sequences) {
     add(operands, "given lengths of queries", false, sequences.given_queries);
     add(operands, "given lengths of keys", false, sequences.given_keys);
+    add(operands, "starts of queries", false, sequences.totals_queries);
+    add(operands, "starts of keys", false, sequences.totals_keys);
 }
 
 StepOperands all_of(Merge const& merge) {
@@ -57,10 +59,26 @@ StepOperands all_of(ClearPadding const& padding) {
     return all;
 }
 
+void add(StepOperands& operands, std::string const& of, DocumentTables::Side const& side) {
+    operands.push_back({"starts of " + of, false, side.starts});
+    operands.push_back({"lengths of " + of, false, side.lengths});
+    operands.push_back({"lengths of " + of + " here", true, side.used});
+    operands.push_back({"starts of " + of + " here", true, side.totals});
+}
+
+StepOperands all_of(DocumentTables const& tables) {
+    StepOperands all;
+    add(all, "queries", tables.queries);
+    add(all, "keys", tables.keys);
+    for (DocumentTables::Starts const& starts : tables.starts) all.push_back({"starts", true, starts.result});
+    return all;
+}
+
 }  // namespace
 
 char const* name_of(Joint const& joint) {
-    constexpr char const* kNames[] = {"merge", "sum", "split lengths", "tables of slots", "clear padding"};
+    constexpr char const* kNames[] = {"merge",           "sum",           "split lengths",
+                                      "tables of slots", "clear padding", "tables of documents"};
     static_assert(std::size(kNames) == std::variant_size_v<Joint>);
     return kNames[joint.index()];
 }

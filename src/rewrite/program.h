@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace cudnn_frontend::rows {
+struct Documents;
 struct Padding;
 struct Tables;
 }  // namespace cudnn_frontend::rows
@@ -90,9 +91,11 @@ struct SplitLengths {
 };
 
 // The sequences that slots hold, and how long they are: as the lengths say that are given, or all rows of the tensors.
+// Packed ones are in one batch entry, and start in the rows of `totals`.
 struct SlotSequences {
     std::optional<View> given_queries, given_keys;  // {batch, 1, 1, 1}
     std::int64_t batches = 0, queries = 0, keys = 0;
+    std::optional<View> totals_queries = {}, totals_keys = {};  // {batch + 1, 1, 1, 1}
 };
 
 // Tables for attention over packed sequences where each slot is a sequence, or one of its heads: the slots' lengths,
@@ -113,6 +116,27 @@ struct SlotTables {
     std::vector<Starts> starts;
 };
 
+// Documents that are packed one after the other, of which an attention has the tokens of a span of queries and of one
+// of keys: how many each document has there, and where they start. One without queries or without keys there is empty.
+struct DocumentTables {
+    struct Side {
+        View starts, lengths;                         // of whole documents: {batch + 1, 1, 1, 1} and {batch, 1, 1, 1}
+        std::int64_t unit = 1, row = 1;               // starts count so many elements, and a token has so many
+        std::int64_t first = 0, end = 0, tokens = 0;  // the span, and how many tokens there are in all
+        View used, totals;                            // in the span: lengths, and the first token of each document
+    };
+    struct Starts {
+        View result;  // {batch + 1, 1, 1, 1}, in elements
+        std::int64_t by_row = 0;
+        bool is_of_keys = false;
+    };
+
+    std::int64_t batches = 0;
+    Side queries, keys;
+    std::vector<Starts> starts = {};
+    bool start_together = false;  // documents start at the same tokens on both sides
+};
+
 // Zeros in the rows past the length of each sequence; in log-sum-exps minus infinity, or the head's sink.
 struct ClearPadding {
     struct Rows {
@@ -126,7 +150,7 @@ struct ClearPadding {
 };
 
 // A step that leads from one attention to the next, or joins partial results.
-using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding>;
+using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding, DocumentTables>;
 
 // A joint's own name, in the order of the variant.
 char const* name_of(Joint const& joint);
@@ -187,6 +211,7 @@ std::vector<StepOperand> operands_of(Await const& await);
 // The joints of slots as work on rows, bound to a pointer for each of places_of(), in order.
 rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers);
 rows::Padding work_of(ClearPadding const& padding, std::span<void* const> pointers);
+rows::Documents work_of(DocumentTables const& tables, std::span<void* const> pointers);
 
 // Programs as text for people, and what text and pictures of them need.
 

@@ -1,6 +1,7 @@
 #include "rewrite/program.h"
 
 #include "core/data_type.h"
+#include "rows/documents.h"
 #include "rows/padding.h"
 #include "rows/tables.h"
 
@@ -30,6 +31,8 @@ rows::Sequences sequences_of(SlotSequences const& sequences, SlotOperands& opera
     rows::Sequences all{};
     all.used_q = operands.next_if<int const>(sequences.given_queries.has_value());
     all.used_k = operands.next_if<int const>(sequences.given_keys.has_value());
+    all.totals_q = operands.next_if<int const>(sequences.totals_queries.has_value());
+    all.totals_k = operands.next_if<int const>(sequences.totals_keys.has_value());
     all.batches = sequences.batches;
     all.queries = sequences.queries;
     all.keys = sequences.keys;
@@ -50,12 +53,28 @@ rows::Offsets offsets_of(SlotTables::Starts const& starts, SlotOperands& operand
     return offsets;
 }
 
-rows::Padding::PaddedTensor rows_of(ClearPadding::Rows const& rows, SlotOperands& operands) {
+rows::Padding::PaddedTensor rows_of(ClearPadding::Rows const& rows, bool is_packed, SlotOperands& operands) {
     View const& view = rows.tensor;
-    rows::Access const access{operands.next<void>(), view.stride[0], 0, view.stride[2], view.stride[1]};
+    auto* const start = operands.next<void>();
+    auto const access = is_packed ? rows::Access{start, 0, view.stride[2], 0, view.stride[1]}
+                                  : rows::Access{start, view.stride[0], 0, view.stride[2], view.stride[1]};
     int const element_bytes = static_cast<int>(core::size_of(view.type));
     return {access,        view.dim[0] * view.dim[2], view.dim[1], view.dim[3], rows.is_of_keys,
             element_bytes, rows.is_log_sums};
+}
+
+rows::Documents::Side side_of(DocumentTables::Side const& side, SlotOperands& operands) {
+    rows::Documents::Side work{};
+    work.starts = operands.next<void const>();
+    work.has_64_bits = side.starts.type == DataType_t::INT64;
+    work.unit = side.unit;
+    work.row = side.row;
+    work.lengths = operands.next<int const>();
+    work.first = side.first;
+    work.end = side.end;
+    work.used = operands.next<int>();
+    work.totals = operands.next<int>();
+    return work;
 }
 
 }  // namespace
@@ -79,9 +98,22 @@ rows::Padding work_of(ClearPadding const& padding, std::span<void* const> pointe
     rows::Padding work{};
     work.sequences = sequences_of(padding.sequences, operands);
     for (ClearPadding::Rows const& rows : padding.tensors) {
-        work.tensors[work.tensor_count++] = rows_of(rows, operands);
+        auto const& totals = rows.is_of_keys ? padding.sequences.totals_keys : padding.sequences.totals_queries;
+        work.tensors[work.tensor_count++] = rows_of(rows, totals.has_value(), operands);
     }
     work.sink = operands.next_if<unsigned const>(padding.sink.has_value());
+    return work;
+}
+
+rows::Documents work_of(DocumentTables const& tables, std::span<void* const> pointers) {
+    SlotOperands operands(pointers);
+    rows::Documents work{};
+    work.queries = side_of(tables.queries, operands);
+    work.keys = side_of(tables.keys, operands);
+    work.batches = tables.batches;
+    for (DocumentTables::Starts const& starts : tables.starts) {
+        work.starts[work.start_count++] = {operands.next<long long>(), starts.by_row, starts.is_of_keys};
+    }
     return work;
 }
 

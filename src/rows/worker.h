@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/result.h"
+#include "rows/documents.h"
 #include "rows/padding.h"
 #include "rows/probabilities.h"
 #include "rows/row_passes.h"
@@ -10,8 +11,8 @@
 
 namespace cudnn_frontend::rows {
 
-using Work =
-    std::variant<Forward_start, Forward_end, Backward_start, Backward_end, Softmax_d, Probabilities, Fill, Padding>;
+using Work = std::variant<Forward_start, Forward_end, Backward_start, Backward_end, Softmax_d, Probabilities, Fill,
+                          Padding, Documents>;
 
 // Immutable. Tensors are where the worker can read them.
 class Worker {

@@ -39,7 +39,10 @@ struct Shard {
     std::int64_t uid = 0;
     bool is_result = false;
 
+    bool is_packed() const { return !whole.starts.empty(); }
+
     void copy(bool into_part) const {
+        if (is_packed()) return copy_documents(into_part);
         for_each_index(part.dim, [&](Index4 const& at) {
             Index4 from = at;
             if (!rows.empty()) from[2] = rows[static_cast<std::size_t>(at[2])];
@@ -47,6 +50,20 @@ struct Shard {
             auto const size = static_cast<std::size_t>(element_size(part.type));
             if (into_part) std::memcpy(part.element(at), whole.element(from), size);
             else std::memcpy(whole.element(from), part.element(at), size);
+        });
+    }
+
+    // The part has the rank's tokens of all documents in one batch entry.
+    void copy_documents(bool into_part) const {
+        auto const size = static_cast<std::size_t>(element_size(part.type));
+        for_each_index(whole.dim, [&](Index4 const& at) {
+            if (!whole.has(at)) return;
+            std::int64_t const token = whole.starts[static_cast<std::size_t>(at[0])] / whole.stride[2] + at[2];
+            auto const own = std::ranges::find(rows, token);
+            if (own == rows.end()) return;
+            Index4 const here{0, at[1], own - rows.begin(), at[3]};
+            if (into_part) std::memcpy(part.element(here), whole.element(at), size);
+            else std::memcpy(whole.element(at), part.element(here), size);
         });
     }
 };
@@ -61,9 +78,15 @@ class RankRun {
         if (error_.is_bad()) return;
         Json graph = Json::parse(text);
         for (auto& node : graph["nodes"]) {
+            if (setup_.shares_lengths && node["inputs"].contains("seq_len_q")) {
+                node["inputs"]["seq_len_kv"] = node["inputs"]["seq_len_q"];
+            }
             for (auto& [direction, is_result] : {std::pair("inputs", false), std::pair("outputs", true)}) {
                 for (auto& [port, tensor] : node[direction].items()) {
-                    add(whole, graph["tensors"][tensor.get<std::string>()], port, is_result);
+                    Json& described = graph["tensors"][tensor.get<std::string>()];
+                    add(whole, described, port, is_result);
+                    if (!described.contains("ragged_offset")) continue;
+                    add(whole, graph["tensors"][described["ragged_offset"].get<std::string>()], "offset", false);
                 }
             }
         }
@@ -111,10 +134,16 @@ class RankRun {
         if (axes.has_queries) dim[2] = static_cast<std::int64_t>((shard.rows = positions(setup_.queries)).size());
         if (axes.has_keys) dim[2] = static_cast<std::int64_t>((shard.rows = positions(setup_.keys)).size());
         if (axes.has_keys_last) dim[3] = static_cast<std::int64_t>((shard.columns = positions(setup_.keys)).size());
-        shard.part = make_tensor(shard.whole.type, dim, setup_.has_rows_first ? rows_first(dim) : packed_strides(dim));
+        if (shard.is_packed()) {
+            dim[0] = 1;
+            shard.part = make_tensor(shard.whole.type, dim, shard.whole.stride);
+        } else {
+            bool const has_rows_first = setup_.has_rows_first;
+            shard.part = make_tensor(shard.whole.type, dim, has_rows_first ? rows_first(dim) : packed_strides(dim));
+            tensor["dim"] = dim;
+            tensor["stride"] = shard.part.stride;
+        }
         if (!is_result) shard.copy(true);
-        tensor["dim"] = dim;
-        tensor["stride"] = shard.part.stride;
         shards_.push_back(std::move(shard));
     }
 

@@ -5,6 +5,9 @@
 #include "support/catch.h"
 #include "support/random.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace {
 
 using cudnn_frontend::DataType_t;
@@ -39,11 +42,24 @@ Split some_split(std::int64_t length, int ranks, Random& random) {
     return random.flip() ? Split::contiguous(length, ranks) : Split::head_tail(length, ranks);
 }
 
+bool is_packed(AttentionCase const& c) { return sdpa_test::is_ragged(c.input_layout); }
+
+// The tokens of all batch entries where they are packed.
+std::int64_t tokens_of(AttentionCase const& c, std::int64_t rows, std::vector<std::int64_t> const& lengths) {
+    if (!is_packed(c)) return rows;
+    constexpr std::int64_t kGap = 2;
+    std::int64_t const gap = c.input_layout == sdpa_test::Layout::RaggedGaps ? kGap : 0;
+    return std::accumulate(lengths.begin(), lengths.end(), gap * static_cast<std::int64_t>(lengths.size()));
+}
+
 GroupSetup setup_for(AttentionCase const& c, std::uint64_t index, Random& random) {
     GroupSetup setup;
-    setup.ranks = static_cast<int>(std::min<std::int64_t>({random.between(1, 8), c.s_q, c.s_kv}));
-    setup.queries = some_split(c.s_q, setup.ranks, random);
-    setup.keys = c.s_q == c.s_kv && random.chance(0.8) ? setup.queries : some_split(c.s_kv, setup.ranks, random);
+    std::int64_t const queries = tokens_of(c, c.s_q, c.len_q.value_or(std::vector<std::int64_t>()));
+    std::int64_t const keys = tokens_of(c, c.s_kv, c.len_kv.value_or(std::vector<std::int64_t>()));
+    setup.ranks = static_cast<int>(std::min<std::int64_t>({random.between(1, 8), queries, keys}));
+    setup.queries = some_split(queries, setup.ranks, random);
+    setup.keys = queries == keys && random.chance(0.8) ? setup.queries : some_split(keys, setup.ranks, random);
+    setup.shares_lengths = is_packed(c) && c.len_q == c.len_kv;
     setup.has_rows_first = random.flip();
     bool const can_be_by_heads = c.h_k % setup.ranks == 0 && c.h_v % setup.ranks == 0 && !c.bias;
     setup.way = can_be_by_heads && random.flip() ? Group_way::ALL_TO_ALL : Group_way::GATHER;
@@ -58,6 +74,32 @@ GroupSetup setup_for(AttentionCase const& c, std::uint64_t index, Random& random
 // Whether a modifier reads a number for each key.
 bool has_documents(AttentionCase const& c) {
     return c.modifier == oracle::Modify::Documents || c.modifier == oracle::Modify::CappedDocuments;
+}
+
+// Packs all tensors of tokens, mostly in a form that groups compute.
+void pack(AttentionCase& c, Random& random) {
+    using sdpa_test::Layout;
+    using enum oracle::Modify;
+    auto const has_tokens = [](std::vector<std::int64_t> const& lengths) {
+        return std::ranges::any_of(lengths, [](std::int64_t length) { return length > 0; });
+    };
+    if (random.chance(0.8)) {
+        c.sums_of_lengths = false, c.length_type = DataType_t::INT32, c.bias.reset();
+        c.s_kv = c.s_q, c.len_kv = c.len_q;
+        c.alibi = c.alibi && random.chance(0.3);
+        if (c.right && random.chance(0.8)) c.right = 0;
+        if (!c.right && c.left && random.chance(0.8)) c.right = 0;
+        if (c.modifier != Nothing && random.chance(0.8)) c.modifier = Softcap, c.modifier_number = 2.0f;
+    }
+    bool const reads_tensors = c.modifier == Slopes || c.modifier == Prefix || has_documents(c);
+    if (reads_tensors) c.modifier = Softcap, c.modifier_number = 2.0f;
+    if (!has_tokens(*c.len_q) || !has_tokens(*c.len_kv)) return;
+    c.bias.reset(), c.d_bias = false, c.d_bias_dim.reset();
+    c.dropout = sdpa_test::Dropout::None, c.rng_dump = false, c.mask.reset();
+    c.input_layout = random.pick({Layout::Ragged, Layout::RaggedPacked, Layout::RaggedGaps});
+    c.output_layout = c.input_layout == Layout::RaggedGaps ? c.input_layout : Layout::Ragged;
+    c.offsets_in_rows = random.flip();
+    if (random.flip()) c.offset_type = DataType_t::INT64;
 }
 
 // A random case without what the graph of a rank's part cannot say at all.
@@ -86,6 +128,7 @@ AttentionCase case_of(std::uint64_t index, Random& random) {
         if (sdpa_test::is_ragged(*layout) || !c.len_q) *layout = sdpa_test::Layout::Bhsd;
     }
     c.keys_layout.reset(), c.stats_layout.reset(), c.scores_layout.reset();
+    if (c.len_q && !c.omits_padding_mask && random.chance(0.6)) pack(c, random);
     return c;
 }
 
@@ -104,6 +147,16 @@ bool has_query_without_keys(AttentionCase const& c) {
     return (c.right && shift + *c.right < 0) || (c.left && c.s_q + shift - *c.left >= c.s_kv);
 }
 
+bool has_bad_documents(AttentionCase const& c, GroupSetup const& setup) {
+    using enum oracle::Modify;
+    bool const has_bounds = c.left || c.right;
+    if (c.sums_of_lengths || c.length_type != DataType_t::INT32) return true;
+    if (has_bounds && setup.queries.length() != setup.keys.length()) return true;
+    if (setup.way != Group_way::GATHER) return false;
+    bool const counts = c.alibi || (c.modifier != Nothing && c.modifier != Softcap);
+    return counts || !setup.shares_lengths || (has_bounds && c.right != 0);
+}
+
 bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool has_single_key = false;
     for (int rank = 0; rank < setup.ranks; ++rank) has_single_key = has_single_key || setup.keys.count_of(rank) == 1;
@@ -113,10 +166,12 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
         (has_documents(c) && (c.s_kv > 1 || setup.ranks > 1)) || (is_slopes && has_single_key && setup.ranks > 1);
     bool const has_lengths = c.len_q && !c.omits_padding_mask;
     bool const is_moved = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && (c.left || c.right);
-    bool const has_bad_lengths = has_lengths && setup.way == Group_way::GATHER &&
+    bool const has_bad_lengths = has_lengths && !is_packed(c) && setup.way == Group_way::GATHER &&
                                  (c.sums_of_lengths || is_moved || c.length_type != DataType_t::INT32);
-    return has_bad_bias || has_bad_modifier || c.d_bias || has_bad_lengths || c.dropout != sdpa_test::Dropout::None ||
-           (has_query_without_keys(c) && !(has_lengths && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT));
+    return has_bad_bias || (is_packed(c) && has_bad_documents(c, setup)) || has_bad_modifier || c.d_bias ||
+           has_bad_lengths || c.dropout != sdpa_test::Dropout::None ||
+           (!is_packed(c) && has_query_without_keys(c) &&
+            !(has_lengths && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT));
 }
 
 void check_refused(AttentionCase const& c, GroupSetup const& setup) {
@@ -139,7 +194,7 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
 }  // namespace
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
-    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0;
+    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0, packed_runs = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const c = case_of(index, random);
@@ -152,6 +207,7 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         ++(is_refused ? refusals : runs);
         if (!is_refused && c.alibi) ++runs_with_alibi;
         if (!is_refused && c.len_q && !c.omits_padding_mask) ++runs_with_lengths;
+        if (!is_refused && is_packed(c)) ++packed_runs;
         if (!is_refused && c.modifier != oracle::Modify::Nothing) ++runs_with_modifiers;
     }
     CHECK(runs > 1200);
@@ -159,4 +215,5 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
     CHECK(runs_with_alibi > 100);
     CHECK(runs_with_lengths > 300);
     CHECK(runs_with_modifiers > 100);
+    CHECK(packed_runs > 200);
 }

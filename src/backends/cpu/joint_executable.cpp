@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "cpu/memory/tensor.h"
 #include "plan/packs/run_rules.h"
+#include "rows/documents.h"
 #include "rows/host_worker.h"
 
 #include <algorithm>
@@ -179,6 +180,38 @@ error_t check(rewrite::SlotTables const& tables, std::span<void* const> pointers
 }
 error_t check(rewrite::ClearPadding const&, std::span<void* const>) { return {}; }
 
+void check_documents(core::Findings& findings, char const* name, rows::Documents::Side const& side,
+                     rewrite::DocumentTables::Side const& described, std::int64_t batches) {
+    for (std::int64_t document = 0; document < batches; ++document) {
+        std::int64_t const first = rows::first_token(side, document), length = side.lengths[document];
+        std::int64_t const next = rows::first_token(side, document + 1);
+        if (first >= 0 && length >= 0 && first + length <= next && next <= described.tokens) continue;
+        findings.add(plan::run_rules::kOffsets.violation(
+            "", name,
+            core::text("document ", document, " of ", length, " tokens from ", first, ", and the next from ", next),
+            core::text("documents in order, each with room for its tokens, in ", described.tokens, " tokens"),
+            "correct the ragged offset or the length; nothing was written"));
+        return;
+    }
+}
+
+error_t check(rewrite::DocumentTables const& tables, std::span<void* const> pointers) {
+    rows::Documents const work = rewrite::work_of(tables, pointers);
+    core::Findings findings;
+    check_documents(findings, "Q", work.queries, tables.queries, tables.batches);
+    check_documents(findings, "K", work.keys, tables.keys, tables.batches);
+    for (std::int64_t document = 0; document < tables.batches && tables.start_together; ++document) {
+        std::int64_t const query = rows::first_token(work.queries, document);
+        std::int64_t const key = rows::first_token(work.keys, document);
+        if (query == key) continue;
+        findings.add(plan::run_rules::kOffsets.violation(
+            "", "K", core::text("document ", document, " from token ", key, ", and from ", query, " in Q"),
+            "documents that start at the same tokens in Q and K, as their mask has bounds", "pack both alike"));
+        break;
+    }
+    return findings.to_error();
+}
+
 // Tables of slots, or rows past the lengths: work on rows.
 template <class Joint>
 class RowsExecutable final : public plan::Executable {
@@ -198,6 +231,7 @@ class RowsExecutable final : public plan::Executable {
    private:
     static rows::Work work_on_rows(rows::Tables const& tables) { return rows::Forward_start{{tables, {}}}; }
     static rows::Work work_on_rows(rows::Padding const& padding) { return padding; }
+    static rows::Work work_on_rows(rows::Documents const& documents) { return documents; }
 
     Joint joint_;
 };
@@ -212,6 +246,9 @@ auto executable_of(rewrite::SplitLengths const& split) { return make<SplitLength
 auto executable_of(rewrite::SlotTables const& tables) { return make<RowsExecutable<rewrite::SlotTables>>(tables); }
 auto executable_of(rewrite::ClearPadding const& padding) {
     return make<RowsExecutable<rewrite::ClearPadding>>(padding);
+}
+auto executable_of(rewrite::DocumentTables const& tables) {
+    return make<RowsExecutable<rewrite::DocumentTables>>(tables);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "rewrite/view_moves.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace cudnn_frontend::rewrite {
 namespace {
@@ -26,7 +28,7 @@ class AllToAllWriter : GroupWriter {
 
     Result<Program> write() {
         for (int port = 0; port < attention::PortCount; ++port) {
-            if (is_of_tokens(port)) tensors_.push_back(make_memory(port));
+            if (has(port) && is_of_tokens(port)) tensors_.push_back(make_memory(port));
         }
         for (TokenTensor const& tensor : tensors_) {
             if (tensor.is_read) split(tensor);
@@ -43,10 +45,6 @@ class AllToAllWriter : GroupWriter {
 
    private:
     HeadPart share_of(int owner) const { return {owner, task_.size()}; }
-
-    bool is_of_tokens(int port) const {
-        return has(port) && (is_of_queries(port) || is_of_keys(port)) && port != Port::Bias;
-    }
 
     group::Layout const& layout_of(int port) const { return is_of_keys(port) ? task_.keys : task_.queries; }
 
@@ -117,19 +115,43 @@ class AllToAllWriter : GroupWriter {
     // The whole attention of the rank's heads, with the mask as it is.
     error_t attend() {
         AttentionDraft draft = options();
-        for (TokenTensor const& tensor : tensors_) draft.connect(tensor.port, tensor.whole);
+        std::optional<PartDocuments> const documents = connect_tokens(draft);
         for (int const port : {Port::SinkToken, Port::Bias}) {
             if (has(port)) draft.connect(port, part(port, share_of(rank())));
-        }
-        for (int const port : {Port::SeqLenQ, Port::SeqLenKv, Port::CuSeqLenQ, Port::CuSeqLenKv}) {
-            if (has(port)) draft.connect(port, a_.view(port));
         }
         add_score_nodes(a_, {share_of(rank())}, draft);
         if (has(Port::DSinkToken)) {
             sinks_ = program_.scratch_like(a_.view(Port::DSinkToken));
             draft.connect(Port::DSinkToken, sinks_of(rank()));
         }
-        return program_.attend(std::move(draft));
+        SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
+        if (documents) clear_gaps(*documents);
+        return {};
+    }
+
+    std::optional<PartDocuments> connect_tokens(AttentionDraft& draft) {
+        if (!has_documents(a_)) {
+            for (TokenTensor const& tensor : tensors_) draft.connect(tensor.port, tensor.whole);
+            for (int const port : {Port::SeqLenQ, Port::SeqLenKv, Port::CuSeqLenQ, Port::CuSeqLenKv}) {
+                if (has(port)) draft.connect(port, a_.view(port));
+            }
+            return {};
+        }
+        std::vector<TokenOperand> operands;
+        for (TokenTensor const& tensor : tensors_) operands.push_back({tensor.port, tensor.whole});
+        std::int64_t const queries = task_.queries.length(), keys = task_.keys.length();
+        std::optional<PartDocuments> documents(std::in_place, a_, DocumentSpans{{0, queries}, {0, keys}, queries, keys},
+                                               operands, program_);
+        documents->connect(draft, operands);
+        return documents;
+    }
+
+    // All rows of results go to their owners, and no document has some.
+    void clear_gaps(PartDocuments const& documents) {
+        for (TokenTensor const& tensor : tensors_) {
+            if (tensor.is_read) continue;
+            program_.join(ClearPadding{documents.sequences(), {{tensor.whole, is_of_keys(tensor.port)}}});
+        }
     }
 
     View sinks_of(int owner) const {

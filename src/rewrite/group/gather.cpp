@@ -135,6 +135,7 @@ class GatherWriter : GroupWriter {
     }
 
     error_t attend(Stage const& stage, std::size_t index) {
+        if (has_documents(a_)) return attend_documents(stage, index);
         QueryChunk const& chunk = own_[index];
         // A part without keys within the lengths has no rows either, which would lose their shares of the sink.
         bool const is_whole = !a_.is_backward() || (has(Port::DSinkToken) && a_.fields().padding_mask);
@@ -178,6 +179,37 @@ class GatherWriter : GroupWriter {
         draft.connect(Port::SeqLenKv, lengths.keys);
         SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
         clear_padding(lengths, part, std::move(gradients));
+        return {};
+    }
+
+    // All documents at once. Their keys end where their queries do, and so the diagonal ends at the last ones.
+    error_t attend_documents(Stage const& stage, std::size_t index) {
+        QueryChunk const& chunk = own_[index];
+        ScorePart const scores{stage.heads, chunk.tokens.first, chunk.keys.first, chunk.row, chunk.tokens.count()};
+        std::vector<TokenOperand> operands = operands_of_queries(scores);
+        std::vector<ClearPadding::Rows> partial;
+        for (KeyTensor const& tensor : stage.tensors) {
+            operands.push_back(
+                {tensor.port, part_of(tensor.gathered, kRows, rows_.row_of(chunk.keys.first), chunk.keys.count())});
+            if (!a_.is_backward()) continue;
+            operands.push_back({gradient_of(tensor.port), tensor.partial[index]});
+            partial.push_back({tensor.partial[index], true});
+        }
+        DocumentSpans const spans{chunk.tokens, chunk.keys, task_.queries.length(), task_.keys.length(),
+                                  has_bounds(a_)};
+        if (documents_.empty()) documents_.resize(own_.size());
+        if (!documents_[index]) documents_[index].emplace(a_, spans, operands, program_);
+        AttentionDraft draft = options();
+        documents_[index]->connect(draft, operands);
+        connect_shared(draft, scores);
+        if (has_bounds(a_)) draft.fields().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+        if (has(Port::DSinkToken)) draft.connect(Port::DSinkToken, sink_part(chunk, stage.heads));
+        if (a_.is_backward()) {
+            draft.fields().max_total_seq_len_q = chunk.tokens.count();
+            draft.fields().max_total_seq_len_kv = chunk.keys.count();
+        }
+        SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
+        if (a_.is_backward()) program_.join(ClearPadding{documents_[index]->sequences(), std::move(partial)});
         return {};
     }
 
@@ -241,7 +273,7 @@ class GatherWriter : GroupWriter {
         for (Chunk const& range : chunks_of(task_.keys, rank())) {
             auto const count = static_cast<std::int64_t>(chunks_that_see(range.tokens).size());
             View const parts =
-                program_.scratch(own.type, {count, a_.batches, range.tokens.count(), own.dim[1], own.dim[3]});
+                program_.scratch(own.type, {count, entries(), range.tokens.count(), own.dim[1], own.dim[3]});
             tensor.received.push_back(permute(parts, {0, 1, 3, 2, 4}));
         }
     }
@@ -365,6 +397,7 @@ class GatherWriter : GroupWriter {
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     std::vector<QueryChunk> own_;
+    std::vector<std::optional<PartDocuments>> documents_;                   // for each of the rank's chunks
     std::vector<std::optional<View>> border_dq_;                            // for each of the rank's chunks
     std::map<std::pair<std::int64_t, std::int64_t>, PartLengths> lengths_;  // by a part's first query and key
     TokenRows rows_;

@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "group/group_rules.h"
 #include "group/layout_checks.h"
+#include "rewrite/group/documents.h"
 #include "rewrite/group/score_nodes.h"
 #include "rewrite/group/ways.h"
 #include "rewrite/group/whole_band.h"
@@ -52,7 +53,9 @@ bool has_sound_layouts(Scope const& scope) {
     return fault.empty();
 }
 
+// The dims of packed tensors hold the longest document.
 void check_rows(Scope const& scope) {
+    if (has_documents(scope.attention)) return;
     auto const check = [&](char const* names, std::int64_t rows, group::Layout const& layout) {
         std::int64_t const tokens = layout.count_of(scope.task.rank());
         if (rows == tokens) return;
@@ -93,10 +96,25 @@ void check_operands(Scope const& scope) {
     }
 }
 
+void check_documents(Scope const& scope) {
+    group::Task const& task = scope.task;
+    std::string obstacle = obstacle_to_documents(scope.attention);
+    if (obstacle.empty() && has_bounds(scope.attention) && task.queries.length() != task.keys.length()) {
+        obstacle = text("bounds, and layouts of ", task.queries.length(), " queries and ", task.keys.length(), " keys");
+    }
+    if (obstacle.empty()) return;
+    scope.report(rules::kDocuments, "", obstacle,
+                 "packed tensors whose rows hold all heads, INT32 lengths as they are, no bias and no tensors of score "
+                 "modifiers with rows of queries, and with bounds as many queries as keys",
+                 "pack all tensors alike, by tokens, heads, elements");
+}
+
 void check_dense(Scope const& scope) {
+    if (has_documents(scope.attention)) return check_documents(scope);
     if (has_dense_tensors(scope.attention)) return;
     scope.report(rules::kDense, "", "a tensor that is packed by lengths, reordered or vectorized",
-                 "tensors with the same rows for each batch entry", "lay the tensors out without ragged offsets");
+                 "the same rows for each batch entry in all tensors, or all of them packed",
+                 "lay all tensors of tokens out with ragged offsets, or none");
 }
 
 void check_band(Scope const& scope) {
@@ -104,6 +122,7 @@ void check_band(Scope const& scope) {
     nodes::AttentionFields const& fields = scope.attention.fields();
     // Lengths move such a diagonal.
     if (fields.padding_mask && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT) return;
+    if (has_documents(scope.attention)) return;
     WholeBand const band(fields, task.queries.length(), task.keys.length());
     if (band.shows_each_query_a_key()) return;
     scope.report(
@@ -136,6 +155,12 @@ void check_lengths(Scope const& scope) {
     bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 0;
     bool const is_by_heads = task.way == group::Group_way::ALL_TO_ALL;
     if (obstacle.empty() || is_by_heads || (is_free && can_be_by_heads(scope.attention, task))) return;
+    if (has_documents(scope.attention)) {
+        return scope.report(rules::kGatheredDocuments, "", obstacle,
+                            "one tensor of lengths for Q and K, a causal mask, a window of it or none, and modifiers "
+                            "without indices",
+                            "use ALL_TO_ALL, with a number of ranks that divides the heads of K and V");
+    }
     scope.report(rules::kLengths, "", obstacle, "lengths of INT32 as they are, and a diagonal from the top left",
                  "use ALL_TO_ALL, with a number of ranks that divides the heads of K and V");
 }

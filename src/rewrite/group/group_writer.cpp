@@ -33,22 +33,29 @@ std::string agreement_of(Attention const& a, group::Task const& task, std::strin
                       a.key_heads, "/", a.value_heads, " heads of ", a.head_dim, "/", a.value_dim, " ",
                       a.tensor(Port::Q)->data_type, ", band ", bound(fields.left_bound), "/", bound(fields.right_bound),
                       fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? " bottom right" : "",
-                      fields.alibi_mask ? ", ALiBi" : "", fields.padding_mask ? ", lengths" : "", modifiers,
-                      ", queries ", layout_text(task.queries), ", keys ", layout_text(task.keys));
+                      fields.alibi_mask ? ", ALiBi" : "", fields.padding_mask ? ", lengths" : "",
+                      has_documents(a) ? ", documents" : "", modifiers, ", queries ", layout_text(task.queries),
+                      ", keys ", layout_text(task.keys));
 }
 
 }  // namespace
-
-bool is_of_queries(int port) { return shape_of(port).sizes[kRows] == Size::Sq; }
-bool is_of_keys(int port) { return shape_of(port).sizes[kRows] == Size::Skv; }
 
 GroupWriter::GroupWriter(Attention const& attention, group::Task const& task, std::string const& name)
     : a_(attention), task_(task), band_(attention.fields(), task.queries.length(), task.keys.length()), program_(name) {
     program_.agree_on(agreement_of(attention, task, name));
 }
 
+View GroupWriter::rows_of_rank(int port) const {
+    View view = a_.view(port);
+    if (!has_documents(a_) || !is_of_tokens(port)) return view;
+    view.dim[kBatch] = 1;
+    view.dim[kRows] = (is_of_keys(port) ? task_.keys : task_.queries).count_of(rank());
+    view.stride[kBatch] = view.stride[kRows] * view.dim[kRows];
+    return view;
+}
+
 View GroupWriter::part(int port, HeadPart heads) const {
-    View whole = a_.view(port);
+    View whole = rows_of_rank(port);
     if (shape_of(port).sizes[kHeads] == Size::One || whole.dim[kHeads] == 1) return whole;
     std::int64_t const count = whole.dim[kHeads] / heads.count;
     return part_of(whole, kHeads, heads.index * count, count);
@@ -61,7 +68,7 @@ View GroupWriter::part(int port, HeadPart heads, std::int64_t first_row, std::in
 }
 
 View GroupWriter::tokens_buffer(DataType_t type, std::int64_t heads, std::int64_t tokens, std::int64_t columns) {
-    return permute(program_.scratch(type, {a_.batches, tokens, heads, columns}), {0, 2, 1, 3});
+    return permute(program_.scratch(type, {entries(), tokens, heads, columns}), {0, 2, 1, 3});
 }
 
 View GroupWriter::tokens_buffer_like(View const& part, std::int64_t tokens) {
@@ -89,15 +96,26 @@ AttentionDraft GroupWriter::options() const {
     return draft;
 }
 
-AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
-    AttentionDraft draft = options();
+std::vector<TokenOperand> GroupWriter::operands_of_queries(ScorePart const& scores) const {
+    std::vector<TokenOperand> operands;
     for (int port = 0; port < attention::PortCount; ++port) {
-        bool const is_shared = port == Port::SinkToken || port == Port::Bias;
-        if ((is_of_queries(port) || is_shared) && has(port)) {
-            draft.connect(port, part(port, scores.heads, scores.first_row, scores.rows));
-        }
+        bool const is_operand = is_of_queries(port) && is_of_tokens(port) && has(port);
+        if (is_operand) operands.push_back({port, part(port, scores.heads, scores.first_row, scores.rows)});
+    }
+    return operands;
+}
+
+void GroupWriter::connect_shared(AttentionDraft& draft, ScorePart const& scores) const {
+    for (int const port : {Port::Bias, Port::SinkToken}) {
+        if (has(port)) draft.connect(port, part(port, scores.heads, scores.first_row, scores.rows));
     }
     add_score_nodes(a_, scores, draft);
+}
+
+AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
+    AttentionDraft draft = options();
+    for (auto const& [port, view] : operands_of_queries(scores)) draft.connect(port, view);
+    connect_shared(draft, scores);
     return draft;
 }
 

@@ -4,6 +4,7 @@
 #include "group/task.h"
 #include "rewrite/attention_node.h"
 #include "rewrite/group/chunks.h"
+#include "rewrite/group/documents.h"
 #include "rewrite/group/score_nodes.h"
 #include "rewrite/program_builder.h"
 
@@ -21,6 +22,10 @@ class GroupWriter {
     bool is_alone() const { return task_.size() == 1; }
     int rank() const { return task_.rank(); }
 
+    // The batch entries of tensors of tokens: documents are in one.
+    std::int64_t entries() const { return has_documents(a_) ? 1 : a_.batches; }
+    // The rank's tensor, where documents are one sequence.
+    View rows_of_rank(int port) const;
     // The heads of a part, and some rows of the rank's tensor where its rows are tokens. A dim of size 1 that is
     // repeated stays.
     View part(int port, HeadPart heads) const;
@@ -37,6 +42,10 @@ class GroupWriter {
     AttentionDraft options() const;
     // An attention with the heads and rows of a part, of all ports whose rows are queries, the sink and the bias.
     AttentionDraft draft_of(ScorePart const& scores) const;
+    // The operands whose rows are queries. Connects those that a draft has besides tokens: sink, bias, and what
+    // modifies the scores.
+    std::vector<TokenOperand> operands_of_queries(ScorePart const& scores) const;
+    void connect_shared(AttentionDraft& draft, ScorePart const& scores) const;
 
     // A group of one rank exchanges nothing. All ranks start and finish as many exchanges.
     void start(std::shared_ptr<Pieces const> const& pieces);
@@ -49,9 +58,5 @@ class GroupWriter {
     WholeBand band_;
     ProgramBuilder program_;
 };
-
-// Whether the rows of an operand are queries, or keys.
-bool is_of_queries(int port);
-bool is_of_keys(int port);
 
 }  // namespace cudnn_frontend::rewrite

@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "rewrite/group/chunks.h"
+#include "rewrite/group/documents.h"
 
 #include <algorithm>
 
@@ -10,11 +11,15 @@ namespace {
 
 using attention::Port;
 
+// Documents are one batch entry.
+std::int64_t entries_of(Attention const& a) { return has_documents(a) ? 1 : a.batches; }
+
 // The bytes of one row of a tensor, with all batch entries and heads; 0 for a tensor that is not there.
 double bytes_of_row(Attention const& a, int port) {
     if (port >= static_cast<int>(a.node().ports.size()) || !a.has(port)) return 0.0;
     nodes::TensorSpec const& tensor = *a.tensor(port);
-    return static_cast<double>(tensor.dim[0] * tensor.dim[1] * tensor.dim[3] * core::size_of(tensor.data_type));
+    return static_cast<double>((has_documents(a) ? 1 : tensor.dim[0]) * tensor.dim[1] * tensor.dim[3] *
+                               core::size_of(tensor.data_type));
 }
 
 double bytes_of_rows(Attention const& a, std::initializer_list<int> ports) {
@@ -35,11 +40,13 @@ std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, in
 // The pairs of a query and a key that are visible to each other, times batch entries and query heads.
 double pairs_of(Attention const& a, group::Task const& task, Span const& queries) {
     WholeBand const band(a.fields(), task.queries.length(), task.keys.length());
+    // How long documents are is known to runs: at most as long as the longest one.
     auto const keys_of = [&](std::int64_t query) {
-        return static_cast<double>(band.keys_of({query, query + 1}).count());
+        std::int64_t const count = band.keys_of({query, query + 1}).count();
+        return static_cast<double>(has_documents(a) ? std::min(count, a.keys) : count);
     };
     double const mean = (keys_of(queries.first) + keys_of(queries.end - 1)) / 2.0;
-    return mean * static_cast<double>(queries.count() * a.batches * a.query_heads);
+    return mean * static_cast<double>(queries.count() * entries_of(a) * a.query_heads);
 }
 
 double attention_time(Attention const& a, double pairs, GroupRates const& rates) {

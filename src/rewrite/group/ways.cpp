@@ -2,6 +2,7 @@
 #include "rewrite/group/ways.h"
 
 #include "core/text.h"
+#include "rewrite/group/documents.h"
 #include "rewrite/group/score_nodes.h"
 #include "rewrite/group/way_costs.h"
 
@@ -35,14 +36,14 @@ bool can_be_by_heads(Attention const& a, group::Task const& task) {
 
 std::string obstacle_to_gather(Attention const& a) {
     nodes::AttentionFields const& fields = a.fields();
+    if (has_documents(a)) return obstacle_to_gathered_documents(a);
     if (!fields.padding_mask) return {};
     if (!a.has(Port::SeqLenQ) || !a.has(Port::SeqLenKv)) return "sums of lengths";
     for (int const port : {Port::SeqLenQ, Port::SeqLenKv}) {
         DataType_t const type = a.tensor(port)->data_type;
         if (type != DataType_t::INT32) return core::text("lengths of ", type);
     }
-    bool const has_bounds = fields.left_bound || fields.right_bound;
-    bool const is_moved = has_bounds && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
+    bool const is_moved = has_bounds(a) && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     return is_moved ? "a diagonal to the bottom right, which lengths move" : "";
 }
 

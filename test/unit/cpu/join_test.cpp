@@ -67,3 +67,69 @@ TEST_CASE("tables of slots are not made of lengths out of range, each of which i
     CHECK(queries == std::vector<std::int32_t>{5, 2, 0, 0});
     CHECK(keys == std::vector<std::int32_t>{0, 7, 0, 0});
 }
+
+namespace {
+
+// Three documents of 3, 0 and 4 tokens from 1, 5 and 5 of 10, whose tokens have 8 elements.
+struct Documents {
+    std::vector<std::int64_t> starts{4, 20, 20, 40};  // in units of two elements
+    std::vector<std::int32_t> key_starts{1, 5, 5, 10}, lengths{3, 0, 4};
+    std::vector<std::int32_t> used_q = std::vector<std::int32_t>(3, -9), totals_q = std::vector<std::int32_t>(4, -9);
+    std::vector<std::int32_t> used_k = used_q, totals_k = totals_q;
+    std::vector<std::int64_t> elements_q = std::vector<std::int64_t>(4, -9), elements_k = elements_q;
+    rewrite::DocumentTables tables;
+
+    Documents() {
+        auto const list = [](std::int64_t count, DataType_t type = DataType_t::INT32) {
+            return view({count, 1, 1, 1}, type);
+        };
+        tables.batches = 3;
+        tables.queries = {list(4, DataType_t::INT64), list(3), 2, 8, 0, 10, 10, list(3), list(4)};
+        tables.keys = {list(4), list(3), 8, 8, 0, 10, 10, list(3), list(4)};
+        tables.starts = {{list(4, DataType_t::INT64), 16, false}, {list(4, DataType_t::INT64), 4, true}};
+    }
+    std::vector<void*> pointers() {
+        return {starts.data(),  lengths.data(), used_q.data(),   totals_q.data(),   key_starts.data(),
+                lengths.data(), used_k.data(),  totals_k.data(), elements_q.data(), elements_k.data()};
+    }
+    std::string refusal() { return cpu::join(tables)->launch({nullptr, pointers(), nullptr}).get_message(); }
+};
+
+}  // namespace
+
+TEST_CASE("tables of documents say how much of each a part has, and where that starts") {
+    Documents all;
+    all.tables.start_together = true;
+    REQUIRE(all.refusal() == "");
+    CHECK(all.used_q == std::vector<std::int32_t>{3, 0, 4});
+    CHECK(all.totals_q == std::vector<std::int32_t>{1, 5, 5, 10});
+    CHECK(all.elements_q == std::vector<std::int64_t>{16, 80, 80, 160});
+    CHECK(all.elements_k == std::vector<std::int64_t>{4, 20, 20, 40});
+
+    // Queries 3 to 6 and keys 0 to 6: the last token of the first document, and two of the third one.
+    all.tables.queries.first = 3, all.tables.queries.end = all.tables.keys.end = 7;
+    REQUIRE(all.refusal() == "");
+    CHECK(all.used_q == std::vector<std::int32_t>{1, 0, 2});
+    CHECK(all.used_k == std::vector<std::int32_t>{3, 0, 2});
+    CHECK(all.totals_q == std::vector<std::int32_t>{0, 2, 2, 4});
+    CHECK(all.totals_k == std::vector<std::int32_t>{1, 5, 5, 7});
+
+    // A document of which the part has keys alone is empty.
+    all.tables.queries.first = 5;
+    REQUIRE(all.refusal() == "");
+    CHECK(all.used_q == std::vector<std::int32_t>{0, 0, 2});
+    CHECK(all.used_k == std::vector<std::int32_t>{0, 0, 2});
+}
+
+TEST_CASE("documents without room, and those that start elsewhere in the keys, are named") {
+    Documents late;
+    late.starts[3] = 44;
+    CHECK(late.refusal().find("document 2 of 4 tokens from 5, and the next from 11; expected documents in order, each "
+                              "with room for its tokens, in 10 tokens") != std::string::npos);
+    Documents moved;
+    moved.key_starts[1] = 4;
+    CHECK(moved.refusal() == "");
+    moved.tables.start_together = true;
+    CHECK(moved.refusal().find("[run.r02] tensor 'K': found document 1 from token 4, and from 5 in Q") !=
+          std::string::npos);
+}

@@ -4,6 +4,8 @@
 
 #include <cudnn_frontend/verification.h>
 
+#include <array>
+
 using namespace test;
 using cudnn_frontend::graph::SDPA_attributes;
 using cudnn_frontend::graph::Tensor_attributes;
@@ -94,28 +96,83 @@ TEST_CASE("group.c05: operands that ranks do not have for their rows") {
                Catch::Contains("[group.c05] node 'attention', tensors 'seed', 'offset': found it is connected"));
 }
 
-TEST_CASE("group.c06: packed tensors") {
-    auto packed = std::make_shared<Tensor_attributes>();
-    packed->set_dim({2, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_data_type(cudnn_frontend::DataType_t::INT32);
-    Graph graph;
-    graph.set_io_data_type(cudnn_frontend::DataType_t::FLOAT)
-        .set_intermediate_data_type(cudnn_frontend::DataType_t::FLOAT);
-    graph.set_compute_data_type(cudnn_frontend::DataType_t::FLOAT);
-    auto const rows = [&] {
-        auto made = graph.tensor(Tensor_attributes().set_dim({1, 2, 12, 8}).set_stride({192, 8, 16, 1}));
-        return made->set_ragged_offset(packed), made;
-    };
-    auto const lengths = [&] {
-        return graph.tensor(Tensor_attributes()
-                                .set_dim({1, 1, 1, 1})
-                                .set_stride({1, 1, 1, 1})
-                                .set_data_type(cudnn_frontend::DataType_t::INT32));
-    };
-    SDPA_attributes options;
-    options.set_name("attention").set_padding_mask(true).set_seq_len_q(lengths()).set_seq_len_kv(lengths());
-    graph.sdpa(rows(), rows(), rows(), options)[0]->set_output(true);
-    CHECK_THAT(graph.set_group(described(), kLayout).build(Target::cpu()).get_message(),
+namespace {
+
+// A rank's part of an attention over two packed documents of up to 12 tokens.
+struct PackedPart {
+    bool is_q_packed = true, is_o_packed = true, shares_lengths = true, has_heads_first = false;
+    cudnn_frontend::DataType_t length_type = cudnn_frontend::DataType_t::INT32;
+
+    using Tensor = std::shared_ptr<Tensor_attributes>;
+
+    std::string refusal(SDPA_attributes options, Group_options const& chosen = {}) const {
+        using cudnn_frontend::DataType_t;
+        Graph graph;
+        graph.set_io_data_type(DataType_t::FLOAT).set_intermediate_data_type(DataType_t::FLOAT);
+        graph.set_compute_data_type(DataType_t::FLOAT);
+        auto const numbers = [&](std::int64_t count, DataType_t type) {
+            return graph.tensor(
+                Tensor_attributes().set_dim({count, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_data_type(type));
+        };
+        Tensor const starts = numbers(3, DataType_t::INT32);
+        auto const rows = [&](Tensor const& tensor, bool is_packed) {
+            tensor->set_dim({2, 2, 12, 8}).set_stride({192, has_heads_first ? 96 : 8, has_heads_first ? 8 : 16, 1});
+            if (is_packed) tensor->set_ragged_offset(starts);
+            return tensor;
+        };
+        auto const input = [&](bool is_packed) { return rows(graph.tensor(Tensor_attributes()), is_packed); };
+        Tensor const lengths = numbers(2, length_type);
+        options.set_name("attention").set_padding_mask(true).set_seq_len_q(lengths);
+        options.set_seq_len_kv(shares_lengths ? lengths : numbers(2, length_type));
+        auto const inputs = std::array{input(is_q_packed), input(true), input(true)};
+        Tensor const o = graph.sdpa(inputs[0], inputs[1], inputs[2], options)[0];
+        o->set_output(true).set_data_type(DataType_t::FLOAT);
+        o->set_dim({2, 2, 12, 8}).set_stride({192, 8, 16, 1});
+        if (is_o_packed) o->set_ragged_offset(starts);
+        return graph.set_group(described(), kLayout, chosen).build(Target::cpu()).get_message();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("group.c06: some packed tensors") {
+    CHECK_THAT((PackedPart{.is_q_packed = false, .is_o_packed = false}.refusal({})),
                Catch::Contains("[group.c06] node 'attention': found a tensor that is packed by lengths"));
+    CHECK(PackedPart().refusal({}).empty());
+}
+
+TEST_CASE("group.c24: packed tensors that ranks cannot divide by tokens") {
+    auto const found = [](char const* what) {
+        return Catch::Contains("[group.c24] node 'attention': found " + std::string(what) +
+                               "; expected packed tensors");
+    };
+    CHECK_THAT((PackedPart{.is_o_packed = false}.refusal({})), found("O without a ragged offset"));
+    CHECK_THAT((PackedPart{.has_heads_first = true}.refusal({})), found("strides [192, 96, 8, 1] of Q"));
+    CHECK_THAT((PackedPart{.length_type = cudnn_frontend::DataType_t::INT64}.refusal({})), found("lengths of INT64"));
+    Group_options options;
+    options.keys = Layout::contiguous(20, 2);
+    CHECK_THAT(PackedPart().refusal(SDPA_attributes().set_causal_mask(true), options),
+               found("bounds, and layouts of 24 queries and 20 keys"));
+    CHECK(PackedPart().refusal({}, options).empty());
+}
+
+TEST_CASE("group.c25: packed documents of which GATHER cannot compute parts, and ALL_TO_ALL can") {
+    using sdpa_graph::Group_way;
+    struct Case {
+        PackedPart part;
+        SDPA_attributes options;
+        char const* found;
+    };
+    for (Case const& c :
+         {Case{{.shares_lengths = false}, {}, "two tensors of lengths"},
+          Case{{}, SDPA_attributes().set_alibi_mask(true).set_causal_mask(true), "scores that depend on positions"},
+          Case{{}, SDPA_attributes().set_diagonal_band_right_bound(2), "bounds that are not causal"}}) {
+        CHECK_THAT(c.part.refusal(c.options, {Group_way::GATHER, 0, {}}),
+                   Catch::Contains("[group.c25] node 'attention': found " + std::string(c.found)));
+        CHECK(c.part.refusal(c.options, {Group_way::ALL_TO_ALL, 0, {}}).empty());
+        CHECK(c.part.refusal(c.options).empty());
+    }
+    CHECK(PackedPart().refusal(SDPA_attributes().set_causal_mask(true), {Group_way::GATHER, 0, {}}).empty());
 }
 
 TEST_CASE("group.c07: queries that see no key of the whole attention") {

@@ -77,6 +77,10 @@ Result<KernelPointer> kernel_of(rewrite::ClearPadding const& padding, DeviceFact
     return slot_kernel(padding, facts, stored);
 }
 
+Result<KernelPointer> kernel_of(rewrite::DocumentTables const& tables, DeviceFacts const& facts, StoredCode stored) {
+    return slot_kernel(tables, facts, stored);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,

@@ -23,6 +23,9 @@ rows::Forward_start argument_of(rewrite::SlotTables const& tables, Pointers poin
 rows::Padding argument_of(rewrite::ClearPadding const& padding, Pointers pointers) {
     return rewrite::work_of(padding, pointers);
 }
+rows::Documents argument_of(rewrite::DocumentTables const& tables, Pointers pointers) {
+    return rewrite::work_of(tables, pointers);
+}
 template <class Joint>
 using ArgumentOf = decltype(argument_of(std::declval<Joint const&>(), {}));
 
@@ -67,6 +70,11 @@ Result<KernelPointer> slot_kernel(rewrite::SlotTables const& tables, DeviceFacts
 Result<KernelPointer> slot_kernel(rewrite::ClearPadding const& padding, DeviceFacts const& device,
                                   std::optional<std::string_view> stored) {
     return make(padding, device, stored);
+}
+
+Result<KernelPointer> slot_kernel(rewrite::DocumentTables const& tables, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored) {
+    return make(tables, device, stored);
 }
 
 }  // namespace cudnn_frontend::kernels

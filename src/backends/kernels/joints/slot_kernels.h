@@ -14,5 +14,7 @@ Result<KernelPointer> slot_kernel(rewrite::SlotTables const& tables, DeviceFacts
                                   std::optional<std::string_view> stored);
 Result<KernelPointer> slot_kernel(rewrite::ClearPadding const& padding, DeviceFacts const& device,
                                   std::optional<std::string_view> stored);
+Result<KernelPointer> slot_kernel(rewrite::DocumentTables const& tables, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored);
 
 }  // namespace cudnn_frontend::kernels

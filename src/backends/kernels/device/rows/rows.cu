@@ -1,5 +1,6 @@
 // Work on rows (src/rows), a thread for each of its steps. Options define X, the type of the elements.
 #include <conversions.cuh>
+#include "rows/documents.h"
 #include "rows/padding.h"
 #include "rows/probabilities.h"
 #include "rows/row_passes.h"
@@ -25,3 +26,4 @@ extern "C" __global__ void rows_softmax_d(__grid_constant__ rows::Softmax_d cons
 extern "C" __global__ void rows_probabilities(__grid_constant__ rows::Probabilities const work) { run<X>(work); }
 extern "C" __global__ void rows_fill(__grid_constant__ rows::Fill const work) { run(work); }
 extern "C" __global__ void rows_padding(__grid_constant__ rows::Padding const work) { run(work); }
+extern "C" __global__ void rows_documents(__grid_constant__ rows::Documents const work) { run(work); }

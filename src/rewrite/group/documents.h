@@ -1,0 +1,57 @@
+// Attention over documents that are packed one after the other: all batch entries in one sequence of tokens, which
+// ranks divide. Lengths and ragged offsets are those of the whole sequence, and known to runs alone.
+#pragma once
+
+#include "rewrite/group/whole_band.h"
+#include "rewrite/program_builder.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudnn_frontend::rewrite {
+
+// Whether the rows of an operand are queries, or keys; and whether they are tokens, as a bias' are not.
+bool is_of_queries(int port);
+bool is_of_keys(int port);
+bool is_of_tokens(int port);
+
+bool has_documents(Attention const& attention);
+bool has_bounds(Attention const& attention);
+
+// The reasons why no group, or GATHER, computes an attention over documents; empty without one.
+std::string obstacle_to_documents(Attention const& attention);
+std::string obstacle_to_gathered_documents(Attention const& attention);
+
+// An operand whose rows are all tokens of a part: {1, heads, tokens, columns}.
+struct TokenOperand {
+    int port;
+    View view;
+};
+
+// The tokens of the whole sequences that a part has.
+struct DocumentSpans {
+    Span queries, keys;
+    std::int64_t all_queries, all_keys;
+    bool start_together = false;  // documents start at the same tokens of both
+};
+
+// The documents of a part, as tables that are computed before its attention runs.
+class PartDocuments {
+   public:
+    // Adds the step that computes the tables. Other operands of the part have rows of the same widths.
+    PartDocuments(Attention const& attention, DocumentSpans const& spans, std::vector<TokenOperand> const& operands,
+                  ProgramBuilder& program);
+
+    void connect(AttentionDraft& draft, std::vector<TokenOperand> const& operands) const;
+    // For zeros in the rows that no document has.
+    SlotSequences sequences() const;
+
+   private:
+    View const* known_starts(int port, View const& view) const;
+
+    DocumentTables tables_;
+    std::int64_t longest_queries_, longest_keys_;
+};
+
+}  // namespace cudnn_frontend::rewrite
