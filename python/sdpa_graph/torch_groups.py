@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch.autograd.function import once_differentiable
 
-from . import _core, attention_arguments
+from . import _core, attention_arguments, call_checks
 from ._core import Group, Layout, data_type, diagonal_alignment, group_way, heur_mode
 from .handles import set_stream
 from .pygraph import pygraph
 from .score_modifiers import softcap as softcap_modifiers
-from .torch_arguments import check_real, check_strided, check_tensors, int32
+from .torch_arguments import check_dims, check_real, check_strided, check_tensors, int32
 
 Tensors = dict[str, torch.Tensor]
 
@@ -35,6 +35,7 @@ class _Options:
     bottom_right: bool
     alibi: bool
     softcap: float | None
+    longest: int | None  # document, where they are packed
 
 
 def distributed_attention(
@@ -54,27 +55,36 @@ def distributed_attention(
     sink: torch.Tensor | None = None,
     seq_len_q: torch.Tensor | None = None,
     seq_len_kv: torch.Tensor | None = None,
+    cu_seqlens: torch.Tensor | None = None,
+    max_seqlen: int | None = None,
     way: group_way = group_way.AUTO,
     stages: int = 0,
     keys: Layout | None = None,
 ) -> torch.Tensor:
     """The rank's rows of an attention over the tokens of all ranks, of which each passes those that the layout gives to it:
     (batch, heads, tokens, head dim). All ranks call it with the same options, in the same order, and so they do backward.
-    Lengths are those of the whole sequences. Every rank gets the sink's gradient of all ranks."""
+    Lengths are those of the whole sequences. Every rank gets the sink's gradient of all ranks.
+
+    With cu_seqlens, where documents start that are packed one after the other, and the last one ends, tensors are (tokens,
+    heads, head dim), and the layout divides the tokens of all documents."""
     arrays = {"query": query, "key": key, "value": value}
     lengths = {"seq_len_q": seq_len_q, "seq_len_kv": seq_len_kv}
-    check_tensors(arrays, sink=sink, **lengths)
+    check_tensors(arrays, sink=sink, cu_seqlens=cu_seqlens, **lengths)
     check_strided(arrays)
     check_real(**arrays, sink=sink)
-    if (seq_len_q is None) != (seq_len_kv is None):
-        raise ValueError("found one of seq_len_q and seq_len_kv, expected both or neither")
+    _check_lengths(seq_len_q, seq_len_kv, cu_seqlens, max_seqlen)
+    check_dims(3 if cu_seqlens is not None else 4, "as docs/several-gpus.md says", **arrays)
     left_bound, right_bound = attention_arguments.bounds(is_causal, left_bound, right_bound)
     options = _Options(
         layout, keys, way, stages, attention_arguments.scale_of(scale, query.shape[-1]), left_bound, right_bound,
         bottom_right, alibi, attention_arguments.softcap_of(softcap),
+        None if cu_seqlens is None else min(max_seqlen or layout.length, layout.length),
     )  # fmt: skip
     sink = None if sink is None else sink.float().reshape(1, -1, 1, 1)
-    counts = (_counts(name, tensor, query.device) for name, tensor in lengths.items())
+    starts = _counts("cu_seqlens", cu_seqlens, query.device)
+    if starts is not None:
+        lengths = {"seq_len_q": starts[1:] - starts[:-1], "seq_len_kv": None}
+    counts = (*(_counts(name, tensor, query.device) for name, tensor in lengths.items()), starts)
     query, key, value = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in arrays.values())
     output: torch.Tensor = _Attention.apply(query, key, value, sink, *counts, group, options)
     return output
@@ -98,6 +108,27 @@ def group_of(process_group: Any = None, deadline_milliseconds: int = 60000) -> G
     return Group.of_nccl(ids[0], rank, size, deadline_milliseconds)
 
 
+def _check_lengths(
+    seq_len_q: torch.Tensor | None,
+    seq_len_kv: torch.Tensor | None,
+    cu_seqlens: torch.Tensor | None,
+    max_seqlen: int | None,
+) -> None:
+    if (seq_len_q is None) != (seq_len_kv is None):
+        raise ValueError("found one of seq_len_q and seq_len_kv, expected both or neither")
+    if cu_seqlens is None:
+        if max_seqlen is not None:
+            raise ValueError("found max_seqlen without cu_seqlens, expected both or neither")
+        return
+    if seq_len_q is not None:
+        raise ValueError("found cu_seqlens and seq_len_q, expected one of them: cu_seqlens say how long documents are")
+    if cu_seqlens.dim() != 1 or cu_seqlens.shape[0] < 2:
+        found = f"cu_seqlens of shape {tuple(cu_seqlens.shape)}"
+        raise ValueError(f"found {found}, expected one dim: 0, and then the end of each document")
+    if max_seqlen is not None:
+        call_checks.check_integer("max_seqlen", max_seqlen, least=1)
+
+
 def _counts(name: str, tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
     """Lengths as a graph has them."""
     numbers = int32(name, tensor)
@@ -119,7 +150,14 @@ class _Built:
             handle=_handle(first.device) if first.is_cuda else None,
             target="cuda" if first.is_cuda else "cpu",
         )
-        self._tensors = {name: self._graph.tensor_like(tensor.detach(), name) for name, tensor in given.items()}
+        self._tensors: dict[str, Any] = {}
+        for name, tensor in given.items():
+            if tensor.dim() == 4:
+                self._tensors[name] = self._graph.tensor_like(tensor.detach(), name)
+        for name, tensor in given.items():
+            if tensor.dim() == 3:
+                form = _packed_form(tensor, self._tensors, options)
+                self._tensors[name] = self._graph.tensor(name=name, data_type=tensor.dtype, **form)
         self._tensors.update(describe(self._graph, self._tensors))
         self._graph.set_group(group, options.layout, options.way, options.stages, options.keys)
         self._graph.build([heur_mode.A])
@@ -171,11 +209,29 @@ def _arguments(options: _Options, tensors: Any) -> dict[str, Any]:
         "sink_token": tensors.get("sink"),
         "use_padding_mask": "seq_len_q" in tensors,
         "seq_len_q": tensors.get("seq_len_q"),
-        "seq_len_kv": tensors.get("seq_len_kv"),
+        # Documents have one tensor of lengths.
+        "seq_len_kv": tensors.get("seq_len_kv", tensors.get("seq_len_q")),
     }
 
 
-def _result(tensor: Any, like: torch.Tensor, dtype: Any) -> Any:
+def _packed_form(rows: torch.Tensor, tensors: Any, options: _Options) -> dict[str, Any]:
+    """The form of packed documents, (tokens, heads, columns), in a graph."""
+    documents, longest = tensors["seq_len_q"].get_dim()[0], options.longest or 0
+    by_row, by_head, _ = rows.stride()
+    return {
+        "dim": [documents, rows.shape[1], longest, rows.shape[2]],
+        "stride": [by_row * longest, by_head, by_row, 1],
+        "ragged_offset": tensors["starts"],
+        "ragged_offset_multiplier": by_row,
+    }
+
+
+def _result(tensor: Any, like: torch.Tensor, dtype: Any, tensors: Any, options: _Options) -> Any:
+    if like.dim() == 3:
+        form = _packed_form(like, tensors, options)
+        tensor.set_ragged_offset(form["ragged_offset"])
+        tensor.set_ragged_offset_multiplier(form["ragged_offset_multiplier"])
+        return tensor.set_output(True).set_data_type(dtype).set_dim(form["dim"]).set_stride(form["stride"])
     return tensor.set_output(True).set_data_type(dtype).set_dim(list(like.shape)).set_stride(list(like.stride()))
 
 
@@ -195,7 +251,9 @@ def _forward(given: Tensors, group: Group, options: _Options) -> Tensors:
         modifier = None if options.softcap is None else softcap_modifiers(options.softcap)[0]
         q, k, v = (tensors[name] for name in ("query", "key", "value"))
         o, stats = graph.sdpa(q, k, v, generate_stats=True, score_mod=modifier, **_arguments(options, tensors))
-        return {"o": _result(o, made["o"], query.dtype), "stats": _result(stats, made["stats"], data_type.FLOAT)}
+        types = {"o": query.dtype, "stats": data_type.FLOAT}
+        results = zip(made.items(), (o, stats))
+        return {name: _result(tensor, like, types[name], tensors, options) for (name, like), tensor in results}
 
     _graph_for("forward", given, group, options, describe).run({**given, **made})
     return made
@@ -217,7 +275,7 @@ def _backward(given: Tensors, group: Group, options: _Options) -> Tensors:
             **_arguments(options, tensors),
         )
         for name, tensor in zip(made, gradients):
-            known[name] = _result(tensor, made[name], made[name].dtype)
+            known[name] = _result(tensor, made[name], made[name].dtype, tensors, options)
         return known
 
     _graph_for("backward", given, group, options, describe).run({**given, **made, **sink})
@@ -234,11 +292,12 @@ class _Attention(torch.autograd.Function):
         sink: torch.Tensor | None,
         seq_len_q: torch.Tensor | None,
         seq_len_kv: torch.Tensor | None,
+        starts: torch.Tensor | None,
         group: Group,
         options: _Options,
     ) -> torch.Tensor:
         tensors = {"query": query, "key": key, "value": value, "sink": sink}
-        tensors |= {"seq_len_q": seq_len_q, "seq_len_kv": seq_len_kv}
+        tensors |= {"seq_len_q": seq_len_q, "seq_len_kv": seq_len_kv, "starts": starts}
         given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
         made = _forward(given, group, options)
         ctx.names = [*given, *made]
@@ -254,4 +313,4 @@ class _Attention(torch.autograd.Function):
         # Graphs are kept by strides, which differ between a sum's gradient and a product's.
         given["grad"] = torch.empty_strided(o.shape, o.stride(), dtype=o.dtype, device=o.device).copy_(grad)
         found = _backward(given, ctx.group, ctx.options)
-        return (found["dquery"], found["dkey"], found["dvalue"], found.get("dsink"), None, None, None, None)
+        return (found["dquery"], found["dkey"], found["dvalue"], found.get("dsink"), *[None] * 5)

@@ -89,7 +89,7 @@ std::shared_ptr<std::vector<Need> const> Graph::needs() {
         need.is_output = is_written(uid);
         // The extent of packed sequences follows from their offsets, which only a run reads.
         Tensor_ptr const offset = tensor.get_ragged_offset();
-        if (offset && offset->has_uid()) need.offset = offset->get_uid();
+        if (offset && offset->has_uid() && !is_part_) need.offset = offset->get_uid();
         need.offset_multiplier = std::max<std::int64_t>(tensor.get_ragged_offset_multiplier(), 1);
         if (!offset && tensor.get_vector_count() == 1) need.bytes = bytes_of(need);
         needs.push_back(std::move(need));

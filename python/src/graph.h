@@ -62,6 +62,8 @@ class Graph {
     // pack calls methods of Python objects, which may change the graph.
     std::shared_ptr<std::vector<Need> const> needs();
     void forget_needs() { needs_.reset(); }
+    // In a rank's part of an attention, ragged offsets count the tokens of all ranks.
+    void become_part() { is_part_ = true; }
 
     // The exception that a score modifier raised, which the library cannot carry through.
     std::exception_ptr modifier_failure;
@@ -71,6 +73,7 @@ class Graph {
     cudnnHandle_t given_ = nullptr;
     cudnnHandle_t own_ = nullptr;
     bool is_written(std::int64_t uid) const;
+    bool is_part_ = false;
 
     std::vector<Tensor_ptr> outputs_;
     std::vector<std::int64_t> written_;

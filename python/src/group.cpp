@@ -175,6 +175,7 @@ void bind_members(py::module_& module) {
 
 void set_group(Graph& graph, Group const& group, Layout const& layout, Group_way way, int stages,
                std::optional<Layout> const& keys) {
+    graph.become_part();
     graph.inner.set_group(group, layout, {way, stages, keys.value_or(Layout())});
 }
 

@@ -88,6 +88,43 @@ def test_results_are_those_of_one_process(options, order, dtype):
         assert (a - b).abs().max().item() < 8 * torch.finfo(dtype).eps * most, name
 
 
+@pytest.mark.parametrize("way", [group_way.GATHER, group_way.ALL_TO_ALL])
+@pytest.mark.parametrize("make", [Layout.contiguous, Layout.head_tail])
+@pytest.mark.parametrize("left_bound", [None, 6])
+def test_packed_documents_are_those_of_one_process(way, make, left_bound):
+    ends = torch.tensor([0, 17, 17, 20, 61])
+    query, key, value, grad = (
+        torch.randn(61, heads, 16, generator=torch.Generator().manual_seed(heads + seed))
+        for heads, seed in ((4, 1), (2, 2), (2, 3), (4, 4))
+    )
+    leaves = [tensor.clone().requires_grad_() for tensor in (query, key, value)]
+    options = {"is_causal": True, "left_bound": left_bound}
+    output = scaled_dot_product_attention(
+        *leaves, enable_gqa=True, cu_seqlens_q=ends, cu_seqlens_kv=ends, bottom_right=True, **options
+    )
+    expected = [output.detach(), *torch.autograd.grad(output, leaves, grad)]
+    layout = make(61, 2)
+
+    def run(member):
+        rows = torch.tensor(layout.positions_of(member.rank))
+        own = [tensor[rows].requires_grad_() for tensor in (query, key, value)]
+        runs = []
+        for _ in range(20):
+            output = distributed_attention(
+                *own, member, layout, cu_seqlens=ends, max_seqlen=41, bottom_right=True, way=way, **options
+            )
+            runs.append([output.detach(), *torch.autograd.grad(output, own, grad[rows])])
+        assert all(torch.equal(a, b) for again in runs for a, b in zip(again, runs[0]))
+        return rows, runs[0]
+
+    for outcome in on_all(Group.of_threads(2), run):
+        if isinstance(outcome, Exception):
+            raise outcome
+        rows, parts = outcome
+        for name, part, whole in zip(NAMES, parts, expected):
+            assert (part - whole[rows]).abs().max().item() < 1e-5 * max(1.0, whole.abs().max().item()), name
+
+
 def test_other_options_of_one_shape_have_graphs_of_their_own():
     inputs, grad = [made(2, seed, torch.float32) for seed in (1, 2, 3)], made(2, 4, torch.float32)
     layout = Layout.contiguous(TOKENS, 2)
@@ -102,6 +139,16 @@ def test_refusals():
         distributed_attention(*tensors, member, layout)
     with pytest.raises(ValueError, match="found one of seq_len_q and seq_len_kv"):
         distributed_attention(*tensors, member, layout, seq_len_q=torch.tensor([1, 2]))
+    packed, ends = [tensor[0].transpose(0, 1) for tensor in tensors], torch.tensor([0, TOKENS])
+    for found, options in {
+        "max_seqlen without cu_seqlens": {"max_seqlen": 5},
+        "cu_seqlens and seq_len_q": {"cu_seqlens": ends, "seq_len_q": ends, "seq_len_kv": ends},
+        r"cu_seqlens of shape \(1,\)": {"cu_seqlens": ends[:1]},
+    }.items():
+        with pytest.raises(ValueError, match="found " + found):
+            distributed_attention(*packed, member, layout, **options)
+    with pytest.raises(ValueError, match="query has 4 dims: 3 are needed"):
+        distributed_attention(*tensors, member, layout, cu_seqlens=ends)
     with pytest.raises(TypeError, match="query is a list"):
         distributed_attention([1.0], *tensors[1:], member, layout)
 
