@@ -1,6 +1,8 @@
 // The dropout generator of the CPU targets: Philox 4x32 with 10 rounds, counted by position. docs/spec.md describes it.
 #pragma once
 
+#include "core/philox_words.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,23 +11,13 @@ namespace cudnn_frontend::attention {
 
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
-inline constexpr int kPhiloxRounds = 10;
-inline constexpr std::uint32_t kPhiloxFactors[] = {0xD2511F53u, 0xCD9E8D57u};
-inline constexpr std::uint32_t kPhiloxKeySteps[] = {0x9E3779B9u, 0xBB67AE85u};
+using core::kPhiloxRounds;
+inline constexpr std::uint32_t kPhiloxFactors[] = {core::kPhiloxFactor0, core::kPhiloxFactor1};
+inline constexpr std::uint32_t kPhiloxKeySteps[] = {core::kPhiloxKeyStep0, core::kPhiloxKeyStep1};
 
 inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high) {
-    auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-    auto const high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
-    PhiloxBlock x{low(counter_low), high(counter_low), low(counter_high), high(counter_high)};
-    std::uint32_t k0 = low(key), k1 = high(key);
-    for (int round = 0; round < kPhiloxRounds; ++round) {
-        std::uint64_t const a = std::uint64_t{kPhiloxFactors[0]} * x[0];
-        std::uint64_t const b = std::uint64_t{kPhiloxFactors[1]} * x[2];
-        x = {high(b) ^ x[1] ^ k0, low(b), high(a) ^ x[3] ^ k1, low(a)};
-        k0 += kPhiloxKeySteps[0];
-        k1 += kPhiloxKeySteps[1];
-    }
-    return x;
+    core::PhiloxWords const drawn = core::philox_words(key, counter_low, counter_high);
+    return {drawn.words[0], drawn.words[1], drawn.words[2], drawn.words[3]};
 }
 
 // The greatest word of the generator that keeps a score. One word keeps it however small the chance is.

@@ -23,7 +23,7 @@ inline constexpr Rule kRows{"group.c04", "Q has as many rows as the rank has tok
 inline constexpr Rule kOperands{
     "group.c05",
     "No tensor is connected except Q, K, V, O, Stats, Max, Sum_exp, dO, attn_scale, a sink token, a bias that all keys "
-    "share, lengths, dQ, dK, dV and dSink_token.",
+    "share, lengths, the seed and the offset of dropout, dQ, dK, dV and dSink_token.",
     GRAPH_NOT_SUPPORTED};
 inline constexpr Rule kDense{"group.c06", "All tensors of tokens are packed by lengths, or none; none is in blocks.",
                              GRAPH_NOT_SUPPORTED};
@@ -57,6 +57,7 @@ inline constexpr Rule kGatheredDocuments{
     "By GATHER packed queries and keys share one tensor of lengths, bounds are causal, and scores do not depend on "
     "positions.",
     GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kDropout{"group.c26", "The seed and the offset of dropout are in memory.", GRAPH_NOT_SUPPORTED};
 
 // Rules of runs.
 inline constexpr Rule kInTime{"group.c14", "All ranks take part in an exchange before the deadline.",

@@ -74,11 +74,20 @@ StepOperands all_of(DocumentTables const& tables) {
     return all;
 }
 
+StepOperands all_of(DropoutMask const& mask) {
+    StepOperands all{{"seed", false, mask.seed},
+                     {"offset", false, mask.offset},
+                     {"mask", true, mask.mask},
+                     {"scale", true, mask.scale}};
+    add(all, "inverse of the scale", true, mask.inverse);
+    return all;
+}
+
 }  // namespace
 
 char const* name_of(Joint const& joint) {
-    constexpr char const* kNames[] = {"merge",           "sum",           "split lengths",
-                                      "tables of slots", "clear padding", "tables of documents"};
+    constexpr char const* kNames[] = {
+        "merge", "sum", "split lengths", "tables of slots", "clear padding", "tables of documents", "mask of dropout"};
     static_assert(std::size(kNames) == std::variant_size_v<Joint>);
     return kNames[joint.index()];
 }

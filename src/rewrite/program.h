@@ -15,6 +15,7 @@
 
 namespace cudnn_frontend::rows {
 struct Documents;
+struct Dropout_mask;
 struct Padding;
 struct Tables;
 }  // namespace cudnn_frontend::rows
@@ -137,6 +138,18 @@ struct DocumentTables {
     bool start_together = false;  // documents start at the same tokens on both sides
 };
 
+// The mask of dropout for some heads, queries and keys of an attention, as the whole attention draws it, and the
+// numbers by which the weights that are kept are scaled.
+struct DropoutMask {
+    View seed, offset;                              // one integer
+    View mask;                                      // {batch, heads, queries, keys} without gaps
+    View scale;                                     // one FLOAT
+    std::optional<View> inverse = {};               // the inverse of the scale
+    double probability = 0.0;                       // that a score is dropped
+    std::int64_t heads = 0, queries = 0, keys = 0;  // of the whole attention
+    std::int64_t first_head = 0, first_query = 0, first_key = 0;
+};
+
 // Zeros in the rows past the length of each sequence; in log-sum-exps minus infinity, or the head's sink.
 struct ClearPadding {
     struct Rows {
@@ -150,7 +163,7 @@ struct ClearPadding {
 };
 
 // A step that leads from one attention to the next, or joins partial results.
-using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding, DocumentTables>;
+using Joint = std::variant<Merge, Sum, SplitLengths, SlotTables, ClearPadding, DocumentTables, DropoutMask>;
 
 // A joint's own name, in the order of the variant.
 char const* name_of(Joint const& joint);
@@ -212,6 +225,7 @@ std::vector<StepOperand> operands_of(Await const& await);
 rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers);
 rows::Padding work_of(ClearPadding const& padding, std::span<void* const> pointers);
 rows::Documents work_of(DocumentTables const& tables, std::span<void* const> pointers);
+rows::Dropout_mask work_of(DropoutMask const& mask, std::span<void* const> pointers);
 
 // Programs as text for people, and what text and pictures of them need.
 

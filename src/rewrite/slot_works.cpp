@@ -1,7 +1,9 @@
 #include "rewrite/program.h"
 
+#include "attention/philox.h"
 #include "core/data_type.h"
 #include "rows/documents.h"
+#include "rows/dropout_mask.h"
 #include "rows/padding.h"
 #include "rows/tables.h"
 
@@ -77,6 +79,18 @@ rows::Documents::Side side_of(DocumentTables::Side const& side, SlotOperands& op
     return work;
 }
 
+rows::Dropout_mask::Integer integer_of(View const& view, SlotOperands& operands) {
+    return {operands.next<void const>(), view.type == DataType_t::INT64};
+}
+
+unsigned bits_of_one(DataType_t type) {
+    switch (type) {
+        case DataType_t::HALF: return 0x3c00u;
+        case DataType_t::BFLOAT16: return 0x3f80u;
+        default: return 0x3f800000u;
+    }
+}
+
 }  // namespace
 
 rows::Tables work_of(SlotTables const& tables, std::span<void* const> pointers) {
@@ -114,6 +128,33 @@ rows::Documents work_of(DocumentTables const& tables, std::span<void* const> poi
     for (DocumentTables::Starts const& starts : tables.starts) {
         work.starts[work.start_count++] = {operands.next<long long>(), starts.by_row, starts.is_of_keys};
     }
+    return work;
+}
+
+rows::Dropout_mask work_of(DropoutMask const& mask, std::span<void* const> pointers) {
+    SlotOperands operands(pointers);
+    double const kept = 1.0 - mask.probability;
+    rows::Dropout_mask work{};
+    work.seed = integer_of(mask.seed, operands);
+    work.offset = integer_of(mask.offset, operands);
+    work.last_kept = attention::last_kept_word(kept);
+    work.all_heads = mask.heads;
+    work.all_queries = mask.queries;
+    work.all_groups = (mask.keys + 3) / 4;
+    work.batches = mask.mask.dim[0];
+    work.heads = mask.mask.dim[1];
+    work.queries = mask.mask.dim[2];
+    work.keys = mask.mask.dim[3];
+    work.first_head = mask.first_head;
+    work.first_query = mask.first_query;
+    work.first_key = mask.first_key;
+    work.mask = operands.next<void>();
+    work.one = bits_of_one(mask.mask.type);
+    work.has_four_bytes = mask.mask.type == DataType_t::FLOAT;
+    work.scale = operands.next<float>();
+    work.inverse = operands.next_if<float>(mask.inverse.has_value());
+    work.scale_number = static_cast<float>(1.0 / kept);
+    work.inverse_number = static_cast<float>(kept);
     return work;
 }
 

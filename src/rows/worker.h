@@ -3,6 +3,7 @@
 
 #include "core/result.h"
 #include "rows/documents.h"
+#include "rows/dropout_mask.h"
 #include "rows/padding.h"
 #include "rows/probabilities.h"
 #include "rows/row_passes.h"
@@ -12,7 +13,7 @@
 namespace cudnn_frontend::rows {
 
 using Work = std::variant<Forward_start, Forward_end, Backward_start, Backward_end, Softmax_d, Probabilities, Fill,
-                          Padding, Documents>;
+                          Padding, Documents, Dropout_mask>;
 
 // Immutable. Tensors are where the worker can read them.
 class Worker {

@@ -81,6 +81,7 @@ class RankRun {
             if (setup_.shares_lengths && node["inputs"].contains("seq_len_q")) {
                 node["inputs"]["seq_len_kv"] = node["inputs"]["seq_len_q"];
             }
+            if (setup_.leaves_out_dump) node["outputs"].erase("rng_dump");
             for (auto& [direction, is_result] : {std::pair("inputs", false), std::pair("outputs", true)}) {
                 for (auto& [port, tensor] : node[direction].items()) {
                     Json& described = graph["tensors"][tensor.get<std::string>()];

@@ -15,8 +15,9 @@ struct GroupSetup {
     sdpa_graph::Layout queries = {}, keys = {};
     sdpa_graph::Group_way way = sdpa_graph::Group_way::AUTO;
     int stages = 0;
-    bool shares_lengths = false;  // one tensor of lengths for queries and keys
-    bool has_rows_first = false;  // shards in the order batch, rows, heads
+    bool shares_lengths = false;   // one tensor of lengths for queries and keys
+    bool leaves_out_dump = false;  // ranks do not write the mask of dropout
+    bool has_rows_first = false;   // shards in the order batch, rows, heads
     Target target = Target::cpu(1);
     std::int64_t deadline_milliseconds = 60000;
 };

@@ -60,6 +60,7 @@ GroupSetup setup_for(AttentionCase const& c, std::uint64_t index, Random& random
     setup.queries = some_split(queries, setup.ranks, random);
     setup.keys = queries == keys && random.chance(0.8) ? setup.queries : some_split(keys, setup.ranks, random);
     setup.shares_lengths = is_packed(c) && c.len_q == c.len_kv;
+    setup.leaves_out_dump = true;
     setup.has_rows_first = random.flip();
     bool const can_be_by_heads = c.h_k % setup.ranks == 0 && c.h_v % setup.ranks == 0 && !c.bias;
     setup.way = can_be_by_heads && random.flip() ? Group_way::ALL_TO_ALL : Group_way::GATHER;
@@ -95,7 +96,8 @@ void pack(AttentionCase& c, Random& random) {
     if (reads_tensors) c.modifier = Softcap, c.modifier_number = 2.0f;
     if (!has_tokens(*c.len_q) || !has_tokens(*c.len_kv)) return;
     c.bias.reset(), c.d_bias = false, c.d_bias_dim.reset();
-    c.dropout = sdpa_test::Dropout::None, c.rng_dump = false, c.mask.reset();
+    c.mask.reset();
+    if (c.dropout == sdpa_test::Dropout::Mask) c.dropout = sdpa_test::Dropout::None;
     c.input_layout = random.pick({Layout::Ragged, Layout::RaggedPacked, Layout::RaggedGaps});
     c.output_layout = c.input_layout == Layout::RaggedGaps ? c.input_layout : Layout::Ragged;
     c.offsets_in_rows = random.flip();
@@ -116,7 +118,9 @@ AttentionCase case_of(std::uint64_t index, Random& random) {
     if (random.chance(0.8)) {
         if (random.flip()) c.sums_of_lengths = false;
         if (has_documents(c)) c.modifier = oracle::Modify::Softcap, c.modifier_number = 2.0f;
-        c.dropout = sdpa_test::Dropout::None, c.rng_dump = false, c.mask.reset();
+        if (c.dropout == sdpa_test::Dropout::Mask || random.flip()) c.dropout = sdpa_test::Dropout::None;
+        if (c.dropout != sdpa_test::Dropout::None && random.chance(0.8)) c.scalars_by_value = false;
+        c.mask.reset();
         c.d_bias = false, c.d_bias_dim.reset();
         if (c.bias) (*c.bias)[3] = 1;
         if (c.bias && random.flip()) c.bias.reset();
@@ -129,6 +133,7 @@ AttentionCase case_of(std::uint64_t index, Random& random) {
     }
     c.keys_layout.reset(), c.stats_layout.reset(), c.scores_layout.reset();
     if (c.len_q && !c.omits_padding_mask && random.chance(0.6)) pack(c, random);
+    c.rng_dump = c.dropout == sdpa_test::Dropout::Probability;
     return c;
 }
 
@@ -153,7 +158,8 @@ bool has_bad_documents(AttentionCase const& c, GroupSetup const& setup) {
     if (c.sums_of_lengths || c.length_type != DataType_t::INT32) return true;
     if (has_bounds && setup.queries.length() != setup.keys.length()) return true;
     if (setup.way != Group_way::GATHER) return false;
-    bool const counts = c.alibi || (c.modifier != Nothing && c.modifier != Softcap);
+    bool const counts =
+        c.alibi || c.dropout != sdpa_test::Dropout::None || (c.modifier != Nothing && c.modifier != Softcap);
     return counts || !setup.shares_lengths || (has_bounds && c.right != 0);
 }
 
@@ -168,8 +174,10 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool const is_moved = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && (c.left || c.right);
     bool const has_bad_lengths = has_lengths && !is_packed(c) && setup.way == Group_way::GATHER &&
                                  (c.sums_of_lengths || is_moved || c.length_type != DataType_t::INT32);
-    return has_bad_bias || (is_packed(c) && has_bad_documents(c, setup)) || has_bad_modifier || c.d_bias ||
-           has_bad_lengths || c.dropout != sdpa_test::Dropout::None ||
+    bool const has_bad_dropout =
+        c.dropout == sdpa_test::Dropout::Mask || (c.dropout != sdpa_test::Dropout::None && c.scalars_by_value);
+    return has_bad_bias || has_bad_dropout || (is_packed(c) && has_bad_documents(c, setup)) || has_bad_modifier ||
+           c.d_bias || has_bad_lengths ||
            (!is_packed(c) && has_query_without_keys(c) &&
             !(has_lengths && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT));
 }
@@ -187,14 +195,19 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
     for (int rank = 0; rank < setup.ranks; ++rank) {
         rig.parts += static_cast<int>(setup.queries.ranges_of(rank).size());
     }
-    rig.execute = [&](Session const& session) { return sdpa_test::run_in_group(session, setup); };
+    // One process writes the mask with which the oracle computes.
+    rig.execute = [&](Session const& session) {
+        auto const error = c.rng_dump ? session.execute() : sdpa_test::error_t();
+        return error.is_good() ? sdpa_test::run_in_group(session, setup) : error;
+    };
     CHECK(sdpa_test::check_case(c, rig).faults() == "");
 }
 
 }  // namespace
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
-    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0, packed_runs = 0;
+    int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0, packed_runs = 0,
+        runs_with_dropout = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const c = case_of(index, random);
@@ -208,6 +221,7 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         if (!is_refused && c.alibi) ++runs_with_alibi;
         if (!is_refused && c.len_q && !c.omits_padding_mask) ++runs_with_lengths;
         if (!is_refused && is_packed(c)) ++packed_runs;
+        if (!is_refused && c.dropout != sdpa_test::Dropout::None) ++runs_with_dropout;
         if (!is_refused && c.modifier != oracle::Modify::Nothing) ++runs_with_modifiers;
     }
     CHECK(runs > 1200);
@@ -216,4 +230,5 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
     CHECK(runs_with_lengths > 300);
     CHECK(runs_with_modifiers > 100);
     CHECK(packed_runs > 200);
+    CHECK(runs_with_dropout > 100);
 }

@@ -212,7 +212,9 @@ error_t check(rewrite::DocumentTables const& tables, std::span<void* const> poin
     return findings.to_error();
 }
 
-// Tables of slots, or rows past the lengths: work on rows.
+error_t check(rewrite::DropoutMask const&, std::span<void* const>) { return {}; }
+
+// Tables, rows past the lengths or masks: work on rows.
 template <class Joint>
 class RowsExecutable final : public plan::Executable {
    public:
@@ -232,6 +234,7 @@ class RowsExecutable final : public plan::Executable {
     static rows::Work work_on_rows(rows::Tables const& tables) { return rows::Forward_start{{tables, {}}}; }
     static rows::Work work_on_rows(rows::Padding const& padding) { return padding; }
     static rows::Work work_on_rows(rows::Documents const& documents) { return documents; }
+    static rows::Work work_on_rows(rows::Dropout_mask const& mask) { return mask; }
 
     Joint joint_;
 };
@@ -250,6 +253,7 @@ auto executable_of(rewrite::ClearPadding const& padding) {
 auto executable_of(rewrite::DocumentTables const& tables) {
     return make<RowsExecutable<rewrite::DocumentTables>>(tables);
 }
+auto executable_of(rewrite::DropoutMask const& mask) { return make<RowsExecutable<rewrite::DropoutMask>>(mask); }
 
 }  // namespace
 

@@ -20,7 +20,7 @@ nodes::TensorId offsets_of(Attention const& a, int port) {
 }
 
 bool counts_positions(Attention const& a) {
-    if (a.fields().alibi_mask) return true;
+    if (a.fields().alibi_mask || draws_dropout(a)) return true;
     return std::ranges::any_of(a.graph().nodes, [](nodes::Node const& node) {
         auto const* const operation = std::get_if<nodes::PointwiseFields>(&node.fields);
         return operation != nullptr && operation->mode == PointwiseMode_t::GEN_INDEX;
@@ -44,6 +44,11 @@ DocumentTables::Side side_of(Attention const& a, int rows_port, int lengths_port
 }
 
 attention::Size rows_of(int port) { return attention::operand(port).shape.sizes[kRows]; }
+
+// A part that has all tokens keeps the dims of the whole attention.
+std::int64_t longest_in(Span const& span, std::int64_t all, std::int64_t longest) {
+    return span.count() == all ? longest : std::min(longest, span.count());
+}
 
 }  // namespace
 
@@ -81,8 +86,8 @@ std::string obstacle_to_gathered_documents(Attention const& a) {
 
 PartDocuments::PartDocuments(Attention const& a, DocumentSpans const& spans, std::vector<TokenOperand> const& operands,
                              ProgramBuilder& program)
-    : longest_queries_(std::min(a.queries, spans.queries.count())),
-      longest_keys_(std::min(a.keys, spans.keys.count())) {
+    : longest_queries_(longest_in(spans.queries, spans.all_queries, a.queries)),
+      longest_keys_(longest_in(spans.keys, spans.all_keys, a.keys)) {
     tables_.batches = a.batches;
     tables_.queries = side_of(a, Port::Q, Port::SeqLenQ, spans.queries, spans.all_queries, program);
     tables_.keys = side_of(a, Port::K, Port::SeqLenKv, spans.keys, spans.all_keys, program);

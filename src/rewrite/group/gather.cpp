@@ -170,6 +170,7 @@ class GatherWriter : GroupWriter {
         if (a_.is_backward()) {
             gradients.push_back({is_main ? rows_of(stage, Port::DQ, chunk, part.queries) : border_dq(index, part)});
         }
+        connect_dropout(draft, stage.heads, part.queries, part.keys);
         draft.fields().diagonal_alignment = part.band.alignment;
         draft.fields().left_bound = part.band.left;
         draft.fields().right_bound = part.band.right;

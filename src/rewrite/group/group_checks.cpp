@@ -79,10 +79,10 @@ constexpr char const* kSharedByKeys =
     "a last dim of 1, and two keys or more on each rank, as others own most of the keys";
 
 void check_operands(Scope const& scope) {
-    constexpr std::array kPorts = {Port::Q,       Port::K,         Port::V,         Port::O,         Port::Stats,
-                                   Port::Max,     Port::SumExp,    Port::DO,        Port::DQ,        Port::DK,
-                                   Port::DV,      Port::AttnScale, Port::Bias,      Port::SinkToken, Port::DSinkToken,
-                                   Port::SeqLenQ, Port::SeqLenKv,  Port::CuSeqLenQ, Port::CuSeqLenKv};
+    constexpr std::array kPorts = {
+        Port::Q,          Port::K,       Port::V,        Port::O,         Port::Stats,      Port::Max,  Port::SumExp,
+        Port::DO,         Port::DQ,      Port::DK,       Port::DV,        Port::AttnScale,  Port::Bias, Port::SinkToken,
+        Port::DSinkToken, Port::SeqLenQ, Port::SeqLenKv, Port::CuSeqLenQ, Port::CuSeqLenKv, Port::Seed, Port::Offset};
     Attention const& a = scope.attention;
     for (int port = 0; port < static_cast<int>(a.node().ports.size()); ++port) {
         if (!a.has(port)) continue;
@@ -148,6 +148,16 @@ void check_modifiers(Scope const& scope) {
     }
 }
 
+void check_dropout(Scope const& scope) {
+    if (!draws_dropout(scope.attention)) return;
+    for (int const port : {Port::Seed, Port::Offset}) {
+        nodes::TensorSpec const& tensor = *scope.attention.tensor(port);
+        if (!tensor.is_by_value && !tensor.value) continue;
+        scope.report(rules::kDropout, attention::operand(port).name, "a number by value",
+                     "one integer in memory, where the rank's other tensors are", "call set_is_pass_by_value(false)");
+    }
+}
+
 // GATHER computes the lengths of parts, and needs to know which keys a part's queries see.
 void check_lengths(Scope const& scope) {
     std::string const obstacle = obstacle_to_gather(scope.attention);
@@ -206,6 +216,7 @@ error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& ta
     if (is_sound) check_band(scope);
     check_results(scope);
     check_modifiers(scope);
+    check_dropout(scope);
     check_lengths(scope);
     check_way(scope);
     return findings.to_error("the group cannot compute the graph:");

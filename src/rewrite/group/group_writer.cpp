@@ -34,8 +34,8 @@ std::string agreement_of(Attention const& a, group::Task const& task, std::strin
                       a.tensor(Port::Q)->data_type, ", band ", bound(fields.left_bound), "/", bound(fields.right_bound),
                       fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT ? " bottom right" : "",
                       fields.alibi_mask ? ", ALiBi" : "", fields.padding_mask ? ", lengths" : "",
-                      has_documents(a) ? ", documents" : "", modifiers, ", queries ", layout_text(task.queries),
-                      ", keys ", layout_text(task.keys));
+                      has_documents(a) ? ", documents" : "", draws_dropout(a) ? ", dropout" : "", modifiers,
+                      ", queries ", layout_text(task.queries), ", keys ", layout_text(task.keys));
 }
 
 }  // namespace
@@ -117,6 +117,33 @@ AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
     for (auto const& [port, view] : operands_of_queries(scores)) draft.connect(port, view);
     connect_shared(draft, scores);
     return draft;
+}
+
+void GroupWriter::connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys) {
+    if (!draws_dropout(a_)) return;
+    std::int64_t const count = a_.query_heads / heads.count;
+    // One memory serves all stages.
+    auto const [place, is_new] = dropout_.try_emplace({queries.first, keys.first});
+    DropoutMask& mask = place->second;
+    if (is_new) {
+        mask.seed = a_.view(Port::Seed);
+        mask.offset = a_.view(Port::Offset);
+        mask.mask = program_.scratch(a_.tensor(Port::Q)->data_type, {a_.batches, count, queries.count(), keys.count()});
+        mask.scale = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
+        if (a_.is_backward()) mask.inverse = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
+        mask.probability = double{a_.fields().dropout_probability.value_or(0.0f)};
+        mask.heads = a_.query_heads;
+        mask.queries = has_documents(a_) ? a_.queries : task_.queries.length();
+        mask.keys = has_documents(a_) ? a_.keys : task_.keys.length();
+        mask.first_query = queries.first;
+        mask.first_key = keys.first;
+    }
+    mask.first_head = heads.index * count;
+    program_.join(mask);
+    draft.fields().dropout_probability.reset();
+    draft.connect(Port::DropoutMask, mask.mask);
+    draft.connect(Port::DropoutScale, mask.scale);
+    if (mask.inverse) draft.connect(Port::DropoutScaleInv, *mask.inverse);
 }
 
 void GroupWriter::start(std::shared_ptr<Pieces const> const& pieces) {

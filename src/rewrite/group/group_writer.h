@@ -8,8 +8,10 @@
 #include "rewrite/group/score_nodes.h"
 #include "rewrite/program_builder.h"
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cudnn_frontend::rewrite {
@@ -47,6 +49,9 @@ class GroupWriter {
     std::vector<TokenOperand> operands_of_queries(ScorePart const& scores) const;
     void connect_shared(AttentionDraft& draft, ScorePart const& scores) const;
 
+    // Dropout by a mask in scratch, that of these queries and keys in the whole attention.
+    void connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys);
+
     // A group of one rank exchanges nothing. All ranks start and finish as many exchanges.
     void start(std::shared_ptr<Pieces const> const& pieces);
     void finish(std::shared_ptr<Pieces const> const& pieces);
@@ -57,6 +62,9 @@ class GroupWriter {
     group::Task const& task_;
     WholeBand band_;
     ProgramBuilder program_;
+
+   private:
+    std::map<std::pair<std::int64_t, std::int64_t>, DropoutMask> dropout_;  // by a part's first query and key
 };
 
 }  // namespace cudnn_frontend::rewrite

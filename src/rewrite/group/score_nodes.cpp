@@ -221,6 +221,8 @@ class ScoreNodes {
 
 }  // namespace
 
+bool draws_dropout(Attention const& attention) { return attention.fields().dropout_probability.value_or(0.0f) > 0.0f; }
+
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Attention const& attention) {
     nodes::GraphSpec const& graph = attention.graph();
     std::vector<nodes::TensorSpec const*> tensors;

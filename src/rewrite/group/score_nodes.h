@@ -21,6 +21,9 @@ struct ScorePart {
     std::int64_t first_row = 0, rows = 0;
 };
 
+// Whether a generator drops some of the weights.
+bool draws_dropout(Attention const& attention);
+
 // The tensors that score modifiers read from memory, and their numbers.
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Attention const& attention);
 

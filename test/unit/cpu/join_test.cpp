@@ -1,4 +1,5 @@
 // The joint of the parts of programs on the CPU targets, where parts have no keys.
+#include "attention/philox.h"
 #include "cpu/cpu_backend.h"
 #include "support/catch.h"
 
@@ -132,4 +133,40 @@ TEST_CASE("documents without room, and those that start elsewhere in the keys, a
     moved.tables.start_together = true;
     CHECK(moved.refusal().find("[run.r02] tensor 'K': found document 1 from token 4, and from 5 in Q") !=
           std::string::npos);
+}
+
+TEST_CASE("the mask of a part is that of the whole attention there") {
+    constexpr std::int64_t kHeads = 3, kQueries = 7, kKeys = 10;
+    std::int64_t const seed = 1234567890123;
+    std::int32_t const offset = -5;
+    auto const draw = [&](rewrite::DropoutMask joint, core::Dims const& dim) {
+        joint.seed = view({1, 1, 1, 1}, DataType_t::INT64);
+        joint.offset = view({1, 1, 1, 1}, DataType_t::INT32);
+        joint.mask = view(dim);
+        joint.scale = view({1, 1, 1, 1});
+        joint.inverse = view({1, 1, 1, 1});
+        joint.probability = 0.25;
+        joint.heads = kHeads, joint.queries = kQueries, joint.keys = kKeys;
+        std::vector<float> mask(static_cast<std::size_t>(dim[0] * dim[1] * dim[2] * dim[3]), -9.0f), numbers(2);
+        auto key = seed;
+        auto counter = offset;
+        run(joint, {&key, &counter, mask.data(), &numbers[0], &numbers[1]});
+        CHECK(numbers == std::vector<float>{static_cast<float>(1.0 / 0.75), 0.75f});
+        return mask;
+    };
+    std::vector<float> const whole = draw({}, {2, kHeads, kQueries, kKeys});
+    attention::PhiloxMask const expected(seed, offset, 0.75, kKeys);
+    for (std::int64_t row = 0; row < 2 * kHeads * kQueries; ++row) {
+        for (std::int64_t key = 0; key < kKeys; ++key) {
+            REQUIRE(whole[static_cast<std::size_t>(row * kKeys + key)] == (expected.keeps(row, key) ? 1.0f : 0.0f));
+        }
+    }
+    rewrite::DropoutMask part;
+    part.first_head = 1, part.first_query = 3, part.first_key = 2;
+    std::vector<float> const found = draw(part, {2, 2, 4, 7});
+    for (std::int64_t i = 0; i < 2 * 2 * 4 * 7; ++i) {
+        std::int64_t const key = i % 7 + 2, query = i / 7 % 4 + 3, head = i / 28 % 2 + 1, batch = i / 56;
+        std::int64_t const at = ((batch * kHeads + head) * kQueries + query) * kKeys + key;
+        CHECK(found[static_cast<std::size_t>(i)] == whole[static_cast<std::size_t>(at)]);
+    }
 }

@@ -90,10 +90,11 @@ TEST_CASE("group.c05: operands that ranks do not have for their rows") {
                                "expected a last dim of 1, and two keys or more on each rank"));
     CHECK(with_bias(1).empty());
     CHECK_THAT(refusal_of([&](SDPA_attributes& options) {
-                   auto const number = [&] { return tensor(1, 1, cudnn_frontend::DataType_t::INT32); };
-                   options.set_dropout(0.5f, number(), number());
+                   using enum cudnn_frontend::DataType_t;
+                   options.set_dropout(tensor(12, 12, FLOAT), tensor(1, 1, FLOAT));
                }),
-               Catch::Contains("[group.c05] node 'attention', tensors 'seed', 'offset': found it is connected"));
+               Catch::Contains("[group.c05] node 'attention', tensors 'dropout_mask', 'dropout_scale': found it is "
+                               "connected"));
 }
 
 namespace {
@@ -313,6 +314,22 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
         CHECK(refusal_by(sdpa_graph::Group_way::AUTO, c.options).empty());
     }
     CHECK(refusal_by(sdpa_graph::Group_way::GATHER, with_lengths(INT32, false, false)).empty());
+}
+
+TEST_CASE("group.c26: a seed and an offset by value") {
+    auto const with_dropout = [](bool is_by_value) {
+        auto const number = [=] {
+            auto made = std::make_shared<Tensor_attributes>();
+            made->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_is_pass_by_value(is_by_value);
+            made->set_data_type(cudnn_frontend::DataType_t::INT64);
+            return made;
+        };
+        return [=](SDPA_attributes& options) { options.set_dropout(0.5f, number(), number()); };
+    };
+    CHECK_THAT(refusal_of(with_dropout(true)),
+               Catch::Contains("[group.c26] node 'attention', tensors 'seed', 'offset': found a number by value; "
+                               "expected one integer in memory"));
+    CHECK(refusal_of(with_dropout(false)).empty());
 }
 
 TEST_CASE("groups: all rules that a graph breaks are reported at once") {

@@ -81,6 +81,10 @@ Result<KernelPointer> kernel_of(rewrite::DocumentTables const& tables, DeviceFac
     return slot_kernel(tables, facts, stored);
 }
 
+Result<KernelPointer> kernel_of(rewrite::DropoutMask const& mask, DeviceFacts const& facts, StoredCode stored) {
+    return slot_kernel(mask, facts, stored);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,

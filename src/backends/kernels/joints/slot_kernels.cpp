@@ -26,6 +26,9 @@ rows::Padding argument_of(rewrite::ClearPadding const& padding, Pointers pointer
 rows::Documents argument_of(rewrite::DocumentTables const& tables, Pointers pointers) {
     return rewrite::work_of(tables, pointers);
 }
+rows::Dropout_mask argument_of(rewrite::DropoutMask const& mask, Pointers pointers) {
+    return rewrite::work_of(mask, pointers);
+}
 template <class Joint>
 using ArgumentOf = decltype(argument_of(std::declval<Joint const&>(), {}));
 
@@ -75,6 +78,11 @@ Result<KernelPointer> slot_kernel(rewrite::ClearPadding const& padding, DeviceFa
 Result<KernelPointer> slot_kernel(rewrite::DocumentTables const& tables, DeviceFacts const& device,
                                   std::optional<std::string_view> stored) {
     return make(tables, device, stored);
+}
+
+Result<KernelPointer> slot_kernel(rewrite::DropoutMask const& mask, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored) {
+    return make(mask, device, stored);
 }
 
 }  // namespace cudnn_frontend::kernels

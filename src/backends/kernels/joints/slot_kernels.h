@@ -16,5 +16,7 @@ Result<KernelPointer> slot_kernel(rewrite::ClearPadding const& padding, DeviceFa
                                   std::optional<std::string_view> stored);
 Result<KernelPointer> slot_kernel(rewrite::DocumentTables const& tables, DeviceFacts const& device,
                                   std::optional<std::string_view> stored);
+Result<KernelPointer> slot_kernel(rewrite::DropoutMask const& mask, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored);
 
 }  // namespace cudnn_frontend::kernels

@@ -4,8 +4,10 @@
 
 #include <attention/attention_arguments.h>
 #include <warp.cuh>
+#include "core/philox_words.h"
 
 using namespace cudnn_frontend::kernels;
+namespace core = cudnn_frontend::core;
 
 struct PhiloxBlock {
     unsigned words[4];
@@ -19,15 +21,16 @@ template <int COUNT>
 inline void philox(PhiloxBlock (&blocks)[COUNT], unsigned long long key) {
     unsigned k0 = low_half(key), k1 = high_half(key);
 #pragma unroll
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < core::kPhiloxRounds; ++round) {
 #pragma unroll
         for (PhiloxBlock& block : blocks) {
             unsigned(&x)[4] = block.words;
-            unsigned long long const a = 0xD2511F53ull * x[0], b = 0xCD9E8D57ull * x[2];
+            unsigned long long const a = static_cast<unsigned long long>(core::kPhiloxFactor0) * x[0];
+            unsigned long long const b = static_cast<unsigned long long>(core::kPhiloxFactor1) * x[2];
             block = {high_half(b) ^ x[1] ^ k0, low_half(b), high_half(a) ^ x[3] ^ k1, low_half(a)};
         }
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        k0 += core::kPhiloxKeyStep0;
+        k1 += core::kPhiloxKeyStep1;
     }
 }
 

@@ -1,6 +1,7 @@
 // Work on rows (src/rows), a thread for each of its steps. Options define X, the type of the elements.
 #include <conversions.cuh>
 #include "rows/documents.h"
+#include "rows/dropout_mask.h"
 #include "rows/padding.h"
 #include "rows/probabilities.h"
 #include "rows/row_passes.h"
@@ -27,3 +28,4 @@ extern "C" __global__ void rows_probabilities(__grid_constant__ rows::Probabilit
 extern "C" __global__ void rows_fill(__grid_constant__ rows::Fill const work) { run(work); }
 extern "C" __global__ void rows_padding(__grid_constant__ rows::Padding const work) { run(work); }
 extern "C" __global__ void rows_documents(__grid_constant__ rows::Documents const work) { run(work); }
+extern "C" __global__ void rows_dropout_mask(__grid_constant__ rows::Dropout_mask const work) { run(work); }
