@@ -36,6 +36,7 @@ class _Options:
     alibi: bool
     softcap: float | None
     longest: int | None  # document, where they are packed
+    dropout_p: float
 
 
 def distributed_attention(
@@ -57,13 +58,16 @@ def distributed_attention(
     seq_len_kv: torch.Tensor | None = None,
     cu_seqlens: torch.Tensor | None = None,
     max_seqlen: int | None = None,
+    dropout_p: float = 0.0,
+    seed: int = 0,
     way: group_way = group_way.AUTO,
     stages: int = 0,
     keys: Layout | None = None,
 ) -> torch.Tensor:
     """The rank's rows of an attention over the tokens of all ranks, of which each passes those that the layout gives to it:
     (batch, heads, tokens, head dim). All ranks call it with the same options, in the same order, and so they do backward.
-    Lengths are those of the whole sequences. Every rank gets the sink's gradient of all ranks.
+    Lengths are those of the whole sequences. Every rank gets the sink's gradient of all ranks. The seed, which is the same on
+    all ranks, decides what dropout_p drops.
 
     With cu_seqlens, where documents start that are packed one after the other, and the last one ends, tensors are (tokens,
     heads, head dim), and the layout divides the tokens of all documents."""
@@ -78,15 +82,18 @@ def distributed_attention(
     options = _Options(
         layout, keys, way, stages, attention_arguments.scale_of(scale, query.shape[-1]), left_bound, right_bound,
         bottom_right, alibi, attention_arguments.softcap_of(softcap),
-        None if cu_seqlens is None else min(max_seqlen or layout.length, layout.length),
+        None if cu_seqlens is None else min(max_seqlen or layout.length, layout.length), dropout_p,
     )  # fmt: skip
     sink = None if sink is None else sink.float().reshape(1, -1, 1, 1)
     starts = _counts("cu_seqlens", cu_seqlens, query.device)
     if starts is not None:
         lengths = {"seq_len_q": starts[1:] - starts[:-1], "seq_len_kv": None}
     counts = (*(_counts(name, tensor, query.device) for name, tensor in lengths.items()), starts)
+    numbers = None
+    if dropout_p != 0.0:
+        numbers = torch.tensor([seed, 0], dtype=torch.int64, device=query.device).reshape(2, 1, 1, 1, 1)
     query, key, value = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in arrays.values())
-    output: torch.Tensor = _Attention.apply(query, key, value, sink, *counts, group, options)
+    output: torch.Tensor = _Attention.apply(query, key, value, sink, *counts, numbers, group, options)
     return output
 
 
@@ -206,6 +213,7 @@ def _arguments(options: _Options, tensors: Any) -> dict[str, Any]:
         "diagonal_band_right_bound": options.right_bound,
         "diagonal_alignment": diagonal_alignment.BOTTOM_RIGHT if options.bottom_right else diagonal_alignment.TOP_LEFT,
         "use_alibi_mask": options.alibi,
+        "dropout": (options.dropout_p, tensors["seed"], tensors["offset"]) if options.dropout_p else None,
         "sink_token": tensors.get("sink"),
         "use_padding_mask": "seq_len_q" in tensors,
         "seq_len_q": tensors.get("seq_len_q"),
@@ -293,11 +301,14 @@ class _Attention(torch.autograd.Function):
         seq_len_q: torch.Tensor | None,
         seq_len_kv: torch.Tensor | None,
         starts: torch.Tensor | None,
+        numbers: torch.Tensor | None,
         group: Group,
         options: _Options,
     ) -> torch.Tensor:
         tensors = {"query": query, "key": key, "value": value, "sink": sink}
         tensors |= {"seq_len_q": seq_len_q, "seq_len_kv": seq_len_kv, "starts": starts}
+        if numbers is not None:
+            tensors |= {"seed": numbers[0], "offset": numbers[1]}
         given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
         made = _forward(given, group, options)
         ctx.names = [*given, *made]
@@ -313,4 +324,4 @@ class _Attention(torch.autograd.Function):
         # Graphs are kept by strides, which differ between a sum's gradient and a product's.
         given["grad"] = torch.empty_strided(o.shape, o.stride(), dtype=o.dtype, device=o.device).copy_(grad)
         found = _backward(given, ctx.group, ctx.options)
-        return (found["dquery"], found["dkey"], found["dvalue"], found.get("dsink"), *[None] * 5)
+        return (found["dquery"], found["dkey"], found["dvalue"], found.get("dsink"), *[None] * 6)

@@ -125,6 +125,17 @@ def test_packed_documents_are_those_of_one_process(way, make, left_bound):
             assert (part - whole[rows]).abs().max().item() < 1e-5 * max(1.0, whole.abs().max().item()), name
 
 
+@pytest.mark.parametrize("way", [group_way.GATHER, group_way.ALL_TO_ALL])
+def test_dropout_is_that_of_one_rank_with_the_seed(way):
+    inputs, grad = [made(heads, seed, torch.float32) for heads, seed in ((4, 1), (2, 2), (2, 3))], made(4, 4, torch.float32)
+    options = {"dropout_p": 0.4, "is_causal": True, "way": way}
+    found = in_group(2, Layout.head_tail(TOKENS, 2), inputs, grad, seed=11, **options)
+    for name, a, b in zip(NAMES, found, in_group(1, Layout.contiguous(TOKENS, 1), inputs, grad, seed=11, **options)):
+        assert (a - b).abs().max().item() < 1e-5 * max(1.0, b.abs().max().item()), name
+    other = in_group(2, Layout.head_tail(TOKENS, 2), inputs, grad, seed=12, **options)
+    assert (found[0] - other[0]).abs().max() > 0.1
+
+
 def test_other_options_of_one_shape_have_graphs_of_their_own():
     inputs, grad = [made(2, seed, torch.float32) for seed in (1, 2, 3)], made(2, 4, torch.float32)
     layout = Layout.contiguous(TOKENS, 2)
