@@ -77,23 +77,37 @@ namespace {
 
 constexpr float kLog2OfE = 1.44269504f;
 
-// 2^x, within 2e-7 of it. Subnormal results become 0.
+// With this mask functions are one instruction as those without a mask, of which GCC 12 warns.
+constexpr __mmask16 kAllLanes = 0xffff;
+
+// While it lives, this thread's results below the smallest normal number become 0: exponentials need no comparison for
+// that, and no instruction takes the hundreds of cycles that processors need for such numbers. Only for what a function
+// computes that is not inlined, since compilers move arithmetic past changes of the mode.
+class WithoutSubnormals {
+   public:
+    WithoutSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushResults | kFlushOperands); }
+    ~WithoutSubnormals() { _mm_setcsr(before_); }
+    WithoutSubnormals(WithoutSubnormals const&) = delete;
+    WithoutSubnormals& operator=(WithoutSubnormals const&) = delete;
+
+   private:
+    static constexpr unsigned kFlushResults = 0x8000, kFlushOperands = 0x0040;
+    unsigned before_;
+};
+
+// 2^x, within 3e-6 of it, which is little next to the rounding to BFLOAT16.
 [[gnu::always_inline]] inline Vector power_of_two(Vector x) {
-    constexpr float kLowest = -126.0f;
     constexpr int kFloor = 0x09;  // to integers, without exceptions
     Vector const r = _mm512_reduce_ps(x, kFloor);
-    Vector tail = spread(0.00186713017f);
-    tail = tail * r + 0.00901702978f;
-    tail = tail * r + 0.0557999127f;
-    tail = tail * r + 0.240164444f;
-    tail = tail * r + 0.693151295f;
-    Vector const mantissa = tail * r + 1.0f;
-    return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, spread(kLowest), _CMP_NLT_UQ), mantissa, x);
+    Vector tail = spread(0.0134266843f);
+    tail = tail * r + 0.0522424742f;
+    tail = tail * r + 0.241280205f;
+    tail = tail * r + 0.693044845f;
+    return _mm512_maskz_scalef_ps(kAllLanes, tail * r + 1.0f, x);
 }
 
-// The second one where either is NaN. With all lanes in the mask this is one instruction, and GCC 12 warns of the
-// function without a mask.
-[[gnu::always_inline]] inline Vector larger(Vector a, Vector b) { return _mm512_maskz_max_ps(0xffff, a, b); }
+// The second one where either is NaN.
+[[gnu::always_inline]] inline Vector larger(Vector a, Vector b) { return _mm512_maskz_max_ps(kAllLanes, a, b); }
 
 // The maximum of a lane's scores, except NaN.
 [[gnu::always_inline]] inline Vector maximum_of_numbers(float const* scores, std::int64_t keys) {
@@ -107,12 +121,58 @@ constexpr float kLog2OfE = 1.44269504f;
     return larger(larger(tops[0], tops[1]), larger(tops[2], tops[3]));
 }
 
-// A scaled score, rounded before anything is subtracted from it: the difference from the maximum, which is rounded as
-// well, is exact, where that from a fused product is as wrong as the maximum is large.
-[[gnu::always_inline]] inline Vector scaled(Vector score, Vector scale) {
-    Vector product = score * scale;
-    asm("" : "+v"(product));
-    return product;
+// Numbers whose powers of e are wanted: the differences of scaled scores from an anchor of each lane.
+//
+// Rounding the product of a score and the scale before the subtraction makes the difference exact where the anchor is
+// the maximum, and so rounded as well. A fused product has an error as large as the anchor's last digit, which is
+// harmless for anchors that are not large, and takes one instruction instead of three.
+template <bool kIsFused>
+struct Differences {
+    Vector scale, anchor;
+
+    [[gnu::always_inline]] Differences(float scale_, Vector anchor_)
+        : scale(spread(kIsFused ? scale_ * kLog2OfE : scale_)), anchor(kIsFused ? anchor_ * kLog2OfE : anchor_) {}
+    [[gnu::always_inline]] Vector exponential(Vector score) const {
+        if constexpr (kIsFused) return power_of_two(score * scale - anchor);
+        Vector product = score * scale;
+        asm("" : "+v"(product));
+        return power_of_two((product - anchor) * kLog2OfE);
+    }
+};
+
+// Whether differences from these anchors may be fused. Infinity and NaN give the same either way.
+[[gnu::always_inline]] inline bool may_fuse(float scale, Vector anchor) {
+    constexpr float kMostScale = 1e30f, kMostAnchor = 256.0f;
+    __mmask16 const is_large = _mm512_cmp_ps_mask(anchor, spread(kMostAnchor), _CMP_GT_OQ);
+    __mmask16 const is_infinite = _mm512_cmp_ps_mask(anchor, spread(kInfinity), _CMP_EQ_OQ);
+    __mmask16 const is_small = _mm512_cmp_ps_mask(anchor, spread(-kMostAnchor), _CMP_LT_OQ);
+    return scale < kMostScale && ((is_large & ~is_infinite) | is_small) == 0;
+}
+
+// Turns the scores of one vector of lanes into pairs of weights, and returns the weights' sums.
+template <bool kIsFused>
+[[gnu::always_inline]] inline Vector weigh(SoftmaxPairs const& step, std::int64_t lane, Vector anchor,
+                                           Meanwhile& meanwhile) {
+    Differences<kIsFused> const differences(step.scale, anchor);
+    float const* const scores = step.tile + lane;
+    std::uint32_t* const pairs = step.pairs + lane;
+    Vector even{}, odd{};
+    std::int64_t const whole = step.keys / 2;
+    constexpr std::int64_t kBlock = 16;  // of pairs, which take about as long as a block of the other products
+    for (std::int64_t pair = 0; pair < whole; ++pair) {
+        if (pair % kBlock == 0 && pair != 0) meanwhile.run_next();
+        Vector const low = differences.exponential(read(scores + 2 * pair * kLanes));
+        Vector const high = differences.exponential(read(scores + (2 * pair + 1) * kLanes));
+        even += low;
+        odd += high;
+        _mm512_storeu_si512(pairs + pair * kLanes, pairs_of(low, high));
+    }
+    if (step.keys % 2 != 0) {
+        Vector const low = differences.exponential(read(scores + 2 * whole * kLanes));
+        even += low;
+        _mm512_storeu_si512(pairs + whole * kLanes, pairs_of(low, Vector{}));
+    }
+    return even + odd;
 }
 
 struct SoftmaxLanes {
@@ -123,32 +183,13 @@ struct SoftmaxLanes {
 [[gnu::always_inline]] inline SoftmaxLanes softmax_lanes(SoftmaxPairs const& step, std::int64_t lane,
                                                          Meanwhile& meanwhile) {
     meanwhile.run_next();
-    float const* const scores = step.tile + lane;
     Vector const old_top = read(step.running_max + lane);
-    Vector const top = larger(maximum_of_numbers(scores, step.keys) * step.scale, old_top);
+    Vector const top = larger(maximum_of_numbers(step.tile + lane, step.keys) * step.scale, old_top);
     Vector const anchor = top == -kInfinity ? Vector{} : top;
-    Vector const scale = spread(step.scale);
-    auto const weight = [&](std::int64_t key) {
-        return power_of_two((scaled(read(scores + key * kLanes), scale) - anchor) * kLog2OfE);
-    };
-    Vector even{}, odd{};
-    std::uint32_t* const pairs = step.pairs + lane;
-    std::int64_t const whole = step.keys / 2;
-    constexpr std::int64_t kBlock = 16;  // of pairs, which take about as long as a block of the other products
-    for (std::int64_t pair = 0; pair < whole; ++pair) {
-        if (pair % kBlock == 0 && pair != 0) meanwhile.run_next();
-        Vector const low = weight(2 * pair), high = weight(2 * pair + 1);
-        even += low;
-        odd += high;
-        _mm512_storeu_si512(pairs + pair * kLanes, pairs_of(low, high));
-    }
-    if (step.keys % 2 != 0) {
-        Vector const low = weight(2 * whole);
-        even += low;
-        _mm512_storeu_si512(pairs + whole * kLanes, pairs_of(low, Vector{}));
-    }
+    Vector const added = may_fuse(step.scale, anchor) ? weigh<true>(step, lane, anchor, meanwhile)
+                                                      : weigh<false>(step, lane, anchor, meanwhile);
     Vector const factor = power_of_two((old_top - anchor) * kLog2OfE);
-    return {top, read(step.running_sum + lane) * factor + even + odd, top == old_top ? spread(1.0f) : factor};
+    return {top, read(step.running_sum + lane) * factor + added, top == old_top ? spread(1.0f) : factor};
 }
 
 // Whether any of a lane's scores is NaN.
@@ -171,7 +212,7 @@ void keep(SoftmaxPairs const& step, std::int64_t lane, SoftmaxLanes const& lanes
     write(step.rescale + lane, lanes.factor);
 }
 
-void softmax_step_of_pairs(SoftmaxPairs const& step) {
+[[gnu::noinline]] void take_softmax_step(SoftmaxPairs const& step) {
     Meanwhile meanwhile(step);
     keep(step, 0, softmax_lanes(step, 0, meanwhile));
     keep(step, kWidth, softmax_lanes(step, kWidth, meanwhile));
@@ -179,34 +220,42 @@ void softmax_step_of_pairs(SoftmaxPairs const& step) {
     clear_missing_rows(step.keys, step.pairs);
 }
 
+void softmax_step_of_pairs(SoftmaxPairs const& step) {
+    WithoutSubnormals const mode;
+    take_softmax_step(step);
+}
+
 // P and dS of one row, in the order of lanes.
 struct RowPairs {
     __m512i weights, gradients;
 };
 
+template <bool kIsFused>
 struct GradientLanes {
-    Vector anchors[kVectors], dots[kVectors], scale;
+    Differences<kIsFused> differences[kVectors];
+    Vector anchors[kVectors], dots[kVectors];
 };
 
-[[gnu::always_inline]] inline GradientLanes gradient_lanes(GradientPairs const& p) {
-    GradientLanes lanes;
-    for (int i = 0; i < kVectors; ++i) {
-        Vector const stats = read(p.stats + i * kWidth);
-        // A fully masked query has stats of -inf and probabilities of 0.
-        lanes.anchors[i] = stats == -kInfinity ? spread(kInfinity) : stats;
-        lanes.dots[i] = read(p.row_dots + i * kWidth);
-    }
-    lanes.scale = spread(p.scale);
-    return lanes;
+[[gnu::always_inline]] inline Vector anchor_of(float const* stats) {
+    Vector const anchor = read(stats);
+    // A fully masked query has stats of -inf and probabilities of 0.
+    return anchor == -kInfinity ? spread(kInfinity) : anchor;
 }
 
-template <bool kIsCareful>
-[[gnu::always_inline]] inline RowPairs row_pairs(GradientPairs const& p, GradientLanes const& lanes, std::int64_t key) {
+template <bool kIsFused>
+[[gnu::always_inline]] inline GradientLanes<kIsFused> gradient_lanes(GradientPairs const& p) {
+    Vector const first = anchor_of(p.stats), second = anchor_of(p.stats + kWidth);
+    return {{{p.scale, first}, {p.scale, second}}, {first, second}, {read(p.row_dots), read(p.row_dots + kWidth)}};
+}
+
+template <bool kIsCareful, bool kIsFused>
+[[gnu::always_inline]] inline RowPairs row_pairs(GradientPairs const& p, GradientLanes<kIsFused> const& lanes,
+                                                 std::int64_t key) {
     Vector weights[kVectors], gradients[kVectors];
     for (int i = 0; i < kVectors; ++i) {
         std::int64_t const at = key * kLanes + i * kWidth;
         Vector const score = read(p.scores + at);
-        weights[i] = power_of_two((scaled(score, lanes.scale) - lanes.anchors[i]) * kLog2OfE);
+        weights[i] = lanes.differences[i].exponential(score);
         if constexpr (kIsCareful)
             weights[i] = ((score == -kInfinity) | (lanes.anchors[i] == kInfinity)) ? Vector{} : weights[i];
         __mmask16 const counts = _mm512_cmp_ps_mask(weights[i], Vector{}, _CMP_NEQ_UQ);
@@ -221,7 +270,7 @@ template <bool kIsCareful>
     if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + key * p.stride, row.gradients);
 }
 
-template <bool kIsCareful>
+template <bool kIsCareful, bool kIsFused>
 [[gnu::noinline]] void score_gradients_of_pairs_as(GradientPairs const& p) {
     // Number i of the first row, then of the second one, for each lane of the first or the second vector.
     alignas(64) static constexpr std::uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
@@ -229,11 +278,11 @@ template <bool kIsCareful>
                                                              11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
     __m512i const first = _mm512_load_si512(kFirst);
     auto const second = reinterpret_cast<__m512i>(reinterpret_cast<Integers>(first) + 0x00100010);
-    GradientLanes const lanes = gradient_lanes(p);
+    GradientLanes<kIsFused> const lanes = gradient_lanes<kIsFused>(p);
     for (std::int64_t key = 0; key < p.keys; key += 2) {
         bool const is_whole = key + 1 < p.keys;
-        RowPairs const even = row_pairs<kIsCareful>(p, lanes, key);
-        RowPairs const odd = is_whole ? row_pairs<kIsCareful>(p, lanes, key + 1) : RowPairs{};
+        RowPairs const even = row_pairs<kIsCareful, kIsFused>(p, lanes, key);
+        RowPairs const odd = is_whole ? row_pairs<kIsCareful, kIsFused>(p, lanes, key + 1) : RowPairs{};
         store_row(p, key, even);
         if (is_whole) store_row(p, key + 1, odd);
         if (p.gradients_by_rows == nullptr) continue;
@@ -246,8 +295,15 @@ template <bool kIsCareful>
 }
 
 void score_gradients_of_pairs(GradientPairs const& p) {
-    if (p.is_careful) score_gradients_of_pairs_as<true>(p);
-    else score_gradients_of_pairs_as<false>(p);
+    WithoutSubnormals const mode;
+    bool const is_fused = may_fuse(p.scale, anchor_of(p.stats)) && may_fuse(p.scale, anchor_of(p.stats + kWidth));
+    if (p.is_careful) {
+        if (is_fused) score_gradients_of_pairs_as<true, true>(p);
+        else score_gradients_of_pairs_as<true, false>(p);
+    } else {
+        if (is_fused) score_gradients_of_pairs_as<false, true>(p);
+        else score_gradients_of_pairs_as<false, false>(p);
+    }
 }
 
 constexpr PairKernels kPairKernels{kPairLayout,

@@ -195,31 +195,35 @@ TEST_CASE("softmax with pairs is softmax, scaled and rounded to pairs") {
     constexpr float kScale = 0.3f;
     for_each_set([](cpu::Kernels const& kernels, cpu::PairKernels const& pairs) {
         for (std::int64_t const keys : {1, 2, 7, 64}) {
-            CAPTURE(keys);
-            Floats tile = random_numbers(keys * kLanes, 1);
-            for (float& score : tile) score *= 9.0f;
-            Floats max = random_numbers(kLanes, 2), sum = floats(kLanes, 1.5f), rescale = sum;
-            for (std::int64_t key = 0; key < keys; ++key) tile[index(key * kLanes + 3)] = -INFINITY;
-            max[3] = max[4] = -INFINITY, sum[3] = sum[4] = 0.0f;  // lane 3 never sees a key, lane 4 none before
-            max[5] = 1000.0f;                                     // next to which all weights vanish
-            Floats expected_tile = tile, expected_max = max, expected_sum = sum, expected_rescale = rescale;
-            for (float& score : expected_tile) score *= kScale;
-            kernels.softmax_step(expected_tile.data(), keys, expected_max.data(), expected_sum.data(),
-                                 expected_rescale.data());
-            Pairs weights(index(cpu::kMostTileKeys / 2 * kLanes), kUnwritten);
-            pairs.softmax_step(
-                {tile.data(), keys, kScale, max.data(), sum.data(), rescale.data(), weights.data(), {}, {}});
-            for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-                CAPTURE(lane);
-                REQUIRE(max[index(lane)] == expected_max[index(lane)]);
-                REQUIRE(double{sum[index(lane)]} == Approx(double{expected_sum[index(lane)]}).epsilon(2e-6));
-                REQUIRE(double{rescale[index(lane)]} == Approx(double{expected_rescale[index(lane)]}).epsilon(2e-6));
-                for (std::int64_t key = 0; key < (keys + 1) / 2 * 2; ++key) {
-                    std::uint32_t const pair = weights[index(key / 2 * kLanes + lane)];
-                    float const weight =
-                        core::bfloat16_to_float(static_cast<std::uint16_t>(key % 2 == 0 ? pair : pair >> 16));
-                    float const exact = key < keys ? expected_tile[index(key * kLanes + lane)] : 0.0f;
-                    REQUIRE(double{weight} == Approx(double{exact}).epsilon(0x1.02p-8));
+            // The second makes scores so large that they are not scaled and subtracted at once.
+            for (float const spread : {9.0f, 3000.0f}) {
+                CAPTURE(keys, spread);
+                Floats tile = random_numbers(keys * kLanes, 1);
+                for (float& score : tile) score *= spread;
+                Floats max = random_numbers(kLanes, 2), sum = floats(kLanes, 1.5f), rescale = sum;
+                for (std::int64_t key = 0; key < keys; ++key) tile[index(key * kLanes + 3)] = -INFINITY;
+                max[3] = max[4] = -INFINITY, sum[3] = sum[4] = 0.0f;  // lane 3 never sees a key, lane 4 none before
+                max[5] = 1000.0f;                                     // next to which all weights vanish
+                Floats expected_tile = tile, expected_max = max, expected_sum = sum, expected_rescale = rescale;
+                for (float& score : expected_tile) score *= kScale;
+                kernels.softmax_step(expected_tile.data(), keys, expected_max.data(), expected_sum.data(),
+                                     expected_rescale.data());
+                Pairs weights(index(cpu::kMostTileKeys / 2 * kLanes), kUnwritten);
+                pairs.softmax_step(
+                    {tile.data(), keys, kScale, max.data(), sum.data(), rescale.data(), weights.data(), {}, {}});
+                for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+                    CAPTURE(lane);
+                    REQUIRE(max[index(lane)] == expected_max[index(lane)]);
+                    REQUIRE(double{sum[index(lane)]} == Approx(double{expected_sum[index(lane)]}).epsilon(6e-6));
+                    REQUIRE(double{rescale[index(lane)]} ==
+                            Approx(double{expected_rescale[index(lane)]}).epsilon(4e-6));
+                    for (std::int64_t key = 0; key < (keys + 1) / 2 * 2; ++key) {
+                        std::uint32_t const pair = weights[index(key / 2 * kLanes + lane)];
+                        float const weight =
+                            core::bfloat16_to_float(static_cast<std::uint16_t>(key % 2 == 0 ? pair : pair >> 16));
+                        float const exact = key < keys ? expected_tile[index(key * kLanes + lane)] : 0.0f;
+                        REQUIRE(double{weight} == Approx(double{exact}).epsilon(0x1.02p-8));
+                    }
                 }
             }
         }
