@@ -124,7 +124,7 @@ PairScratch take_pairs(BackwardRun const& run, Arena& arena) {
             run.has_pairs_in_rows() ? take(run.row_padded(width), keys / 2) : nullptr,
             take(keys, run.kept_pairs()),
             take(keys, run.kept_pairs()),
-            take(keys / 2, run.lanes())};
+            take(2 * (keys / 2), run.lanes())};
 }
 
 BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, Arena& arena) {
@@ -136,6 +136,8 @@ BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, A
     scratch.q = arena.take<float>(run.block, run.lane_padded(shape.width));
     scratch.d_o = arena.take<float>(run.block, run.lane_padded(shape.value_width));
     scratch.o_panel = arena.take<float>(run.lanes(), shape.value_width);
+    std::int64_t const width = std::max(shape.width, shape.value_width);
+    scratch.rows = arena.take<float>(PanelCopies::memory_of(run.kernels, run.tile, width), 1);
     scratch.stats = arena.take<float>(run.block, 1);
     scratch.row_dots = arena.take<float>(run.block, 1);
     scratch.k_columns = arena.take<float>(run.tile.keys, shape.width);

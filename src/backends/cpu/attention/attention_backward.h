@@ -4,6 +4,7 @@
 #include "cpu/attention/attention_problem.h"
 #include "cpu/attention/attention_scores.h"
 #include "cpu/attention/attention_scratch.h"
+#include "cpu/attention/pair_panels.h"
 
 #include <cstdint>
 
@@ -53,7 +54,8 @@ struct PairScratch {
     std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
     std::uint32_t *q_rows, *d_o_rows, *k_rows;
     std::uint32_t* k_transposed;  // where the layout is RowMajor
-    // P and dS of a tile in pairs of lanes, where the layout is RowMajor of all panels; and dS in pairs of rows.
+    // P and dS of a tile in pairs of lanes, where the layout is RowMajor of all panels; and dS in pairs of rows, of two
+    // panels.
     std::uint32_t *weights, *gradients, *gradients_by_rows;
 };
 
@@ -62,6 +64,7 @@ struct BackwardScratch {
     float *q_panels, *d_o_panels, *d_q_panels;
     float *q, *d_o;  // queries x width
     float* o_panel;
+    float* rows;                        // of PanelCopies
     float *stats, *row_dots;            // for each query
     float *k_columns, *v_columns, *k;   // width x keys, value width x keys, keys x width
     float *scores, *gradients, *spare;  // tiles

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -29,10 +30,7 @@ void load_rows(QueryBlock const& step, DataView const& view, Range queries, std:
 // The same two as pairs.
 void load_panel_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                       std::uint32_t* panel) {
-    Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
-    std::int64_t const lanes = step.run.lanes();
-    load_pairs_of_columns(slice, {panel, lanes, queries.size(), width}, lanes);
-    std::fill(panel + (width + 1) / 2 * lanes, panel + step.run.tile.pairs_of(width) * lanes, 0);
+    step.copies().load_pairs(slice_of(view, step.region.b, step.h, queries.begin, 0), queries.size(), width, panel);
 }
 void load_row_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                     std::uint32_t* rows) {
@@ -58,13 +56,54 @@ void dot_columns(float const* a, float const* b, std::int64_t rows, std::int64_t
     }
 }
 
+// Whether a tensor's rows are BFLOAT16 numbers one after the other.
+bool has_plain_rows(DataView const& view) {
+    return view.type == DataType_t::BFLOAT16 && view.dim[3] > 1 && view.stride[3] == 1;
+}
+
+// The same of rows.
+float dot_rows(std::uint16_t const* a, std::uint16_t const* b, std::int64_t width) {
+    constexpr std::int64_t kSums = 16;  // so that vectors hold them
+    std::array<float, kSums> sums{};
+    std::int64_t column = 0;
+    for (; column + kSums <= width; column += kSums) {
+        for (std::int64_t i = 0; i < kSums; ++i)
+            sums[static_cast<std::size_t>(i)] +=
+                core::bfloat16_to_float(a[column + i]) * core::bfloat16_to_float(b[column + i]);
+    }
+    double all = 0.0;
+    for (; column < width; ++column)
+        all += double{core::bfloat16_to_float(a[column]) * core::bfloat16_to_float(b[column])};
+    return static_cast<float>(std::accumulate(sums.begin(), sums.end(), all));
+}
+
+// The row sums of dO * O of a panel. dO also becomes a panel of floats where products have such.
+void load_row_dots(QueryBlock const& step, std::int64_t p) {
+    DataView const &d_o = step.run.tensors[Port::DO], &o = step.run.tensors[Port::O];
+    Range const queries = step.panel(p);
+    std::int64_t const lanes = step.run.lanes(), width = step.run.shape.value_width;
+    float* const dots = step.scratch.row_dots + p * lanes;
+    if (step.has_pairs() && has_plain_rows(d_o) && has_plain_rows(o)) {
+        std::fill_n(dots, lanes, 0.0f);
+        auto const row = [&](DataView const& view, std::int64_t i) {
+            return static_cast<std::uint16_t const*>(view.data) + view.at(step.region.b, step.h, i, 0);
+        };
+        for (std::int64_t i = queries.begin; i < queries.end; ++i)
+            dots[i - queries.begin] = dot_rows(row(d_o, i), row(o, i), width);
+        return;
+    }
+    float* const d_o_panel = step.in_panels(step.scratch.d_o_panels, p, width);
+    load_panel(step, d_o, queries, width, d_o_panel);
+    load_panel(step, o, queries, width, step.scratch.o_panel);
+    dot_columns(d_o_panel, step.scratch.o_panel, width, lanes, dots);
+}
+
 void load_query_panel(QueryBlock const& step, std::int64_t p) {
     AttentionTensors const& tensors = step.run.tensors;
     AttentionShape const& shape = step.run.shape;
     std::int64_t const lanes = step.run.lanes();
     Range const queries = step.panel(p);
     float* const q = step.in_panels(step.scratch.q_panels, p, shape.width);
-    float* const d_o = step.in_panels(step.scratch.d_o_panels, p, shape.value_width);
     if (step.has_pairs()) {
         PairScratch const& pairs = step.scratch.pairs;
         load_panel_pairs(step, tensors[Port::Q], queries, shape.width,
@@ -75,9 +114,7 @@ void load_query_panel(QueryBlock const& step, std::int64_t p) {
         load_panel(step, tensors[Port::Q], queries, shape.width, q);
         scale(q, lanes * shape.width, step.problem.scale);
     }
-    load_panel(step, tensors[Port::DO], queries, shape.value_width, d_o);
-    load_panel(step, tensors[Port::O], queries, shape.value_width, step.scratch.o_panel);
-    dot_columns(d_o, step.scratch.o_panel, shape.value_width, lanes, step.scratch.row_dots + p * lanes);
+    load_row_dots(step, p);
     Slice const stats = transposed(slice_of(tensors[Port::Stats], step.region.b, step.h, queries.begin, 0));
     load_tile(stats, {step.scratch.stats + p * lanes, lanes, 1, queries.size()}, lanes);
     scale(step.scratch.stats + p * lanes, lanes, step.problem.log_of_base);
@@ -159,7 +196,7 @@ void store_query_gradients(QueryBlock const& step) {
         Slice const to = slice_of(step.run.tensors[Port::DQ], step.region.b, step.h, first, 0);
         bool const is_ragged{step.run.tensors[Port::DQ].starts};
         std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
-        store_tile({panel, lanes, width, rows}, transposed(to));
+        step.copies().store(panel, width, rows, to);
     }
 }
 

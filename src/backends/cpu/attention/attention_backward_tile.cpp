@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -32,38 +33,44 @@ struct PanelFactors {
     float scale;  // of pairs: panels of floats have it
 };
 
+PairProduct pairs_product(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of,
+                          float* tile) {
+    std::int64_t const lanes = step.run.lanes(), depth = step.run.tile.pairs_of(of.width);
+    std::int64_t const stride = step.run.has_pairs_in_rows() ? depth : step.run.tile.keys;
+    return {of.pair_columns, stride, step.in_panels(of.pair_panels, p, depth), lanes, tile, lanes, rows, lanes, depth};
+}
+
 // The products of a panel with so many rows of K or V.
 void multiply_panel(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of, float* tile) {
+    if (step.has_pairs()) return step.run.pairs->multiply(pairs_product(step, p, rows, of, tile), of.scale);
     std::int64_t const lanes = step.run.lanes();
-    if (step.has_pairs()) {
-        std::int64_t const depth = step.run.tile.pairs_of(of.width);
-        std::int64_t const stride = step.run.has_pairs_in_rows() ? depth : step.run.tile.keys;
-        std::uint32_t const* const panel = step.in_panels(of.pair_panels, p, depth);
-        step.run.pairs->multiply({of.pair_columns, stride, panel, lanes, tile, lanes, rows, lanes, depth}, of.scale);
-    } else {
-        float const* const panel = step.in_panels(of.panels, p, of.width);
-        step.run.kernels.multiply({of.columns, step.run.tile.keys, panel, lanes, tile, lanes, rows, lanes, of.width});
-    }
+    float const* const panel = step.in_panels(of.panels, p, of.width);
+    step.run.kernels.multiply({of.columns, step.run.tile.keys, panel, lanes, tile, lanes, rows, lanes, of.width});
+}
+
+PanelFactors factors_of_scores(QueryBlock const& step, float scale) {
+    BackwardScratch const& scratch = step.scratch;
+    return {scratch.pairs.k_columns, scratch.pairs.q_panels, scratch.k_columns,
+            scratch.q_panels,        step.run.shape.width,   scale};
+}
+PanelFactors factors_of_gradients(QueryBlock const& step) {
+    BackwardScratch const& scratch = step.scratch;
+    return {scratch.pairs.v_columns, scratch.pairs.d_o_panels,   scratch.v_columns,
+            scratch.d_o_panels,      step.run.shape.value_width, 1.0f};
 }
 
 // The scores, times `scale` if they are products of pairs, and the gradients of P.
 void compute_tiles(PanelTile const& tile, float scale) {
     QueryBlock const& step = tile.step;
     BackwardScratch const& scratch = step.scratch;
-    PairScratch const& pairs = scratch.pairs;
-    AttentionShape const& shape = step.run.shape;
     std::int64_t const rows = step.run.row_padded(tile.keys());
-    multiply_panel(step, tile.p, rows,
-                   {pairs.k_columns, pairs.q_panels, scratch.k_columns, scratch.q_panels, shape.width, scale},
-                   scratch.scores);
+    multiply_panel(step, tile.p, rows, factors_of_scores(step, scale), scratch.scores);
     if (step.run.modifier) {
         step.run.modifier.run(ScoreProgram::Pass::Scores, step.run.kernels, tile.place, scratch.modifier,
                               scratch.scores);
     }
     finish_scores(step.problem, step.sequence, tile.place, step.run.lanes(), scratch.scores, scratch.spare);
-    multiply_panel(step, tile.p, rows,
-                   {pairs.v_columns, pairs.d_o_panels, scratch.v_columns, scratch.d_o_panels, shape.value_width, 1.0f},
-                   scratch.gradients);
+    multiply_panel(step, tile.p, rows, factors_of_gradients(step), scratch.gradients);
 }
 
 void add_bias_gradients(QueryBlock const& step, ScorePlace const& place) {
@@ -134,25 +141,40 @@ bool needs_pairs_alone(PanelTile const& tile) {
            !step.run.modifier.changes_gradients() && tile.place.queries.size() == step.run.lanes();
 }
 
+// From scores times `scale`, and the gradients of P, to the pairs of P and dS.
+GradientPairs gradient_pairs(PanelTile const& tile, float scale, std::uint32_t* by_rows) {
+    QueryBlock const& step = tile.step;
+    BackwardScratch const& scratch = step.scratch;
+    WantedGradients const& wanted = step.region.wanted;
+    bool const is_careful = step.region.is_careful;
+    return {scratch.scores,
+            scratch.gradients,
+            tile.keys(),
+            tile.rows,
+            scale,
+            is_careful,
+            tile.of_lanes(scratch.stats),
+            tile.of_lanes(scratch.row_dots),
+            wanted.d_v || is_careful ? tile.kept(scratch.pairs.weights) : nullptr,
+            wanted.d_k || is_careful ? tile.kept(scratch.pairs.gradients) : nullptr,
+            wanted.d_q ? by_rows : nullptr,
+            step.run.kept_pairs(),
+            {}};
+}
+
 // P and dS as pairs; in a careful region also as tiles.
 void compute_pairs(PanelTile const& tile) {
     QueryBlock const& step = tile.step;
     BackwardScratch const& scratch = step.scratch;
-    WantedGradients const& wanted = step.region.wanted;
-    bool const is_later = step.problem.has_plain_scores(), is_careful = step.region.is_careful;
+    bool const is_later = step.problem.has_plain_scores();
     float const scale = step.problem.scale;
     compute_tiles(tile, is_later ? 1.0f : scale);
-    std::int64_t const lanes = step.run.lanes(), stride = step.run.kept_pairs();
-    std::uint32_t* const weights = tile.kept(scratch.pairs.weights);
-    std::uint32_t* const gradients = tile.kept(scratch.pairs.gradients);
-    std::uint32_t* const by_rows = scratch.pairs.gradients_by_rows;
-    step.run.pairs->score_gradients(
-        {scratch.scores, scratch.gradients, tile.keys(), tile.rows, is_later ? scale : 1.0f, is_careful,
-         tile.of_lanes(scratch.stats), tile.of_lanes(scratch.row_dots), wanted.d_v || is_careful ? weights : nullptr,
-         wanted.d_k || is_careful ? gradients : nullptr, wanted.d_q ? by_rows : nullptr, stride});
-    if (!is_careful) return;
-    unpack_pairs_of_lanes(weights, stride, tile.keys(), lanes, scratch.scores);
-    unpack_pairs_of_lanes(gradients, stride, tile.keys(), lanes, scratch.gradients);
+    GradientPairs const pairs = gradient_pairs(tile, is_later ? scale : 1.0f, scratch.pairs.gradients_by_rows);
+    step.run.pairs->score_gradients(pairs);
+    if (!step.region.is_careful) return;
+    std::int64_t const lanes = step.run.lanes();
+    unpack_pairs_of_lanes(pairs.weights_by_lanes, pairs.stride, tile.keys(), lanes, scratch.scores);
+    unpack_pairs_of_lanes(pairs.gradients_by_lanes, pairs.stride, tile.keys(), lanes, scratch.gradients);
 }
 
 // P and dS as tiles, and as pairs where products have these.
@@ -242,6 +264,23 @@ void add_key_gradient(PanelTile const& tile, KeyGradient const& gradient) {
     if (step.region.is_careful) add_not_finite_rows(tile, gradient);
 }
 
+// The product that pairs of dS in rows add to a panel of dQ.
+PairProduct query_gradient_product(PanelTile const& tile, std::uint32_t const* by_rows) {
+    QueryBlock const& step = tile.step;
+    PairScratch const& pairs = step.scratch.pairs;
+    std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width);
+    bool const is_in_rows = step.run.has_pairs_in_rows();
+    return {is_in_rows ? pairs.k_transposed : pairs.k_rows,
+            is_in_rows ? step.run.tile.keys / 2 : rows,
+            by_rows,
+            lanes,
+            step.in_panels(step.scratch.d_q_panels, tile.p, rows),
+            lanes,
+            rows,
+            lanes,
+            step.run.tile.pairs_of(tile.keys())};
+}
+
 void add_query_gradient(PanelTile const& tile) {
     static constexpr auto kOnes = [] {
         std::array<float, kMaxLanes> ones;
@@ -253,12 +292,8 @@ void add_query_gradient(PanelTile const& tile) {
     std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width), keys = tile.keys();
     float* const d_q = step.in_panels(scratch.d_q_panels, tile.p, rows);
     if (step.has_pairs()) {
-        bool const is_in_rows = step.run.has_pairs_in_rows();
-        std::uint32_t const* const k = is_in_rows ? scratch.pairs.k_transposed : scratch.pairs.k_rows;
-        std::int64_t const stride = is_in_rows ? step.run.tile.keys / 2 : rows;
-        step.run.pairs->rescale_and_multiply(
-            {k, stride, scratch.pairs.gradients_by_rows, lanes, d_q, lanes, rows, lanes, step.run.tile.pairs_of(keys)},
-            kOnes.data());
+        step.run.pairs->rescale_and_multiply(query_gradient_product(tile, scratch.pairs.gradients_by_rows),
+                                             kOnes.data());
         if (step.region.is_careful)
             add_not_finite({scratch.k, rows, keys, step.run.shape.width}, scratch.gradients, lanes, d_q);
     } else {
@@ -268,13 +303,23 @@ void add_query_gradient(PanelTile const& tile) {
     }
 }
 
+// The keys of a tile that are visible to a panel.
+Range keys_of_panel(QueryBlock const& step, std::int64_t p, Range tile) {
+    Range const visible = step.sequence.keys_of(step.panel(p));
+    if (tile.end <= visible.begin || visible.end <= tile.begin) return {tile.begin, tile.begin};
+    return {tile.begin, std::min(tile.end, visible.end)};
+}
+
+PanelTile panel_tile(QueryBlock const& step, std::int64_t p, Range tile, Range keys) {
+    std::int64_t const rows = step.run.row_padded(step.run.has_pairs_in_rows() ? tile.size() : keys.size());
+    return {step, p, {step.region.b, step.h, step.panel(p), keys}, rows};
+}
+
 // Returns false if no key is visible to the panel.
 bool visit_panel(QueryBlock const& step, std::int64_t p, Range tile) {
-    Range const visible = step.sequence.keys_of(step.panel(p));
-    Range const keys{tile.begin, std::min(tile.end, visible.end)};
-    if (keys.size() == 0 || tile.end <= visible.begin) return false;
-    std::int64_t const rows = step.run.row_padded(step.run.has_pairs_in_rows() ? tile.size() : keys.size());
-    PanelTile const panel{step, p, {step.region.b, step.h, step.panel(p), keys}, rows};
+    Range const keys = keys_of_panel(step, p, tile);
+    if (keys.size() == 0) return false;
+    PanelTile const panel = panel_tile(step, p, tile, keys);
     compute_weights(panel);
     if (step.region.wanted.d_v) add_key_gradient(panel, gradient_of_values(step));
     if (step.region.wanted.d_k) add_key_gradient(panel, gradient_of_keys(step));
@@ -292,13 +337,75 @@ void keep_zeros(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
     }
 }
 
+// Whether the matrix unit computes products for one panel while the processor computes P and dS of another.
+bool takes_turns(QueryBlock const& step) {
+    return step.run.has_pairs_in_rows() && step.problem.has_plain_scores() && !step.problem.has_dropout() &&
+           !step.region.wanted.d_bias && !step.region.is_careful;
+}
+
+// The panels before `end` to which keys of a tile are visible.
+struct VisiblePanels {
+    QueryBlock const& step;
+    Range tile;
+    std::int64_t end;
+
+    // The first one from p on; `end` if there is none.
+    std::int64_t from(std::int64_t p) const {
+        while (p < end && keys_of_panel(step, p, tile).size() == 0) ++p;
+        return p;
+    }
+    PanelTile at(std::int64_t p) const { return panel_tile(step, p, tile, keys_of_panel(step, p, tile)); }
+};
+
+// Visits panels, all of whose lanes have a query. dQ gets its products a turn later than the other gradients get
+// theirs.
+void visit_in_turns(VisiblePanels const& panels) {
+    QueryBlock const& step = panels.step;
+    BackwardScratch const& scratch = step.scratch;
+    BackwardRun const& run = step.run;
+    auto const products = [&](std::int64_t p) {
+        std::int64_t const rows = run.row_padded(keys_of_panel(step, p, panels.tile).size());
+        return ProductsMeanwhile{{pairs_product(step, p, rows, factors_of_scores(step, 1.0f), scratch.scores),
+                                  pairs_product(step, p, rows, factors_of_gradients(step), scratch.gradients)},
+                                 {}};
+    };
+    std::array<std::uint32_t*, 2> by_rows{scratch.pairs.gradients_by_rows,
+                                          scratch.pairs.gradients_by_rows + run.tile.keys / 2 * run.lanes()};
+    PairProduct added{};
+    std::int64_t p = panels.from(0);
+    if (p < panels.end) {
+        for (PairProduct const& product : products(p).assigned) run.pairs->multiply(product, 1.0f);
+    }
+    while (p < panels.end) {
+        PanelTile const tile = panels.at(p);
+        finish_scores(step.problem, step.sequence, tile.place, run.lanes(), scratch.scores, nullptr);
+        std::int64_t const next = panels.from(p + 1);
+        GradientPairs pairs = gradient_pairs(tile, step.problem.scale, by_rows[0]);
+        if (next < panels.end) pairs.meanwhile = products(next);
+        pairs.meanwhile.added = added;
+        run.pairs->score_gradients(pairs);
+        if (step.region.wanted.d_q) added = query_gradient_product(tile, by_rows[0]);
+        std::swap(by_rows[0], by_rows[1]);
+        p = next;
+    }
+    if (added.rows > 0) run.pairs->multiply_tile(added);
+}
+
 }  // namespace
 
 void visit_tile(QueryBlock const& block, Range tile, HiddenTiles const& hidden) {
     bool const adds_later = block.run.has_pairs_in_rows();
+    std::int64_t in_turns = 0;
+    if (takes_turns(block)) {
+        Range const present{block.queries.begin, std::min(block.queries.end, block.sequence.queries)};
+        in_turns = present.size() / block.run.lanes();
+        visit_in_turns({block, tile, in_turns});
+    }
     Range visited{0, 0};  // panels, with those between them
     for (std::int64_t p = 0; p < block.panels(); ++p) {
-        if (!hidden.hides(p) && visit_panel(block, p, tile)) visited = {visited.size() == 0 ? p : visited.begin, p + 1};
+        bool const is_visible =
+            p < in_turns ? keys_of_panel(block, p, tile).size() > 0 : !hidden.hides(p) && visit_panel(block, p, tile);
+        if (is_visible) visited = {visited.size() == 0 ? p : visited.begin, p + 1};
         else if (adds_later) keep_zeros(block, p, block.run.row_padded(tile.size()));
     }
     if (!adds_later || visited.size() == 0) return;

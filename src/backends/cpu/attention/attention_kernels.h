@@ -46,6 +46,13 @@ enum class PairLayout {
     RowMajor     // a[row * a_stride + pair]
 };
 
+// Products that the matrix unit computes during another function: c = a^T b, where c may be a tile which that function
+// reads, and c += a^T b. Without rows where there are none, as always with DepthMajor.
+struct ProductsMeanwhile {
+    PairProduct assigned[2];
+    PairProduct added;
+};
+
 // A step of softmax whose weights become pairs.
 struct SoftmaxPairs {
     float const* tile;  // scores, before `scale`, which is positive
@@ -53,9 +60,7 @@ struct SoftmaxPairs {
     float scale;
     float *running_max, *running_sum, *rescale;
     std::uint32_t* pairs;  // of rows, up to a multiple of the products' depth
-    // Products of other tiles that the matrix unit computes in the meantime: c = a^T b and c += a^T b. Without rows
-    // where there are none, as always with DepthMajor.
-    PairProduct assigned, added;
+    ProductsMeanwhile meanwhile;
 };
 
 // P and dS of a tile, rounded to pairs.
@@ -68,10 +73,12 @@ struct GradientPairs {
     // P and dS in pairs of lanes, and dS in pairs of rows up to a multiple of the products' depth; null if not needed.
     std::uint32_t *weights_by_lanes, *gradients_by_lanes, *gradients_by_rows;
     std::int64_t stride;  // of pairs of lanes
+    ProductsMeanwhile meanwhile;
 };
 
-// to = from^T. Rows and columns are multiples of 16.
+// to = from^T. Rows and columns are multiples of the step.
 struct PairTranspose {
+    static constexpr std::int64_t kStep = 16;
     std::uint32_t const* from;
     std::int64_t from_stride, rows, columns;
     std::uint32_t* to;
@@ -102,7 +109,7 @@ struct PairKernels {
     void (*softmax_step)(SoftmaxPairs const&);
     // Kernels::probabilities(), score_gradients(), pair_lanes() and pair_rows() at once, without dropout.
     void (*score_gradients)(GradientPairs const&);
-    void (*transpose)(PairTranspose const&);  // null where the layout is DepthMajor
+    void (*transpose)(PairTranspose const&);
 };
 
 // A thread may multiply pairs as long as this object lives. `kernels` may be null.

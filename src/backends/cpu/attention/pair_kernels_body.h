@@ -53,6 +53,46 @@ void pair_rows(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
     clear_missing_rows(rows, pairs);
 }
 
+// Exchanges the elements off the diagonal in all blocks of 2 x 2 rows and columns at this distance.
+template <int kDistance>
+[[gnu::always_inline]] inline void exchange(__m512i (&rows)[16]) {
+    typedef std::int32_t Columns __attribute__((vector_size(64)));
+    constexpr Columns kAll = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    constexpr int kSecond = 16;  // the first column of the second operand
+    Columns const is_odd = (kAll & kDistance) != 0;
+    auto const even = reinterpret_cast<__m512i>(is_odd ? kAll - kDistance + kSecond : kAll);
+    auto const odd = reinterpret_cast<__m512i>(is_odd ? kAll + kSecond : kAll + kDistance);
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) {
+        if ((i & kDistance) != 0) continue;
+        __m512i const first = rows[i], second = rows[i + kDistance];
+        rows[i] = _mm512_permutex2var_epi32(first, even, second);
+        rows[i + kDistance] = _mm512_permutex2var_epi32(first, odd, second);
+    }
+}
+
+// 16 x 16 pairs.
+void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::uint32_t* to, std::int64_t to_stride) {
+    __m512i rows[16];
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_si512(from + i * from_stride);
+    exchange<1>(rows);
+    exchange<2>(rows);
+    exchange<4>(rows);
+    exchange<8>(rows);
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, rows[i]);
+}
+
+void transpose(PairTranspose const& pairs) {
+    for (std::int64_t row = 0; row < pairs.rows; row += 16) {
+        for (std::int64_t column = 0; column < pairs.columns; column += 16) {
+            transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride,
+                            pairs.to + column * pairs.to_stride + row, pairs.to_stride);
+        }
+    }
+}
+
 void rescale(float* rows, std::int64_t count, float const* factors) {
     Vector const first = read(factors), second = read(factors + kWidth), one = spread(1.0f);
     if ((_mm512_cmp_ps_mask(first, one, _CMP_NEQ_UQ) | _mm512_cmp_ps_mask(second, one, _CMP_NEQ_UQ)) == 0) return;
@@ -74,6 +114,9 @@ void rescale(float* rows, std::int64_t count, float const* factors) {
 
 namespace cudnn_frontend::cpu {
 namespace {
+
+// Keys whose weights take about as long as a block of the products meanwhile.
+constexpr std::int64_t kKeysBetweenProducts = 32;
 
 constexpr float kLog2OfE = 1.44269504f;
 
@@ -149,73 +192,86 @@ struct Differences {
     return scale < kMostScale && ((is_large & ~is_infinite) | is_small) == 0;
 }
 
-// Turns the scores of one vector of lanes into pairs of weights, and returns the weights' sums.
-template <bool kIsFused>
-[[gnu::always_inline]] inline Vector weigh(SoftmaxPairs const& step, std::int64_t lane, Vector anchor,
-                                           Meanwhile& meanwhile) {
-    Differences<kIsFused> const differences(step.scale, anchor);
-    float const* const scores = step.tile + lane;
-    std::uint32_t* const pairs = step.pairs + lane;
-    Vector even{}, odd{};
-    std::int64_t const whole = step.keys / 2;
-    constexpr std::int64_t kBlock = 16;  // of pairs, which take about as long as a block of the other products
-    for (std::int64_t pair = 0; pair < whole; ++pair) {
-        if (pair % kBlock == 0 && pair != 0) meanwhile.run_next();
-        Vector const low = differences.exponential(read(scores + 2 * pair * kLanes));
-        Vector const high = differences.exponential(read(scores + (2 * pair + 1) * kLanes));
-        even += low;
-        odd += high;
-        _mm512_storeu_si512(pairs + pair * kLanes, pairs_of(low, high));
-    }
-    if (step.keys % 2 != 0) {
-        Vector const low = differences.exponential(read(scores + 2 * whole * kLanes));
-        even += low;
-        _mm512_storeu_si512(pairs + whole * kLanes, pairs_of(low, Vector{}));
-    }
-    return even + odd;
-}
-
+// A step of softmax in progress, for all lanes.
 struct SoftmaxLanes {
-    Vector top, sum, factor;
+    Vector anchors[kVectors];
+    Vector even[kVectors] = {}, odd[kVectors] = {};  // sums of weights
+    __mmask16 nan[kVectors] = {};                    // lanes with a score that is NaN
+
+    [[gnu::always_inline]] Vector sum(int i) const { return even[i] + odd[i]; }
+    [[gnu::always_inline]] bool may_have_nan() const { return _mm512_cmp_ps_mask(sum(0), sum(1), _CMP_UNORD_Q) != 0; }
 };
 
-// For one vector of lanes.
-[[gnu::always_inline]] inline SoftmaxLanes softmax_lanes(SoftmaxPairs const& step, std::int64_t lane,
-                                                         Meanwhile& meanwhile) {
-    meanwhile.run_next();
-    Vector const old_top = read(step.running_max + lane);
-    Vector const top = larger(maximum_of_numbers(step.tile + lane, step.keys) * step.scale, old_top);
-    Vector const anchor = top == -kInfinity ? Vector{} : top;
-    Vector const added = may_fuse(step.scale, anchor) ? weigh<true>(step, lane, anchor, meanwhile)
-                                                      : weigh<false>(step, lane, anchor, meanwhile);
-    Vector const factor = power_of_two((old_top - anchor) * kLog2OfE);
-    return {top, read(step.running_sum + lane) * factor + added, top == old_top ? spread(1.0f) : factor};
-}
-
-// Whether any of a lane's scores is NaN.
-[[gnu::always_inline]] inline __mmask16 nan_lanes(float const* scores, std::int64_t keys) {
-    __mmask16 found = 0;
-    for (std::int64_t key = 0; key < keys; ++key) {
-        Vector const score = read(scores + key * kLanes);
-        found |= _mm512_cmp_ps_mask(score, score, _CMP_UNORD_Q);
+// Turns the scores of keys, the first of them even, into pairs of weights.
+template <bool kIsFused>
+[[gnu::always_inline]] inline void weigh(SoftmaxPairs const& step, std::int64_t first, std::int64_t end,
+                                         SoftmaxLanes& lanes) {
+    Differences<kIsFused> const differences[kVectors] = {{step.scale, lanes.anchors[0]},
+                                                         {step.scale, lanes.anchors[1]}};
+    for (std::int64_t key = first; key < end; key += 2) {
+        bool const is_whole = key + 1 < end;
+        float const* const scores = step.tile + key * kLanes;
+        std::uint32_t* const pairs = step.pairs + key / 2 * kLanes;
+#pragma GCC unroll 2
+        for (int i = 0; i < kVectors; ++i) {
+            Vector const low = differences[i].exponential(read(scores + i * kWidth));
+            Vector const high = is_whole ? differences[i].exponential(read(scores + kLanes + i * kWidth)) : Vector{};
+            lanes.even[i] += low;
+            lanes.odd[i] += high;
+            _mm512_storeu_si512(pairs + i * kWidth, pairs_of(low, high));
+        }
     }
-    return found;
 }
 
-// The maximum of numbers leaves out NaN, from which a weight and so the sum become NaN: only then scores are searched.
-void keep(SoftmaxPairs const& step, std::int64_t lane, SoftmaxLanes const& lanes) {
-    Vector top = lanes.top;
-    if (_mm512_cmp_ps_mask(lanes.sum, lanes.sum, _CMP_UNORD_Q) != 0)
-        top = _mm512_mask_mov_ps(top, nan_lanes(step.tile + lane, step.keys), lanes.sum);
-    write(step.running_max + lane, top);
-    write(step.running_sum + lane, lanes.sum);
-    write(step.rescale + lane, lanes.factor);
+// Lanes with a NaN among the scores of some keys. The maximum of numbers leaves out NaN, from which a weight and so the
+// sum become NaN: only then scores are searched.
+[[gnu::noinline, gnu::cold]] void find_nan(SoftmaxPairs const& step, std::int64_t first, std::int64_t end,
+                                           SoftmaxLanes& lanes) {
+    for (std::int64_t key = first; key < end; ++key) {
+        for (int i = 0; i < kVectors; ++i) {
+            Vector const score = read(step.tile + key * kLanes + i * kWidth);
+            lanes.nan[i] |= _mm512_cmp_ps_mask(score, score, _CMP_UNORD_Q);
+        }
+    }
+}
+
+template <bool kIsFused>
+[[gnu::noinline]] void weigh_all(SoftmaxPairs const& step, SoftmaxLanes& lanes, Meanwhile& meanwhile) {
+    SoftmaxLanes now = lanes;
+    for (std::int64_t first = 0; first < step.keys; first += kKeysBetweenProducts) {
+        std::int64_t const end = first + kKeysBetweenProducts < step.keys ? first + kKeysBetweenProducts : step.keys;
+        weigh<kIsFused>(step, first, end, now);
+        if (now.may_have_nan()) find_nan(step, first, end, now);
+        meanwhile.run_next(end);
+    }
+    lanes = now;
+}
+
+// Ends the step for one vector of lanes.
+[[gnu::always_inline]] inline void keep(SoftmaxPairs const& step, SoftmaxLanes const& lanes, int i, Vector top) {
+    float *const max = step.running_max + i * kWidth, *const sum = step.running_sum + i * kWidth;
+    Vector const old_top = read(max), factor = power_of_two((old_top - lanes.anchors[i]) * kLog2OfE);
+    Vector const all = read(sum) * factor + lanes.sum(i);
+    write(max, _mm512_mask_mov_ps(top, lanes.nan[i], all));
+    write(sum, all);
+    write(step.rescale + i * kWidth, top == old_top ? spread(1.0f) : factor);
 }
 
 [[gnu::noinline]] void take_softmax_step(SoftmaxPairs const& step) {
-    Meanwhile meanwhile(step);
-    keep(step, 0, softmax_lanes(step, 0, meanwhile));
-    keep(step, kWidth, softmax_lanes(step, kWidth, meanwhile));
+    Meanwhile meanwhile(step.meanwhile);
+    meanwhile.run_next(0);
+    SoftmaxLanes lanes;
+    Vector tops[kVectors];
+    bool is_fused = true;
+    for (int i = 0; i < kVectors; ++i) {
+        Vector const of_scores = maximum_of_numbers(step.tile + i * kWidth, step.keys);
+        tops[i] = larger(of_scores * step.scale, read(step.running_max + i * kWidth));
+        lanes.anchors[i] = tops[i] == -kInfinity ? Vector{} : tops[i];
+        is_fused = is_fused && may_fuse(step.scale, lanes.anchors[i]);
+    }
+    if (is_fused) weigh_all<true>(step, lanes, meanwhile);
+    else weigh_all<false>(step, lanes, meanwhile);
+    for (int i = 0; i < kVectors; ++i) keep(step, lanes, i, tops[i]);
     meanwhile.finish();
     clear_missing_rows(step.keys, step.pairs);
 }
@@ -270,26 +326,38 @@ template <bool kIsCareful, bool kIsFused>
     if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + key * p.stride, row.gradients);
 }
 
+// Computes P and dS of two rows, the first of them even.
 template <bool kIsCareful, bool kIsFused>
-[[gnu::noinline]] void score_gradients_of_pairs_as(GradientPairs const& p) {
+[[gnu::always_inline]] inline void differentiate_rows(GradientPairs const& p, GradientLanes<kIsFused> const& lanes,
+                                                      std::int64_t key) {
     // Number i of the first row, then of the second one, for each lane of the first or the second vector.
     alignas(64) static constexpr std::uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
                                                              37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
                                                              11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
     __m512i const first = _mm512_load_si512(kFirst);
     auto const second = reinterpret_cast<__m512i>(reinterpret_cast<Integers>(first) + 0x00100010);
+    bool const is_whole = key + 1 < p.keys;
+    RowPairs const even = row_pairs<kIsCareful>(p, lanes, key);
+    RowPairs const odd = is_whole ? row_pairs<kIsCareful>(p, lanes, key + 1) : RowPairs{};
+    store_row(p, key, even);
+    if (is_whole) store_row(p, key + 1, odd);
+    if (p.gradients_by_rows == nullptr) return;
+    std::uint32_t* const rows = p.gradients_by_rows + key / 2 * kLanes;
+    _mm512_storeu_si512(rows, _mm512_permutex2var_epi16(even.gradients, first, odd.gradients));
+    _mm512_storeu_si512(rows + kWidth, _mm512_permutex2var_epi16(even.gradients, second, odd.gradients));
+}
+
+template <bool kIsCareful, bool kIsFused>
+[[gnu::noinline]] void score_gradients_of_pairs_as(GradientPairs const& p) {
+    Meanwhile meanwhile(p.meanwhile);
+    meanwhile.run_next(0);
     GradientLanes<kIsFused> const lanes = gradient_lanes<kIsFused>(p);
-    for (std::int64_t key = 0; key < p.keys; key += 2) {
-        bool const is_whole = key + 1 < p.keys;
-        RowPairs const even = row_pairs<kIsCareful, kIsFused>(p, lanes, key);
-        RowPairs const odd = is_whole ? row_pairs<kIsCareful, kIsFused>(p, lanes, key + 1) : RowPairs{};
-        store_row(p, key, even);
-        if (is_whole) store_row(p, key + 1, odd);
-        if (p.gradients_by_rows == nullptr) continue;
-        std::uint32_t* const rows = p.gradients_by_rows + key / 2 * kLanes;
-        _mm512_storeu_si512(rows, _mm512_permutex2var_epi16(even.gradients, first, odd.gradients));
-        _mm512_storeu_si512(rows + kWidth, _mm512_permutex2var_epi16(even.gradients, second, odd.gradients));
+    for (std::int64_t first = 0; first < p.keys; first += kKeysBetweenProducts) {
+        std::int64_t const end = first + kKeysBetweenProducts < p.keys ? first + kKeysBetweenProducts : p.keys;
+        for (std::int64_t key = first; key < end; key += 2) differentiate_rows<kIsCareful>(p, lanes, key);
+        meanwhile.run_next(end);
     }
+    meanwhile.finish();
     for (std::int64_t row = p.keys; row < p.rows; ++row) store_row(p, row, RowPairs{});
     if (p.gradients_by_rows != nullptr) clear_missing_rows(p.keys, p.gradients_by_rows);
 }

@@ -78,71 +78,39 @@ void multiply_tile_of_pairs(PairProduct const& product) {
     multiply_all_tiles<Sums::Old>(product, [](std::int64_t, std::int64_t) {});
 }
 
-// Exchanges the elements off the diagonal in all blocks of 2 x 2 rows and columns at this distance.
-template <int kDistance>
-[[gnu::always_inline]] inline void exchange(__m512i (&rows)[16]) {
-    typedef std::int32_t Columns __attribute__((vector_size(64)));
-    constexpr Columns kAll = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    constexpr int kSecond = 16;  // the first column of the second operand
-    Columns const is_odd = (kAll & kDistance) != 0;
-    auto const even = reinterpret_cast<__m512i>(is_odd ? kAll - kDistance + kSecond : kAll);
-    auto const odd = reinterpret_cast<__m512i>(is_odd ? kAll + kSecond : kAll + kDistance);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-        if ((i & kDistance) != 0) continue;
-        __m512i const first = rows[i], second = rows[i + kDistance];
-        rows[i] = _mm512_permutex2var_epi32(first, even, second);
-        rows[i + kDistance] = _mm512_permutex2var_epi32(first, odd, second);
-    }
-}
-
-// 16 x 16 pairs.
-void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::uint32_t* to, std::int64_t to_stride) {
-    __m512i rows[16];
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_si512(from + i * from_stride);
-    exchange<1>(rows);
-    exchange<2>(rows);
-    exchange<4>(rows);
-    exchange<8>(rows);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, rows[i]);
-}
-
-void transpose(PairTranspose const& pairs) {
-    for (std::int64_t row = 0; row < pairs.rows; row += 16) {
-        for (std::int64_t column = 0; column < pairs.columns; column += 16) {
-            transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride,
-                            pairs.to + column * pairs.to_stride + row, pairs.to_stride);
-        }
-    }
-}
-
-// The products of SoftmaxPairs, of which each call runs one block: as long as the matrix unit computes it, the
-// processor goes on with the instructions after the call.
+// Computes products in blocks of rows: as long as the matrix unit is at some, the processor goes on with the
+// instructions after the call.
 class Meanwhile {
    public:
-    explicit Meanwhile(SoftmaxPairs const& step) : step_(step) {}
+    explicit Meanwhile(ProductsMeanwhile const& products) : products_(products) {}
 
-    [[gnu::noinline]] void run_next() {
-        if (assigned_ < step_.assigned.rows) run<Sums::New>(step_.assigned, assigned_);
-        else if (added_ < step_.added.rows) run<Sums::Old>(step_.added, added_);
+    // Computes a block of each product; of those that are assigned only among the first `free` rows.
+    [[gnu::noinline]] void run_next(std::int64_t free) {
+        for (int i = 0; i < 2; ++i) {
+            if (assigned_[i] + kBlock <= free) run<Sums::New>(products_.assigned[i], assigned_[i]);
+        }
+        run<Sums::Old>(products_.added, added_);
     }
     void finish() {
-        while (assigned_ < step_.assigned.rows || added_ < step_.added.rows) run_next();
+        for (int i = 0; i < 2; ++i) {
+            while (assigned_[i] < products_.assigned[i].rows) run<Sums::New>(products_.assigned[i], assigned_[i]);
+        }
+        while (added_ < products_.added.rows) run<Sums::Old>(products_.added, added_);
     }
 
    private:
+    static constexpr std::int64_t kBlock = 2 * tiles::kTileRows;
+
     template <Sums kSums>
-    static void run(PairProduct const& product, std::int64_t& row) {
-        constexpr std::int64_t kSide = tiles::kTileRows, kBlock = 2 * kSide;
+    [[gnu::always_inline]] static void run(PairProduct const& product, std::int64_t& row) {
+        if (row >= product.rows) return;
         if (row + kBlock <= product.rows) multiply_tiles<2, kSums>(product, row, 0);
         else multiply_tiles<1, kSums>(product, row, 0);
         row += kBlock;
     }
 
-    SoftmaxPairs const& step_;
-    std::int64_t assigned_ = 0, added_ = 0;  // the next rows
+    ProductsMeanwhile const& products_;
+    std::int64_t assigned_[2] = {}, added_ = 0;  // the next rows
 };
 
 }  // namespace

@@ -24,12 +24,10 @@ void multiply_tile_of_pairs(PairProduct const& product) {
     multiply_all<FactorLayout::Tile, Zeros::Multiply>(product, Add{});
 }
 
-constexpr auto transpose = nullptr;
-
 // Products in the meantime: there are none.
 struct Meanwhile {
-    explicit Meanwhile(SoftmaxPairs const&) {}
-    void run_next() {}
+    explicit Meanwhile(ProductsMeanwhile const&) {}
+    void run_next(std::int64_t) {}
     void finish() {}
 };
 

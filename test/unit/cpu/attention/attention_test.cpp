@@ -272,6 +272,24 @@ TEST_CASE("fused attention spans several blocks of queries and keys") {
     }
 }
 
+TEST_CASE("fused attention of pairs spans all that it keeps of keys, and several parts of a block of queries") {
+    AttentionCase test;
+    set_sizes(test, {1, 1, 1, 1, 1060, 600, 250, 200});
+    test.type = DataType_t::BFLOAT16;
+    test.scale = Scale::Number, test.scale_value = 0.06f;
+    test.alignment = fe::DiagonalAlignment_t::BOTTOM_RIGHT, test.right = 90;
+    SECTION("scores that a mask alone changes") {}
+    SECTION("scores with a bias") { test.bias = {1, 1, 1, 600}; }
+    for (cpu::Kernels const* const kernels : kernel_sets_with_pairs()) {
+        CAPTURE(kernels->name);
+        Forced const forced(kernels);
+        Data const data = make_data(test);
+        check_forward(test, data);
+        check_backward(test, data);
+        check_thread_count(test, data, 3);
+    }
+}
+
 TEST_CASE("fused attention changes with every option") {
     std::vector<double> const plain = forward_numbers(plain_case());
     auto const check_changed = [&](char const* option, auto change) {

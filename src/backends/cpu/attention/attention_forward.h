@@ -1,0 +1,82 @@
+// A block of queries of forward attention, which a worker processes against all keys.
+#pragma once
+
+#include "cpu/attention/attention_problem.h"
+#include "cpu/attention/attention_scratch.h"
+#include "cpu/attention/pair_panels.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace cudnn_frontend::cpu {
+
+// A worker's memory. Queries come in panels of one register block of lanes; a panel is depth x lanes.
+struct ForwardScratch {
+    float *q, *o;                                          // panels
+    float *k, *v;                                          // width x keys, keys x value width
+    float *scores, *spare;                                 // tiles
+    std::uint32_t *q_pairs, *k_pairs, *v_pairs, *p_pairs;  // the same as pairs, where the run has them
+    std::uint32_t* v_columns;                              // value width x pairs of keys, where the layout is RowMajor
+    float *running_max, *running_sum;                      // for each query
+    float* rows;                                           // of PanelCopies
+    std::byte *modifier, *hidden;                          // of ScoreProgram and HiddenTiles
+};
+
+struct ForwardRun {
+    AttentionTensors const& tensors;
+    ScoreProgram const& modifier;
+    AttentionShape shape;
+    Kernels const& kernels;
+    PairKernels const* pairs;  // null where products are of floats
+    TileSizes tile;
+    std::int64_t block;         // queries of a task
+    std::int64_t value_stride;  // value width in whole register blocks
+    std::int64_t kept_tiles;    // tiles of keys and values that are there as pairs at once
+
+    std::int64_t lanes() const { return kernels.lanes; }
+    std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
+    std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
+    std::int64_t pairs_of_width() const { return tile.pairs_of(shape.width); }
+    bool has_pairs_in_rows() const { return pairs != nullptr && pairs->layout == PairLayout::RowMajor; }
+};
+
+// The maximum of a row's scores, and the sum of exp(score - maximum).
+struct RunningSoftmax {
+    float max, sum;
+};
+
+// One block of queries of one head.
+struct ForwardTask {
+    ForwardRun const& run;
+    AttentionProblem const& problem;
+    ForwardScratch scratch;
+    Sequence sequence;
+    std::int64_t b, h;
+    Range queries;
+    bool is_careful = false;  // masked keys contribute nothing, even if V has NaN or infinity there
+
+    bool has_pairs() const { return run.pairs != nullptr; }
+    PanelCopies copies() const { return {run.kernels, run.pairs, run.tile, scratch.rows}; }
+    // Whether the matrix unit computes products for one softmax during another: for scores that masks alone change.
+    bool takes_turns() const {
+        return run.has_pairs_in_rows() && !is_careful && !problem.has_dropout() && problem.has_plain_scores();
+    }
+    std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
+    std::int64_t padded_queries() const { return panels() * run.lanes(); }
+    // The panel's queries within the sequence's length.
+    Range panel(std::int64_t index) const {
+        std::int64_t const begin = queries.begin + index * run.lanes();
+        return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
+    }
+    // The initial value, before any key. A sink is a score without a key.
+    RunningSoftmax before_keys() const {
+        float const sink = problem.sink_of(h);
+        return {sink, sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f};
+    }
+};
+
+// Processes the block against all keys that are visible to it.
+void attend_to_keys(ForwardTask const& task);
+
+}  // namespace cudnn_frontend::cpu
