@@ -27,14 +27,19 @@ void add_alibi(AttentionProblem const& problem, ScorePlace const& place, std::in
 
 void mask_band(Sequence const& sequence, ScorePlace const& place, std::int64_t lanes, float* scores) {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
-    for (std::int64_t key = 0; key < place.keys.size(); ++key) {
-        // The query for which the key is on the diagonal, as a lane of this tile.
-        std::int64_t const diagonal = place.keys.begin + key - sequence.shift - place.queries.begin;
-        std::int64_t const first = std::clamp<std::int64_t>(diagonal - sequence.right, 0, lanes);
-        std::int64_t const last = std::clamp<std::int64_t>(diagonal + sequence.left, 0, lanes);
+    // The query for which the first key is on the diagonal, as a lane of this tile. Each further key is one lane on.
+    std::int64_t const diagonal = place.keys.begin - sequence.shift - place.queries.begin;
+    std::int64_t const keys = place.keys.size();
+    // Only the keys of which a lane is masked: under a causal mask the last ones.
+    std::int64_t const first_hidden = std::clamp<std::int64_t>(sequence.right - diagonal + 1, 0, keys);
+    for (std::int64_t key = first_hidden; key < keys; ++key) {
+        std::int64_t const first = std::min(diagonal + key - sequence.right, lanes);
+        std::fill_n(scores + key * lanes, first, kMasked);
+    }
+    std::int64_t const end_hidden = std::clamp<std::int64_t>(lanes - sequence.left - diagonal, 0, keys);
+    for (std::int64_t key = 0; key < end_hidden; ++key) {
         float* const row = scores + key * lanes;
-        std::fill(row, row + first, kMasked);
-        std::fill(row + last, row + lanes, kMasked);
+        std::fill(row + std::max<std::int64_t>(diagonal + key + sequence.left, 0), row + lanes, kMasked);
     }
 }
 
