@@ -20,7 +20,7 @@ BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& m
     Kernels const& best = kernels();
     bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV});
     PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
-    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::RowMajor ? 512 : 256;
+    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::Blocks ? 512 : 256;
     std::int64_t const block = query_block(shape, best.lanes, threads, most);
     return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), block};
 }
@@ -121,9 +121,9 @@ PairScratch take_pairs(BackwardRun const& run, Arena& arena) {
             take(run.block / 2, run.lane_padded(width)),
             take(run.block / 2, run.lane_padded(value_width)),
             take(keys / 2, run.row_padded(width)),
-            run.has_pairs_in_rows() ? take(run.row_padded(width), keys / 2) : nullptr,
-            take(keys, run.kept_pairs()),
-            take(keys, run.kept_pairs()),
+            run.has_pair_blocks() ? take(PairBlocks::size(run.row_padded(width), keys / 2), 1) : nullptr,
+            take(PairBlocks::size(keys, run.kept_pairs()), 1),
+            take(PairBlocks::size(keys, run.kept_pairs()), 1),
             take(2 * (keys / 2), run.lanes())};
 }
 

@@ -41,9 +41,10 @@ struct BackwardRun {
     std::int64_t block;  // queries of one step
 
     std::int64_t lanes() const { return kernels.lanes; }
-    bool has_pairs_in_rows() const { return pairs != nullptr && pairs->layout == PairLayout::RowMajor; }
-    // Pairs of lanes that are kept for a key: with tiles in rows those of all panels, for one product.
-    std::int64_t kept_pairs() const { return (has_pairs_in_rows() ? block : lanes()) / 2; }
+    bool has_pair_blocks() const { return pairs != nullptr && pairs->layout == PairLayout::Blocks; }
+    // Pairs of lanes that are kept for a key: with blocks those of all panels, for one product.
+    std::int64_t kept_pairs() const { return (has_pair_blocks() ? block : lanes()) / 2; }
+    std::int64_t kept_stride() const { return PairBlocks::stride(kept_pairs()); }
     std::int64_t row_padded(std::int64_t width) const { return tile.padded_rows(width); }
     std::int64_t key_padded(std::int64_t keys) const { return round_up(keys, tile.keys); }
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
@@ -53,9 +54,9 @@ struct BackwardRun {
 struct PairScratch {
     std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
     std::uint32_t *q_rows, *d_o_rows, *k_rows;
-    std::uint32_t* k_transposed;  // where the layout is RowMajor
-    // P and dS of a tile in pairs of lanes, where the layout is RowMajor of all panels; and dS in pairs of rows, of two
-    // panels.
+    std::uint32_t* k_transposed;  // where the layout is Blocks
+    // P and dS of a tile in pairs of lanes, in blocks, where the layout is Blocks of all panels; and dS in pairs of
+    // rows, of two panels.
     std::uint32_t *weights, *gradients, *gradients_by_rows;
 };
 

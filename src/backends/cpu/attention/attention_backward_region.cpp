@@ -146,8 +146,9 @@ void load_queries(QueryBlock const& step) {
 void load_column_pairs(QueryBlock const& step, Slice const& rows, Range keys, std::int64_t width,
                        std::uint32_t* pairs) {
     TileSizes const& tile = step.run.tile;
-    if (step.run.has_pairs_in_rows())
-        load_pairs_in_rows(rows, {pairs, tile.pairs_of(width), keys.size(), width}, tile.padded_rows(keys.size()));
+    if (step.run.has_pair_blocks())
+        load_pairs_in_blocks(rows, {pairs, PairBlocks::stride(tile.pairs_of(width)), keys.size(), width}, 0,
+                             tile.padded_rows(keys.size()));
     else load_pairs_of_columns(rows, {pairs, tile.keys, keys.size(), width}, tile.keys);
 }
 
@@ -162,9 +163,10 @@ void load_key_row_pairs(QueryBlock const& step, Slice const& k, std::int64_t key
         clear_not_finite(rows, pairs * stride);
         load_tile(k, {step.scratch.k, stride, keys, run.shape.width}, stride);
     }
-    if (!run.has_pairs_in_rows()) return;
+    if (!run.has_pair_blocks()) return;
     std::fill(rows + pairs * stride, rows + depth * stride, 0);
-    run.pairs->transpose({rows, stride, depth, stride, step.scratch.pairs.k_transposed, run.tile.keys / 2});
+    run.pairs->transpose(
+        {rows, stride, depth, stride, step.scratch.pairs.k_transposed, PairBlocks::stride(run.tile.keys / 2), true});
 }
 
 void load_keys(QueryBlock const& step, Range keys) {

@@ -20,7 +20,7 @@ struct PanelTile {
     // A panel's queries within the block.
     std::int64_t query() const { return place.queries.begin - step.queries.begin; }
     std::uint32_t* kept(std::uint32_t* pairs) const {
-        return pairs + (step.run.has_pairs_in_rows() ? p * step.run.lanes() / 2 : 0);
+        return pairs + (step.run.has_pair_blocks() ? p * PairBlocks::kSize : 0);
     }
     float const* of_lanes(float const* numbers) const { return numbers + p * step.run.lanes(); }
 };
@@ -36,7 +36,7 @@ struct PanelFactors {
 PairProduct pairs_product(QueryBlock const& step, std::int64_t p, std::int64_t rows, PanelFactors const& of,
                           float* tile) {
     std::int64_t const lanes = step.run.lanes(), depth = step.run.tile.pairs_of(of.width);
-    std::int64_t const stride = step.run.has_pairs_in_rows() ? depth : step.run.tile.keys;
+    std::int64_t const stride = step.run.has_pair_blocks() ? PairBlocks::stride(depth) : step.run.tile.keys;
     return {of.pair_columns, stride, step.in_panels(of.pair_panels, p, depth), lanes, tile, lanes, rows, lanes, depth};
 }
 
@@ -122,7 +122,7 @@ void round_to_pairs(PanelTile const& tile) {
     QueryBlock const& step = tile.step;
     BackwardScratch const& scratch = step.scratch;
     PairKernels const& kernels = *step.run.pairs;
-    std::int64_t const stride = step.run.kept_pairs();
+    std::int64_t const stride = step.run.kept_stride();
     if (step.region.wanted.d_v) {
         clear_missing_queries(tile, scratch.scores);
         kernels.pair_lanes(scratch.scores, tile.rows, tile.kept(scratch.pairs.weights), stride);
@@ -158,7 +158,7 @@ GradientPairs gradient_pairs(PanelTile const& tile, float scale, std::uint32_t* 
             wanted.d_v || is_careful ? tile.kept(scratch.pairs.weights) : nullptr,
             wanted.d_k || is_careful ? tile.kept(scratch.pairs.gradients) : nullptr,
             wanted.d_q ? by_rows : nullptr,
-            step.run.kept_pairs(),
+            step.run.kept_stride(),
             {}};
 }
 
@@ -233,8 +233,9 @@ void add_floats(PanelTile const& tile, KeyGradient const& gradient) {
 void add_pairs(QueryBlock const& step, Range panels, Range keys, KeyGradient const& gradient) {
     BackwardRun const& run = step.run;
     std::int64_t const stride = run.lane_padded(gradient.width), pairs = run.lanes() / 2;
-    std::uint32_t const* const kept = gradient.tile_pairs + (run.has_pairs_in_rows() ? panels.begin * pairs : 0);
-    run.pairs->multiply_tile({kept, run.kept_pairs(), gradient.row_pairs + panels.begin * pairs * stride, stride,
+    std::uint32_t const* const kept =
+        gradient.tile_pairs + (run.has_pair_blocks() ? panels.begin * PairBlocks::kSize : 0);
+    run.pairs->multiply_tile({kept, run.kept_stride(), gradient.row_pairs + panels.begin * pairs * stride, stride,
                               sums_of(step, gradient, keys.begin), stride, run.row_padded(keys.size()), stride,
                               panels.size() * pairs});
 }
@@ -260,7 +261,7 @@ void add_not_finite_rows(PanelTile const& tile, KeyGradient const& gradient) {
 void add_key_gradient(PanelTile const& tile, KeyGradient const& gradient) {
     QueryBlock const& step = tile.step;
     if (!step.has_pairs()) return add_floats(tile, gradient);
-    if (!step.run.has_pairs_in_rows()) add_pairs(step, {tile.p, tile.p + 1}, tile.place.keys, gradient);
+    if (!step.run.has_pair_blocks()) add_pairs(step, {tile.p, tile.p + 1}, tile.place.keys, gradient);
     if (step.region.is_careful) add_not_finite_rows(tile, gradient);
 }
 
@@ -269,9 +270,9 @@ PairProduct query_gradient_product(PanelTile const& tile, std::uint32_t const* b
     QueryBlock const& step = tile.step;
     PairScratch const& pairs = step.scratch.pairs;
     std::int64_t const lanes = step.run.lanes(), rows = step.run.row_padded(step.run.shape.width);
-    bool const is_in_rows = step.run.has_pairs_in_rows();
-    return {is_in_rows ? pairs.k_transposed : pairs.k_rows,
-            is_in_rows ? step.run.tile.keys / 2 : rows,
+    bool const is_in_blocks = step.run.has_pair_blocks();
+    return {is_in_blocks ? pairs.k_transposed : pairs.k_rows,
+            is_in_blocks ? PairBlocks::stride(step.run.tile.keys / 2) : rows,
             by_rows,
             lanes,
             step.in_panels(step.scratch.d_q_panels, tile.p, rows),
@@ -311,7 +312,7 @@ Range keys_of_panel(QueryBlock const& step, std::int64_t p, Range tile) {
 }
 
 PanelTile panel_tile(QueryBlock const& step, std::int64_t p, Range tile, Range keys) {
-    std::int64_t const rows = step.run.row_padded(step.run.has_pairs_in_rows() ? tile.size() : keys.size());
+    std::int64_t const rows = step.run.row_padded(step.run.has_pair_blocks() ? tile.size() : keys.size());
     return {step, p, {step.region.b, step.h, step.panel(p), keys}, rows};
 }
 
@@ -329,17 +330,16 @@ bool visit_panel(QueryBlock const& step, std::int64_t p, Range tile) {
 
 // The pairs of a panel to which no key is visible, between panels of which this is not true.
 void keep_zeros(QueryBlock const& step, std::int64_t p, std::int64_t rows) {
-    std::int64_t const pairs = step.run.lanes() / 2;
     for (std::int64_t row = 0; row < rows; ++row) {
-        std::int64_t const at = row * step.run.kept_pairs() + p * pairs;
-        std::fill_n(step.scratch.pairs.weights + at, pairs, 0);
-        std::fill_n(step.scratch.pairs.gradients + at, pairs, 0);
+        std::int64_t const at = PairBlocks::row(row, step.run.kept_stride()) + p * PairBlocks::kSize;
+        std::fill_n(step.scratch.pairs.weights + at, PairBlocks::kPairs, 0);
+        std::fill_n(step.scratch.pairs.gradients + at, PairBlocks::kPairs, 0);
     }
 }
 
 // Whether the matrix unit computes products for one panel while the processor computes P and dS of another.
 bool takes_turns(QueryBlock const& step) {
-    return step.run.has_pairs_in_rows() && step.problem.has_plain_scores() && !step.problem.has_dropout() &&
+    return step.run.has_pair_blocks() && step.problem.has_plain_scores() && !step.problem.has_dropout() &&
            !step.region.wanted.d_bias && !step.region.is_careful;
 }
 
@@ -394,7 +394,7 @@ void visit_in_turns(VisiblePanels const& panels) {
 }  // namespace
 
 void visit_tile(QueryBlock const& block, Range tile, HiddenTiles const& hidden) {
-    bool const adds_later = block.run.has_pairs_in_rows();
+    bool const adds_later = block.run.has_pair_blocks();
     std::int64_t in_turns = 0;
     if (takes_turns(block)) {
         Range const present{block.queries.begin, std::min(block.queries.end, block.sequence.queries)};

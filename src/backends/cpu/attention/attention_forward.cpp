@@ -19,7 +19,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // So many tiles that fill a part of the second cache, if panels go through keys one after the other.
 std::int64_t kept_tiles(AttentionShape const& shape, TileSizes const& tile, PairKernels const* pairs) {
-    if (pairs == nullptr || pairs->layout != PairLayout::RowMajor) return 1;
+    if (pairs == nullptr || pairs->layout != PairLayout::Blocks) return 1;
     constexpr std::int64_t kBytes = 512 * 1024;
     std::int64_t const bytes =
         tile.keys * 4 * tile.pairs_of(shape.width) + tile.keys * 2 * tile.padded_rows(shape.value_width);
@@ -34,7 +34,7 @@ ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& mod
     PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
     TileSizes const tile = tile_sizes(best, pairs);
     // Products of tiles are so fast that bringing keys and values into their layout counts.
-    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::RowMajor ? 4096 : 256;
+    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::Blocks ? 4096 : 256;
     return {tensors,
             modifier,
             shape,
@@ -60,8 +60,7 @@ ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
         scratch.v_pairs = arena.take<std::uint32_t>(keys / 2, run.value_stride);
         scratch.p_pairs = arena.take<std::uint32_t>(2 * (keys / 2), run.lanes());
     }
-    if (run.has_pairs_in_rows())
-        scratch.v_columns = arena.take<std::uint32_t>(run.kept_tiles * run.value_stride, keys / 2);
+    if (run.has_pair_blocks()) scratch.v_columns = arena.take<std::uint32_t>(run.kept_tiles, run.value_blocks());
     scratch.spare = arena.take<float>(keys, run.lanes());
     std::int64_t const width = std::max(run.shape.width, run.shape.value_width);
     scratch.rows = arena.take<float>(PanelCopies::memory_of(run.kernels, run.tile, width), 1);

@@ -17,7 +17,7 @@ struct ForwardScratch {
     float *k, *v;                                          // width x keys, keys x value width
     float *scores, *spare;                                 // tiles
     std::uint32_t *q_pairs, *k_pairs, *v_pairs, *p_pairs;  // the same as pairs, where the run has them
-    std::uint32_t* v_columns;                              // value width x pairs of keys, where the layout is RowMajor
+    std::uint32_t* v_columns;                              // value width x pairs of keys, where the layout is Blocks
     float *running_max, *running_sum;                      // for each query
     float* rows;                                           // of PanelCopies
     std::byte *modifier, *hidden;                          // of ScoreProgram and HiddenTiles
@@ -38,7 +38,9 @@ struct ForwardRun {
     std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
     std::int64_t pairs_of_width() const { return tile.pairs_of(shape.width); }
-    bool has_pairs_in_rows() const { return pairs != nullptr && pairs->layout == PairLayout::RowMajor; }
+    // The size of a tile's values as pairs of keys in blocks.
+    std::int64_t value_blocks() const { return PairBlocks::size(value_stride, tile.keys / 2); }
+    bool has_pair_blocks() const { return pairs != nullptr && pairs->layout == PairLayout::Blocks; }
 };
 
 // The maximum of a row's scores, and the sum of exp(score - maximum).
@@ -60,7 +62,7 @@ struct ForwardTask {
     PanelCopies copies() const { return {run.kernels, run.pairs, run.tile, scratch.rows}; }
     // Whether the matrix unit computes products for one softmax during another: for scores that masks alone change.
     bool takes_turns() const {
-        return run.has_pairs_in_rows() && !is_careful && !problem.has_dropout() && problem.has_plain_scores();
+        return run.has_pair_blocks() && !is_careful && !problem.has_dropout() && problem.has_plain_scores();
     }
     std::int64_t panels() const { return (queries.size() + run.lanes() - 1) / run.lanes(); }
     std::int64_t padded_queries() const { return panels() * run.lanes(); }

@@ -48,8 +48,8 @@ void load_keys(ForwardTask const& task, Range keys, std::int64_t index = 0) {
         Slice const k = slice_of(view, task.b, run.shape.key_head(task.h), part.begin, 0);
         std::int64_t const first = part.begin - keys.begin;
         std::int64_t const filled = part.end == keys.end ? all - first : part.size();
-        if (run.has_pairs_in_rows()) {
-            load_pairs_in_rows(k, {k_pairs + first * pairs, pairs, part.size(), width}, filled);
+        if (run.has_pair_blocks()) {
+            load_pairs_in_blocks(k, {k_pairs, PairBlocks::stride(pairs), part.size(), width}, first, filled);
         } else if (task.has_pairs()) {
             load_pairs_of_columns(k, {k_pairs + first, all, part.size(), width}, filled);
         } else {
@@ -65,10 +65,10 @@ void finish_value_pairs(ForwardTask const& task, std::int64_t keys, std::int64_t
     std::int64_t const stride = run.value_stride, pairs = (keys + 1) / 2, depth = run.tile.pairs_of(keys);
     std::uint32_t* const v = task.scratch.v_pairs;
     if (task.is_careful) clear_not_finite(v, pairs * stride);
-    if (!run.has_pairs_in_rows()) return;
+    if (!run.has_pair_blocks()) return;
     std::fill(v + pairs * stride, v + depth * stride, 0);
-    std::uint32_t* const columns = task.scratch.v_columns + index * stride * (run.tile.keys / 2);
-    run.pairs->transpose({v, stride, depth, stride, columns, run.tile.keys / 2});
+    std::uint32_t* const columns = task.scratch.v_columns + index * run.value_blocks();
+    run.pairs->transpose({v, stride, depth, stride, columns, PairBlocks::stride(run.tile.keys / 2), true});
 }
 
 void load_values(ForwardTask const& task, Range keys, std::int64_t index = 0) {
@@ -107,7 +107,7 @@ PairProduct product_with_keys(ForwardTask const& task, Turn const& turn) {
     std::int64_t const lanes = run.lanes(), pairs = run.pairs_of_width();
     std::uint32_t const* const q = task.scratch.q_pairs + turn.p * lanes * pairs;
     return {task.scratch.k_pairs + turn.index * run.tile.keys * pairs,
-            run.has_pairs_in_rows() ? pairs : run.tile.keys,
+            run.has_pair_blocks() ? PairBlocks::stride(pairs) : run.tile.keys,
             q,
             lanes,
             task.scratch.scores,
@@ -120,10 +120,10 @@ PairProduct product_with_keys(ForwardTask const& task, Turn const& turn) {
 // The product of pairs of weights and values, which is added to a panel of O.
 PairProduct product_with_values(ForwardTask const& task, Turn const& turn, std::uint32_t const* weights) {
     ForwardRun const& run = task.run;
-    std::int64_t const lanes = run.lanes(), stride = run.value_stride, pairs = run.tile.keys / 2;
-    bool const is_in_rows = run.has_pairs_in_rows();
-    return {is_in_rows ? task.scratch.v_columns + turn.index * stride * pairs : task.scratch.v_pairs,
-            is_in_rows ? pairs : stride,
+    std::int64_t const lanes = run.lanes(), stride = run.value_stride;
+    bool const is_in_blocks = run.has_pair_blocks();
+    return {is_in_blocks ? task.scratch.v_columns + turn.index * run.value_blocks() : task.scratch.v_pairs,
+            is_in_blocks ? PairBlocks::stride(run.tile.keys / 2) : stride,
             weights,
             lanes,
             task.scratch.o + turn.p * lanes * stride,

@@ -43,7 +43,26 @@ struct PairProduct {
 // The order of the elements of the operand `a` of a product of pairs.
 enum class PairLayout {
     DepthMajor,  // a[pair * a_stride + row]
-    RowMajor     // a[row * a_stride + pair]
+    Blocks       // a[PairBlocks::at(row, pair, a_stride)]
+};
+
+// The layout of rows in blocks, which products read from the first number to the last: caches fetch ahead of that,
+// where rows far from each other would come from the same few places of the first cache. Each block has the same pairs
+// of 32 rows. Blocks of the next pairs follow each other, and those of the next rows are a stride apart.
+struct PairBlocks {
+    static constexpr std::int64_t kRows = 32, kPairs = 16, kSize = kRows * kPairs;
+
+    static constexpr std::int64_t row(std::int64_t row, std::int64_t stride) {
+        return row / kRows * stride + row % kRows * kPairs;
+    }
+    static constexpr std::int64_t at(std::int64_t row_, std::int64_t pair, std::int64_t stride) {
+        return row(row_, stride) + pair / kPairs * kSize + pair % kPairs;
+    }
+    // The stride of so many pairs, a multiple of those of a block; and the size of all blocks of so many rows.
+    static constexpr std::int64_t stride(std::int64_t pairs) { return pairs * kRows; }
+    static constexpr std::int64_t size(std::int64_t rows, std::int64_t pairs) {
+        return (rows + kRows - 1) / kRows * stride(pairs);
+    }
 };
 
 // Products that the matrix unit computes during another function: c = a^T b, where c may be a tile which that function
@@ -72,7 +91,7 @@ struct GradientPairs {
     float const *stats, *row_dots;  // for each lane
     // P and dS in pairs of lanes, and dS in pairs of rows up to a multiple of the products' depth; null if not needed.
     std::uint32_t *weights_by_lanes, *gradients_by_lanes, *gradients_by_rows;
-    std::int64_t stride;  // of pairs of lanes
+    std::int64_t stride;  // of pairs of lanes, which are in blocks
     ProductsMeanwhile meanwhile;
 };
 
@@ -83,6 +102,7 @@ struct PairTranspose {
     std::int64_t from_stride, rows, columns;
     std::uint32_t* to;
     std::int64_t to_stride;
+    bool to_blocks = false;  // with the stride of these
 };
 
 struct PairKernels {
@@ -99,9 +119,10 @@ struct PairKernels {
     void (*rescale_and_multiply)(PairProduct const&, float const* factors);
     // c = c * factors.
     void (*rescale)(float* c, std::int64_t rows, float const* factors);
-    // c += a b, where a has pairs of lanes: rows x depth, whatever the layout.
+    // c += a b, where a has pairs of lanes: rows x depth in blocks, whatever the layout. Where that is DepthMajor the
+    // depth is that of one block.
     void (*multiply_tile)(PairProduct const&);
-    // Rounds a tile to pairs of the lanes of each row, `stride` pairs from row to row.
+    // Rounds a tile to pairs of the lanes of each row, in blocks with this stride.
     void (*pair_lanes)(float const* tile, std::int64_t rows, std::uint32_t* pairs, std::int64_t stride);
     // Rounds a tile to pairs of rows, the first of them even; missing rows up to a multiple of the depth count as 0.
     void (*pair_rows)(float const* tile, std::int64_t rows, std::uint32_t* pairs);

@@ -107,6 +107,24 @@ void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t p
     std::fill(to.data + to.rows * to.stride, to.data + std::max(padded_rows, to.rows) * to.stride, 0);
 }
 
+void load_pairs_in_blocks(Slice const& from, PackedPairs const& to, std::int64_t first, std::int64_t padded_rows) {
+    using Block = PairBlocks;
+    auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
+    std::int64_t const pairs = to.stride / Block::kRows, whole = to.columns / 2 / Block::kPairs * Block::kPairs;
+    for (std::int64_t row = 0; row < padded_rows; ++row) {
+        std::uint32_t* const packed = to.data + Block::row(first + row, to.stride);
+        std::uint16_t const* const numbers = memory + row * from.row_stride;
+        std::int64_t const copied = row < to.rows ? whole : 0;
+        for (std::int64_t pair = 0; pair < copied; pair += Block::kPairs)
+            std::memcpy(packed + pair * Block::kRows, numbers + 2 * pair, Block::kPairs * sizeof(std::uint32_t));
+        for (std::int64_t pair = copied; pair < pairs; ++pair) {
+            std::int64_t const column = row < to.rows ? 2 * pair : to.columns;
+            packed[pair / Block::kPairs * Block::kSize + pair % Block::kPairs] =
+                column < to.columns ? pair_of(numbers, column, to.columns) : 0;
+        }
+    }
+}
+
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns) {
     auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
     for (std::int64_t row = 0; row < to.rows; row += 2) {
@@ -137,7 +155,7 @@ void unpack_pairs_of_lanes(std::uint32_t const* pairs, std::int64_t stride, std:
                            float* tile) {
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            std::uint32_t const pair = pairs[row * stride + lane / 2];
+            std::uint32_t const pair = pairs[PairBlocks::at(row, lane / 2, stride)];
             tile[row * lanes + lane] =
                 core::bfloat16_to_float(static_cast<std::uint16_t>(lane % 2 == 0 ? pair : pair >> 16));
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/floats.h"
+#include "cpu/attention/attention_kernels.h"
 #include "cpu/memory/view.h"
 
 #include <cstdint>
@@ -44,10 +45,12 @@ void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_
 // Pairs of neighbors in a row, along a row of the packed side. Pairs after the last column up to the stride, and rows
 // from to.rows to padded_rows, are set to 0.
 void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_rows);
+// The same in blocks of the stride, from a row on: `first` rows come before the first one.
+void load_pairs_in_blocks(Slice const& from, PackedPairs const& to, std::int64_t first, std::int64_t padded_rows);
 // Pairs of rows, from an even one on. Columns from to.columns to padded_columns are set to 0.
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns);
 
-// The numbers of pairs of rows, and of pairs of lanes with so many pairs from row to row, as a tile.
+// The numbers of pairs of rows, and of pairs of lanes in blocks with this stride, as a tile.
 void unpack_pairs_of_rows(std::uint32_t const* pairs, std::int64_t rows, std::int64_t lanes, float* tile);
 void unpack_pairs_of_lanes(std::uint32_t const* pairs, std::int64_t stride, std::int64_t rows, std::int64_t lanes,
                            float* tile);

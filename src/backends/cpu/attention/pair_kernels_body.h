@@ -12,7 +12,8 @@ namespace {
 static_assert(kWidth == 16 && kVectors == 2);
 
 #ifdef SDPA_GRAPH_MATRIX_TILES
-constexpr PairLayout kPairLayout = PairLayout::RowMajor;
+constexpr PairLayout kPairLayout = PairLayout::Blocks;
+static_assert(PairBlocks::kRows == 2 * tiles::kTileRows && PairBlocks::kPairs == tiles::kRowPairs);
 constexpr std::int64_t kPairRows = tiles::kTileRows, kDepthStep = tiles::kRowPairs, kPairTileKeys = kMostTileKeys;
 #else
 constexpr PairLayout kPairLayout = PairLayout::DepthMajor;
@@ -22,7 +23,8 @@ constexpr std::int64_t kPairRows = kRows, kDepthStep = 1, kPairTileKeys = kTileK
 void pair_lanes(float const* tile, std::int64_t rows, std::uint32_t* pairs, std::int64_t stride) {
     for (std::int64_t row = 0; row < rows; ++row) {
         Vector const low = read(tile + row * kLanes), high = read(tile + row * kLanes + kWidth);
-        _mm512_storeu_si512(pairs + row * stride, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+        _mm512_storeu_si512(pairs + PairBlocks::row(row, stride),
+                            reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
     }
 }
 
@@ -87,8 +89,10 @@ void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::u
 void transpose(PairTranspose const& pairs) {
     for (std::int64_t row = 0; row < pairs.rows; row += 16) {
         for (std::int64_t column = 0; column < pairs.columns; column += 16) {
-            transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride,
-                            pairs.to + column * pairs.to_stride + row, pairs.to_stride);
+            std::int64_t const to =
+                pairs.to_blocks ? PairBlocks::at(column, row, pairs.to_stride) : column * pairs.to_stride + row;
+            transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride, pairs.to + to,
+                            pairs.to_blocks ? PairBlocks::kPairs : pairs.to_stride);
         }
     }
 }
@@ -116,7 +120,7 @@ namespace cudnn_frontend::cpu {
 namespace {
 
 // Keys whose weights take about as long as a block of the products meanwhile.
-constexpr std::int64_t kKeysBetweenProducts = 32;
+constexpr std::int64_t kKeysBetweenProducts = 8;
 
 constexpr float kLog2OfE = 1.44269504f;
 
@@ -322,8 +326,9 @@ template <bool kIsCareful, bool kIsFused>
 }
 
 [[gnu::always_inline]] inline void store_row(GradientPairs const& p, std::int64_t key, RowPairs const& row) {
-    if (p.weights_by_lanes != nullptr) _mm512_storeu_si512(p.weights_by_lanes + key * p.stride, row.weights);
-    if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + key * p.stride, row.gradients);
+    std::int64_t const at = PairBlocks::row(key, p.stride);
+    if (p.weights_by_lanes != nullptr) _mm512_storeu_si512(p.weights_by_lanes + at, row.weights);
+    if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + at, row.gradients);
 }
 
 // Computes P and dS of two rows, the first of them even.

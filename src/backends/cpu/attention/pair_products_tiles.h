@@ -9,11 +9,13 @@ void end() { tiles::release(); }
 
 enum class Sums { New, Old };
 
-// One or two tiles of rows by two of columns, over the whole depth. Sums are in the tiles 0 to 3.
+// One or two tiles of rows, which are those of a block, by two of columns, over the whole depth. Sums are in the tiles
+// 0 to 3.
 template <int kRowTiles, Sums kSums>
 [[gnu::always_inline]] inline void multiply_tiles(PairProduct const& p, std::int64_t row, std::int64_t column) {
     constexpr std::int64_t kSide = tiles::kTileRows;
-    std::int64_t const a_bytes = p.a_stride * 4, b_bytes = p.b_stride * 4, c_bytes = p.c_stride * 4;
+    constexpr std::int64_t kRowBytes = tiles::kRowBytes;
+    std::int64_t const b_bytes = p.b_stride * 4, c_bytes = p.c_stride * 4;
     float* const c = p.c + row * p.c_stride + column;
     float* const below = c + kSide * p.c_stride;
     if constexpr (kSums == Sums::New) {
@@ -23,15 +25,15 @@ template <int kRowTiles, Sums kSums>
         tiles::load<0>(c, c_bytes), tiles::load<1>(c + kSide, c_bytes);
         if constexpr (kRowTiles == 2) tiles::load<2>(below, c_bytes), tiles::load<3>(below + kSide, c_bytes);
     }
-    std::uint32_t const *a = p.a + row * p.a_stride, *b = p.b + column;
-    for (std::int64_t pair = 0; pair < p.depth; pair += tiles::kRowPairs) {
-        tiles::load<4>(a + pair, a_bytes);
+    std::uint32_t const *a = p.a + row / PairBlocks::kRows * p.a_stride, *b = p.b + column;
+    for (std::int64_t pair = 0; pair < p.depth; pair += PairBlocks::kPairs, a += PairBlocks::kSize) {
+        tiles::load<4>(a, kRowBytes);
         tiles::load<6>(b + pair * p.b_stride, b_bytes);
         tiles::multiply<0, 4, 6>();
         tiles::load<7>(b + pair * p.b_stride + kSide, b_bytes);
         tiles::multiply<1, 4, 7>();
         if constexpr (kRowTiles == 2) {
-            tiles::load<5>(a + kSide * p.a_stride + pair, a_bytes);
+            tiles::load<5>(a + kSide * tiles::kRowPairs, kRowBytes);
             tiles::multiply<2, 5, 6>();
             tiles::multiply<3, 5, 7>();
         }
@@ -84,12 +86,13 @@ class Meanwhile {
    public:
     explicit Meanwhile(ProductsMeanwhile const& products) : products_(products) {}
 
-    // Computes a block of each product; of those that are assigned only among the first `free` rows.
+    // Computes a block; of a product that is assigned only among the first `free` rows.
     [[gnu::noinline]] void run_next(std::int64_t free) {
         for (int i = 0; i < 2; ++i) {
-            if (assigned_[i] + kBlock <= free) run<Sums::New>(products_.assigned[i], assigned_[i]);
+            if (assigned_[i] + kBlock > free || assigned_[i] >= products_.assigned[i].rows) continue;
+            return run<Sums::New>(products_.assigned[i], assigned_[i]);
         }
-        run<Sums::Old>(products_.added, added_);
+        if (added_ < products_.added.rows) run<Sums::Old>(products_.added, added_);
     }
     void finish() {
         for (int i = 0; i < 2; ++i) {
@@ -103,7 +106,6 @@ class Meanwhile {
 
     template <Sums kSums>
     [[gnu::always_inline]] static void run(PairProduct const& product, std::int64_t& row) {
-        if (row >= product.rows) return;
         if (row + kBlock <= product.rows) multiply_tiles<2, kSums>(product, row, 0);
         else multiply_tiles<1, kSums>(product, row, 0);
         row += kBlock;

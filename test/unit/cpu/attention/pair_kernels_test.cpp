@@ -51,11 +51,11 @@ struct Matrix {
     std::uint32_t pair(std::int64_t row, std::int64_t pair) const {
         return pair_of(at(row, 2 * pair), at(row, 2 * pair + 1));
     }
-    // Each row's pairs next to each other, or each pair's rows.
-    Pairs by_rows(std::int64_t stride) const {
-        Pairs result(index(rows * stride), kUnwritten);
+    // In blocks, or each pair's rows next to each other.
+    Pairs in_blocks(std::int64_t stride) const {
+        Pairs result(index((rows + 31) / 32 * stride), kUnwritten);
         for (std::int64_t row = 0; row < rows; ++row) {
-            for (std::int64_t i = 0; i < pairs; ++i) result[index(row * stride + i)] = pair(row, i);
+            for (std::int64_t i = 0; i < pairs; ++i) result[index(cpu::PairBlocks::at(row, i, stride))] = pair(row, i);
         }
         return result;
     }
@@ -100,13 +100,13 @@ TEST_CASE("kernels for AMX run with its instructions") {
 
 TEST_CASE("pairs are multiplied over any number of rows and any depth") {
     for_each_set([](cpu::Kernels const&, cpu::PairKernels const& pairs) {
-        bool const by_rows = pairs.layout == cpu::PairLayout::RowMajor;
+        bool const is_in_blocks = pairs.layout == cpu::PairLayout::Blocks;
         for (std::int64_t const steps : {1, 2, 3, 5}) {
             CAPTURE(steps);
             std::int64_t const rows = steps * pairs.row_step, depth = (6 - steps) * pairs.depth_step;
-            std::int64_t const stride = (by_rows ? depth : rows) + 3;
+            std::int64_t const stride = (is_in_blocks ? cpu::PairBlocks::stride(depth) : rows) + 3;
             Matrix const a(rows, depth, 1), b(kLanes, depth, 2);
-            Pairs const a_pairs = by_rows ? a.by_rows(stride) : a.by_pairs(stride), b_pairs = b.by_pairs(kLanes);
+            Pairs const a_pairs = is_in_blocks ? a.in_blocks(stride) : a.by_pairs(stride), b_pairs = b.by_pairs(kLanes);
             Floats const old = random_numbers(rows * kLanes, 3);
             Floats factors = random_numbers(kLanes, 4), assigned = old, rescaled = old, added = old;
             factors[5] = 0.0f;
@@ -136,10 +136,12 @@ TEST_CASE("tiles of pairs of lanes are multiplied by rows of any width") {
             std::int64_t const rows = steps * pairs.row_step, columns = steps * kLanes, depth = kLanes / 2;
             Matrix const b(columns, depth, 1);
             Floats const tile = random_numbers(rows * kLanes, 2), old = random_numbers(rows * columns, 3);
-            Pairs a(index(rows * depth)), b_pairs = b.by_pairs(columns);
-            pairs.pair_lanes(tile.data(), rows, a.data(), depth);
+            std::int64_t const stride = cpu::PairBlocks::stride(depth);
+            Pairs a(index(cpu::PairBlocks::size(rows, depth))), b_pairs = b.by_pairs(columns);
+            pairs.pair_lanes(tile.data(), rows, a.data(), stride);
             Floats sums = old;
-            pairs.multiply_tile({a.data(), depth, b_pairs.data(), columns, sums.data(), columns, rows, columns, depth});
+            pairs.multiply_tile(
+                {a.data(), stride, b_pairs.data(), columns, sums.data(), columns, rows, columns, depth});
             for (std::int64_t i = 0; i < rows * columns; ++i) {
                 double sum = double{old[index(i)]};
                 for (std::int64_t k = 0; k < kLanes; ++k)
@@ -150,22 +152,24 @@ TEST_CASE("tiles of pairs of lanes are multiplied by rows of any width") {
     });
 }
 
-TEST_CASE("tiles are rounded to pairs of lanes at any distance, and to pairs of rows") {
+TEST_CASE("tiles are rounded to pairs of lanes in blocks, and to pairs of rows") {
     for_each_set([](cpu::Kernels const&, cpu::PairKernels const& pairs) {
-        constexpr std::int64_t kRows = 5, kStride = 19;
+        constexpr std::int64_t kRows = 37, kStride = 530;
         Floats tile = random_numbers(kRows * kLanes, 1);
         for (float& number : tile) number *= 1.001f;  // which BFLOAT16 cannot hold
-        Pairs lanes(index(kRows * kStride), kUnwritten), rows(index(cpu::kMostTileKeys / 2 * kLanes), kUnwritten);
+        Pairs lanes(index(2 * kStride), kUnwritten), expected = lanes,
+                                                     rows(index(cpu::kMostTileKeys / 2 * kLanes), kUnwritten);
         pairs.pair_lanes(tile.data(), kRows, lanes.data(), kStride);
         pairs.pair_rows(tile.data(), kRows, rows.data());
         auto const at = [&](std::int64_t row, std::int64_t lane) {
             return row < kRows ? tile[index(row * kLanes + lane)] : 0.0f;
         };
-        for (std::int64_t i = 0; i < kRows * kStride; ++i) {
-            std::int64_t const row = i / kStride, pair = i % kStride;
-            REQUIRE(lanes[index(i)] ==
-                    (pair < kLanes / 2 ? pair_of(at(row, 2 * pair), at(row, 2 * pair + 1)) : kUnwritten));
+        for (std::int64_t i = 0; i < kRows * kLanes / 2; ++i) {
+            std::int64_t const row = i / (kLanes / 2), pair = i % (kLanes / 2);
+            expected[index(cpu::PairBlocks::at(row, pair, kStride))] =
+                pair_of(at(row, 2 * pair), at(row, 2 * pair + 1));
         }
+        REQUIRE(lanes == expected);
         std::int64_t const depth = (kRows / 2 + pairs.depth_step) / pairs.depth_step * pairs.depth_step;
         for (std::int64_t i = 0; i < cpu::kMostTileKeys / 2 * kLanes; ++i) {
             std::int64_t const pair = i / kLanes, lane = i % kLanes;
@@ -185,6 +189,14 @@ TEST_CASE("pairs are transposed") {
             std::int64_t const row = i % kTo, column = i / kTo;
             REQUIRE(to[index(i)] == (row < kRows ? from[index(row * kFrom + column)] : kUnwritten));
         }
+        constexpr std::int64_t kStride = cpu::PairBlocks::stride(kRows) + 7;
+        Pairs blocks(index(2 * kStride), kUnwritten), expected = blocks;
+        pairs.transpose({from.data(), kFrom, kRows, kColumns, blocks.data(), kStride, true});
+        for (std::int64_t i = 0; i < kRows * kColumns; ++i) {
+            std::int64_t const row = i / kColumns, column = i % kColumns;
+            expected[index(cpu::PairBlocks::at(column, row, kStride))] = from[index(row * kFrom + column)];
+        }
+        REQUIRE(blocks == expected);
     });
 }
 
