@@ -66,6 +66,14 @@ void store_rows(float* rows, std::int64_t stride, TokenView const& view, Tokens 
     });
 }
 
+void gather_rows(TokenView const& view, Tokens const& tokens, std::int64_t width, std::uint16_t* rows) {
+    for_each_run(view, tokens, [&](Slice const& slice, std::int64_t first, std::int64_t count) {
+        auto const* const memory = static_cast<std::uint16_t const*>(slice.data) + slice.origin;
+        for (std::int64_t row = 0; row < count; ++row)
+            std::copy_n(memory + row * slice.row_stride, width, rows + (first + row) * width);
+    });
+}
+
 void load_columns(TokenView const& view, Tokens const& tokens, std::int64_t width, float* columns,
                   std::int64_t stride) {
     for_each_run(view, tokens, [&](Slice const& slice, std::int64_t first, std::int64_t count) {

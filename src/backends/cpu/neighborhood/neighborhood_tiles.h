@@ -24,6 +24,9 @@ Tokens tile_of(TokenBlock const& block, Box const& keys, std::int64_t index);
 void load_rows(TokenView const& view, Tokens const& tokens, std::int64_t width, float* rows, std::int64_t stride);
 void store_rows(float* rows, std::int64_t stride, TokenView const& view, Tokens const& tokens, std::int64_t width);
 
+// Copies rows of 16-bit numbers that follow each other in memory.
+void gather_rows(TokenView const& view, Tokens const& tokens, std::int64_t width, std::uint16_t* rows);
+
 // The packed side has a column for each token.
 void load_columns(TokenView const& view, Tokens const& tokens, std::int64_t width, float* columns, std::int64_t stride);
 void store_columns(float* columns, std::int64_t stride, TokenView const& view, Tokens const& tokens,

@@ -1,5 +1,6 @@
 #include "support/catch.h"
 
+#include "../attention/kernel_sets.h"
 #include "neighborhood_data.h"
 
 #include "core/data_type.h"
@@ -93,6 +94,20 @@ TEST_CASE("fused neighborhood attention is its formula over more keys and querie
     }
 }
 
+TEST_CASE("fused neighborhood attention multiplies pairs of BFLOAT16 numbers with every set of kernels") {
+    for (auto const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        attention_test::Forced const forced(kernels);
+        std::vector<NeighborhoodCase> cases{case_of({{300, 150, 2, true}}), case_of({{31, 11, 1}, {37, 13, 2}}),
+                                            case_of({{7, 5, 1, true}, {9, 9, 1}, {11, 3, 3}})};
+        for (std::uint64_t seed = 2000; seed < 2040; ++seed) cases.push_back(random_case(Forward, seed));
+        for (NeighborhoodCase& test : cases) {
+            test.type = DataType_t::BFLOAT16;
+            check(Forward, test);
+        }
+    }
+}
+
 TEST_CASE("fused neighborhood attention gives the same bits with any number of threads") {
     for (std::uint64_t seed = 1000; seed <= 1040; ++seed) {
         Function const function = kAll[seed % std::size(kAll)];
@@ -111,8 +126,7 @@ TEST_CASE("fused neighborhood attention gives the same bits with any number of t
 
 TEST_CASE("what a query of a neighborhood does not see stays out of its results, even NaN") {
     double const nan = std::numeric_limits<double>::quiet_NaN();
-    for (Function const function : {Forward, Backward, Av, AvBackward, QkBackward}) {
-        NeighborhoodCase const test = case_of({{40, 3, 1}});
+    auto const check_hidden = [&](Function function, NeighborhoodCase const& test) {
         INFO(test.text());
         Data clean = make_data(function, test), wild = make_data(function, test);
         // The last token's rows: it is not visible to queries below 38, and no key below 37 is visible to it.
@@ -128,6 +142,14 @@ TEST_CASE("what a query of a neighborhood does not see stays out of its results,
             auto const columns = static_cast<std::size_t>(clean.results(test)[r]->columns);
             for (std::size_t at = 0; at < 37 * columns; ++at) CHECK(found[at] == expected[at]);
         }
+    };
+    NeighborhoodCase test = case_of({{40, 3, 1}});
+    for (Function const function : {Forward, Backward, Av, AvBackward, QkBackward}) check_hidden(function, test);
+    test.type = DataType_t::BFLOAT16;
+    for (auto const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        attention_test::Forced const forced(kernels);
+        check_hidden(Forward, test);
     }
 }
 
