@@ -44,13 +44,16 @@ struct BackwardRun {
     bool has_pair_blocks() const { return pairs != nullptr && pairs->layout == PairLayout::Blocks; }
     // Pairs of lanes that are kept for a key: with blocks those of all panels, for one product.
     std::int64_t kept_pairs() const { return (has_pair_blocks() ? block : lanes()) / 2; }
+    // Pairs of all queries' rows in one block of columns.
+    std::int64_t row_block() const { return block / 2 * lanes(); }
     std::int64_t kept_stride() const { return PairBlocks::stride(kept_pairs()); }
     std::int64_t row_padded(std::int64_t width) const { return tile.padded_rows(width); }
     std::int64_t key_padded(std::int64_t keys) const { return round_up(keys, tile.keys); }
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
 };
 
-// The operands of products as pairs. Panels and columns have pairs along the width, rows have pairs of rows.
+// The operands of products as pairs. Panels and columns have pairs along the width, rows have pairs of rows: those of
+// queries in blocks of so many columns as there are lanes.
 struct PairScratch {
     std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
     std::uint32_t *q_rows, *d_o_rows, *k_rows;

@@ -34,12 +34,14 @@ void load_panel_pairs(QueryBlock const& step, DataView const& view, Range querie
 }
 void load_row_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                     std::uint32_t* rows) {
-    std::int64_t const stride = step.run.lane_padded(width);
-    Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, 0);
-    std::int64_t const pairs = (queries.size() + 1) / 2;
-    load_pairs_of_rows(slice, {rows, stride, queries.size(), width}, stride);
-    if (step.region.is_careful) clear_not_finite(rows, pairs * stride);
-    std::fill(rows + pairs * stride, rows + round_up(queries.size(), step.run.lanes()) / 2 * stride, 0);
+    std::int64_t const lanes = step.run.lanes(), count = queries.size();
+    std::int64_t const pairs = (count + 1) / 2, filled = round_up(count, lanes) / 2;
+    for (std::int64_t column = 0; column < width; column += lanes, rows += step.run.row_block()) {
+        Slice const slice = slice_of(view, step.region.b, step.h, queries.begin, column);
+        load_pairs_of_rows(slice, {rows, lanes, count, std::min(lanes, width - column)}, lanes);
+        if (step.region.is_careful) clear_not_finite(rows, pairs * lanes);
+        std::fill(rows + pairs * lanes, rows + filled * lanes, 0);
+    }
 }
 
 // Row sums of dO * O, for each lane.

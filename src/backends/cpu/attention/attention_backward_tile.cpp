@@ -235,9 +235,9 @@ void add_pairs(QueryBlock const& step, Range panels, Range keys, KeyGradient con
     std::int64_t const stride = run.lane_padded(gradient.width), pairs = run.lanes() / 2;
     std::uint32_t const* const kept =
         gradient.tile_pairs + (run.has_pair_blocks() ? panels.begin * PairBlocks::kSize : 0);
-    run.pairs->multiply_tile({kept, run.kept_stride(), gradient.row_pairs + panels.begin * pairs * stride, stride,
-                              sums_of(step, gradient, keys.begin), stride, run.row_padded(keys.size()), stride,
-                              panels.size() * pairs});
+    run.pairs->multiply_tile({kept, run.kept_stride(), gradient.row_pairs + panels.begin * pairs * run.lanes(),
+                              run.lanes(), sums_of(step, gradient, keys.begin), stride, run.row_padded(keys.size()),
+                              stride, panels.size() * pairs, run.row_block()});
 }
 
 // Adds the products with infinities and NaN among the rows, which their pairs have no more.

@@ -38,6 +38,7 @@ struct PairProduct {
     float* c;
     std::int64_t c_stride;
     std::int64_t rows, columns, depth;  // depth in pairs
+    std::int64_t b_block = kMaxLanes;   // from so many columns of b to the next ones
 };
 
 // The order of the elements of the operand `a` of a product of pairs.

@@ -141,13 +141,19 @@ template <FactorLayout kLayout, Zeros kZeros, class Operands, class Update>
     }
 }
 
+// The first row of b from a column on.
+[[gnu::always_inline]] inline float const* columns_of(Product const& p, std::int64_t column) { return p.b + column; }
+[[gnu::always_inline]] inline std::uint32_t const* columns_of(PairProduct const& p, std::int64_t column) {
+    return p.b + column / kMaxLanes * p.b_block;
+}
+
 template <FactorLayout kLayout, Zeros kZeros, class Operands, class Update>
 [[gnu::always_inline]] inline void multiply_all(Operands const& p, Update update) {
     constexpr std::int64_t row_step = kLayout == FactorLayout::Tile ? FactorsOf<Operands>::kInLanes : 1;
     for (std::int64_t column = 0; column < p.columns; column += kLanes) {
         for (std::int64_t row = 0; row < p.rows; row += kRows) {
-            multiply_block<kLayout, kZeros>(p.a + row * row_step, p, p.b + column, p.c + row * p.c_stride + column,
-                                            update);
+            multiply_block<kLayout, kZeros>(p.a + row * row_step, p, columns_of(p, column),
+                                            p.c + row * p.c_stride + column, update);
         }
     }
 }

@@ -25,7 +25,7 @@ template <int kRowTiles, Sums kSums>
         tiles::load<0>(c, c_bytes), tiles::load<1>(c + kSide, c_bytes);
         if constexpr (kRowTiles == 2) tiles::load<2>(below, c_bytes), tiles::load<3>(below + kSide, c_bytes);
     }
-    std::uint32_t const *a = p.a + row / PairBlocks::kRows * p.a_stride, *b = p.b + column;
+    std::uint32_t const *a = p.a + row / PairBlocks::kRows * p.a_stride, *b = columns_of(p, column);
     for (std::int64_t pair = 0; pair < p.depth; pair += PairBlocks::kPairs, a += PairBlocks::kSize) {
         tiles::load<4>(a, kRowBytes);
         tiles::load<6>(b + pair * p.b_stride, b_bytes);

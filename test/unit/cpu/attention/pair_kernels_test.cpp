@@ -142,6 +142,17 @@ TEST_CASE("tiles of pairs of lanes are multiplied by rows of any width") {
             Floats sums = old;
             pairs.multiply_tile(
                 {a.data(), stride, b_pairs.data(), columns, sums.data(), columns, rows, columns, depth});
+            // The same with each block of columns for itself.
+            std::int64_t const b_block = depth * kLanes + 3;
+            Pairs b_blocks(index(steps * b_block), kUnwritten);
+            for (std::int64_t i = 0; i < columns * depth; ++i) {
+                std::int64_t const column = i % columns, at = column / kLanes * b_block + i / columns * kLanes;
+                b_blocks[index(at + column % kLanes)] = b_pairs[index(i)];
+            }
+            Floats by_blocks = old;
+            pairs.multiply_tile(
+                {a.data(), stride, b_blocks.data(), kLanes, by_blocks.data(), columns, rows, columns, depth, b_block});
+            REQUIRE(by_blocks == sums);
             for (std::int64_t i = 0; i < rows * columns; ++i) {
                 double sum = double{old[index(i)]};
                 for (std::int64_t k = 0; k < kLanes; ++k)
