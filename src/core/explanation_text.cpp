@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 namespace cudnn_frontend {
 namespace {
@@ -65,13 +66,24 @@ std::string name_of(Plan_candidate const& candidate) {
     return candidate.state == CandidateState::REFUSED ? candidate.backend + " refused:" : candidate.name;
 }
 
-// The times, and where the plan came from.
-std::string remarks_on(Plan_candidate const& candidate) {
+// The reason for which a candidate comes after the one that runs.
+std::string rank_of(Plan_candidate const& candidate, Plan_candidates const& list) {
+    auto const runs = [](Plan_candidate const& each) { return each.state == CandidateState::RUNS; };
+    auto const running = std::ranges::find_if(list.candidates, runs);
+    bool const is_behind = candidate.state == CandidateState::MAY_BE_BUILT && candidate.reason.empty();
+    if (running == list.candidates.end() || !is_behind) return {};
+    if (candidate.backend == running->backend) return text("ranked lower by ", candidate.backend);
+    return text("comes after the engines of ", running->backend);
+}
+
+// The times, where the plan came from, and its rank.
+std::string remarks_on(Plan_candidate const& candidate, Plan_candidates const& list) {
     Cells parts;
     if (candidate.measured_us > 0.0) parts.push_back("took " + time_text(candidate.measured_us));
     if (candidate.estimated_us > 0.0) parts.push_back(time_text(candidate.estimated_us) + " expected");
     if (candidate.origin == PlanOrigin::STORED) parts.emplace_back("from the plan store");
     if (!candidate.store_miss.empty()) parts.emplace_back("compiled");
+    if (std::string rank = rank_of(candidate, list); !rank.empty()) parts.push_back(std::move(rank));
     return joined(parts, ", ");
 }
 
@@ -81,7 +93,7 @@ std::string candidates_text(Plan_candidates const& list) {
     for (Plan_candidate const& candidate : list.candidates) {
         if (candidate.state == CandidateState::REFUSED)
             refusals += indented(text(name_of(candidate), " ", candidate.reason), "  ");
-        else rows.push_back({name_of(candidate), state_of(candidate), remarks_on(candidate)});
+        else rows.push_back({name_of(candidate), state_of(candidate), remarks_on(candidate, list)});
     }
     std::string all = "candidates\n" + table(rows, "  ");
     for (Plan_candidate const& candidate : list.candidates) {
@@ -162,7 +174,7 @@ std::string html_candidates(Plan_candidates const& list) {
     if (list.candidates.empty()) return {};
     std::vector<Cells> rows;
     for (Plan_candidate const& candidate : list.candidates)
-        rows.push_back({candidate.backend, candidate.name, state_of(candidate), remarks_on(candidate)});
+        rows.push_back({candidate.backend, candidate.name, state_of(candidate), remarks_on(candidate, list)});
     std::string all = html_table({"backend", "candidate", "state", ""}, rows);
     for (Plan_candidate const& candidate : list.candidates) {
         if (!candidate.store_miss.empty())
