@@ -55,7 +55,7 @@ char const* expression_of(PointwiseMode_t mode) {
         case LOGICAL_AND: return "a != 0 && b != 0";
         case LOGICAL_OR: return "a != 0 || b != 0";
         case LOGICAL_NOT: return "a == 0";
-        case BINARY_SELECT: return "c != 0 ? a : b";
+        case BINARY_SELECT: return "chosen_of(c, a, b)";
         default: return nullptr;
     }
 }
@@ -139,8 +139,8 @@ class Writer {
         bool const changes_gradients = region_.gradient.from != From::None && region_.gradient.from != From::Gradient;
         ir::RegionOperand const gradient = changes_gradients ? region_.gradient : ir::RegionOperand{From::Gradient};
         code_.text = "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
-        code_.text += function("modified_score(float score", region_.score);
-        code_.text += function("modified_gradient(float score, float gradient", gradient);
+        code_.text += function("modified_score(Linear score", region_.score);
+        code_.text += function("modified_gradient(Linear score, float gradient", gradient);
         if (may_hide()) {
             has_bounds_ = true;
             code_.leaves_scores = may_be(region_.score, From::Score) && may_be(gradient, From::Gradient);
@@ -176,7 +176,7 @@ class Writer {
         written_.clear();
         body_.clear();
         std::string const value = operand(result);
-        return core::text("inline ", has_bounds_ ? "Bounds " : "float ", head, ", ",
+        return core::text("inline ", has_bounds_ ? "Bounds " : "auto ", head, ", ",
                           has_bounds_ ? "BlockPlace" : "ScorePlace", " const& at, ScoreInputs const& inputs) {\n",
                           body_, "    return ", value, ";\n}\n");
     }
@@ -205,6 +205,8 @@ class Writer {
         char const* const named_type = type == nullptr ? "float" : type;
         if (has_bounds_)
             body_ += core::text("    Bounds const ", name, " = computed_as<", named_type, ">(", value, ");\n");
+        else if (std::string_view(named_type) == "float")
+            body_ += core::text("    auto const ", name, " = as_float(", value, ");\n");
         else body_ += core::text("    ", named_type, " const ", name, " = ", value, ";\n");
         return name;
     }
@@ -222,7 +224,6 @@ class Writer {
             return "0";
         }
         if (has_bounds_ && !has_bounds(step.function.mode)) return "anything()";
-        if (has_bounds_ && step.function.mode == PointwiseMode_t::BINARY_SELECT) pattern = "choice_of(c, a, b)";
         return with_operands(pattern, {operand(step.in[0]), operand(step.in[1]), operand(step.in[2])});
     }
 

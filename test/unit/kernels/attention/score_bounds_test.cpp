@@ -47,8 +47,8 @@ std::vector<Function> const kFunctions = {
      [](Bounds a, Bounds b, Bounds) { return a && b; }},
     {"a || b", [](double a, double b, double) { return a != 0 || b != 0; },
      [](Bounds a, Bounds b, Bounds) { return a || b; }},
-    {"choice_of", [](double a, double b, double c) { return c != 0 ? a : b; },
-     [](Bounds a, Bounds b, Bounds c) { return choice_of(c, a, b); }},
+    {"chosen_of", [](double a, double b, double c) { return c != 0 ? a : b; },
+     [](Bounds a, Bounds b, Bounds c) { return chosen_of(c, a, b); }},
 };
 
 // Often touching others, and 0.
@@ -95,8 +95,8 @@ TEST_CASE("known operands have a known result") {
     CHECK((Bounds(2, 3) <= Bounds(0, 1)).is(0));
     CHECK((Bounds(2) == Bounds(2)).is(1));
     CHECK((Bounds(0, 1) == Bounds(2, 3)).is(0));
-    CHECK(choice_of(Bounds(0, 1) < Bounds(0.5), Bounds(), Bounds(-infinity())).high == infinity());
-    CHECK(choice_of(Bounds(1) < Bounds(0), Bounds(), Bounds(-infinity())).is(-infinity()));
+    CHECK(chosen_of(Bounds(0, 1) < Bounds(0.5), Bounds(), Bounds(-infinity())).high == infinity());
+    CHECK(chosen_of(Bounds(1) < Bounds(0), Bounds(), Bounds(-infinity())).is(-infinity()));
 }
 
 TEST_CASE("a type rounds bounds, and integers that FLOAT does not have can be anything") {
@@ -108,6 +108,6 @@ TEST_CASE("a type rounds bounds, and integers that FLOAT does not have can be an
     Bounds input(0.0);
     input.is_input = true;
     CHECK(computed_as<float>(input).is_input);
-    CHECK(choice_of(Bounds(1), input, Bounds(-infinity())).is_input);
+    CHECK(chosen_of(Bounds(1), input, Bounds(-infinity())).is_input);
     CHECK(!(input + Bounds(0.0)).is_input);
 }

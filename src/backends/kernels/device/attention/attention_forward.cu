@@ -282,8 +282,8 @@ class ScoreTerms {
                     if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
                     if constexpr (IS_MODIFIED) {
                         ScorePlace const place{batch_, head_, queries_[half], smaller(key, last_key())};
-                        float const modified = modified_score(score * arguments_.scale, place, arguments_.inputs);
-                        score = fmaf(modified, kLog2OfE, term);
+                        score =
+                            power_of(modified_score({score, arguments_.scale, 0.0f}, place, arguments_.inputs), term);
                     } else {
                         score = fmaf(score, arguments_.scale_as_power, term);
                     }

@@ -199,11 +199,11 @@ class ScoreTerms {
             term += kLog2OfE * to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
         }
         if (!IS_MODIFIED) return fmaf(product, arguments_.scale_as_power, term);
-        return fmaf(modified_score(product * arguments_.scale, at, arguments_.inputs), kLog2OfE, term);
+        return power_of(modified_score({product, arguments_.scale, 0.0f}, at, arguments_.inputs), term);
     }
     // The gradient of a product times the scale, from that of its score.
     float gradient_of(float product, float gradient, int query, int key) const {
-        return modified_gradient(product * arguments_.scale, gradient, place(query, key), arguments_.inputs);
+        return modified_gradient({product, arguments_.scale, 0.0f}, gradient, place(query, key), arguments_.inputs);
     }
 
     // Stores the gradients of the bias, which are those of the scores, of the lane's two keys.

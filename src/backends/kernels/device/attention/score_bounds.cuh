@@ -89,7 +89,7 @@ inline Bounds operator&&(Bounds const& a, Bounds const& b) {
 inline Bounds operator||(Bounds const& a, Bounds const& b) {
     return truth(a.is_true() || b.is_true(), a.is_false() && b.is_false());
 }
-inline Bounds choice_of(Bounds const& choice, Bounds const& a, Bounds const& b) {
+inline Bounds chosen_of(Bounds const& choice, Bounds const& a, Bounds const& b) {
     return choice.is_true() ? a : choice.is_false() ? b : either(a, b);
 }
 

@@ -27,8 +27,8 @@ constexpr bool kHasAlibi = false;
 constexpr bool kHasRegion = true;
 #else
 constexpr bool kHasRegion = false, kChangesGradients = false;
-inline float modified_score(float score, ScorePlace const&, ScoreInputs const&) { return score; }
-inline float modified_gradient(float, float gradient, ScorePlace const&, ScoreInputs const&) { return gradient; }
+inline Linear modified_score(Linear score, ScorePlace const&, ScoreInputs const&) { return score; }
+inline float modified_gradient(Linear, float gradient, ScorePlace const&, ScoreInputs const&) { return gradient; }
 #endif
 
 #ifdef HIDES_BLOCKS

@@ -26,25 +26,76 @@ inline auto element_of(ScoreNumbers const& tensor, ScorePlace const& at) {
     if (VARIES_BY_KEY) place += at.key * tensor.column;
     return number_in(static_cast<Element const*>(tensor.start)[place]);
 }
-inline float number_of(ScoreInputs const& inputs, int number) { return __uint_as_float(inputs.numbers[number]); }
+
+// A number that all scores have in common. What is computed of such numbers alone is computed once for many scores.
+struct Uniform {
+    float value;
+    operator float() const { return value; }
+};
+inline Uniform operator*(Uniform a, Uniform b) { return {a.value * b.value}; }
+inline Uniform inverse_of(Uniform a) { return {inverse_of(a.value)}; }
+inline Uniform number_of(ScoreInputs const& inputs, int number) { return {__uint_as_float(inputs.numbers[number])}; }
+
+// number * factor + addend, whose factor and addend take up further steps, so that a chain of them costs one
+// instruction.
+struct Linear {
+    float number;
+    float factor, addend;  // uniform
+    operator float() const { return fmaf(number, factor, addend); }
+};
+inline Linear operator*(Linear a, Uniform b) { return {a.number, a.factor * b.value, a.addend * b.value}; }
+inline Linear operator*(Uniform a, Linear b) { return b * a; }
+inline Linear operator+(Linear a, Uniform b) { return {a.number, a.factor, a.addend + b.value}; }
+inline Linear operator+(Uniform a, Linear b) { return b + a; }
+inline Linear operator-(Linear a, Uniform b) { return {a.number, a.factor, a.addend - b.value}; }
+inline Linear operator-(Linear a) { return {a.number, -a.factor, -a.addend}; }
+
+// The result of a step that is computed in FLOAT.
+inline Linear as_float(Linear a) { return a; }
+inline Uniform as_float(Uniform a) { return a; }
+inline float as_float(float a) { return a; }
+
+// Scores as powers of 2, and a term that is one already.
+inline float power_of(float score, float term) { return fmaf(score, kLog2OfE, term); }
+inline float power_of(Linear score, float term) {
+    return fmaf(score.number, score.factor * kLog2OfE, fmaf(score.addend, kLog2OfE, term));
+}
+
+inline float plain(Linear a) { return a; }
+inline float plain(Uniform a) { return a; }
+template <class Number>
+inline Number plain(Number a) {
+    return a;
+}
 inline int integer_of(ScoreInputs const& inputs, int number) { return static_cast<int>(inputs.numbers[number]); }
 
+template <class Choice, class A, class B>
+inline auto chosen_of(Choice choice, A a, B b) {
+    return choice != 0 ? plain(a) : plain(b);
+}
 // NaN in either operand is NaN in the result.
 template <class A, class B>
 inline auto greater_of(A a, B b) {
-    return a != a || a > b ? a : b;
+    return chosen_of(a != a || a > b, a, b);
 }
 template <class A, class B>
 inline auto lesser_of(A a, B b) {
-    return a != a || a < b ? a : b;
+    return chosen_of(a != a || a < b, a, b);
 }
 template <class Number>
-inline Number magnitude_of(Number a) {
-    return a < 0 ? -a : a;
+inline auto magnitude_of(Number a) {
+    return a < 0 ? -plain(a) : plain(a);
 }
 inline float remainder_of(float a, float b) { return fmodf(a, b); }
 inline int remainder_of(int a, int b) { return a % b; }
 inline long long remainder_of(long long a, long long b) { return a % b; }
-inline float sigmoid_of(float a) { return inverse_of(1.0f + power_of_2(-kLog2OfE * a)); }
+
+// 1 / (1 + e^(factor * x + addend)).
+inline float logistic(float x, float factor, float addend) {
+    return inverse_of(1.0f + power_of_2(fmaf(x, kLog2OfE * factor, kLog2OfE * addend)));
+}
+inline float sigmoid_of(float a) { return logistic(a, -1.0f, 0.0f); }
+inline float sigmoid_of(Linear a) { return logistic(a.number, -a.factor, -a.addend); }
 // Exact to a few units of 1e-7: the instruction for it is not.
-inline float tanh_of(float a) { return 1.0f - 2.0f * inverse_of(1.0f + power_of_2(2 * kLog2OfE * a)); }
+inline Linear tanh_of(float a) { return {logistic(a, 2.0f, 0.0f), -2.0f, 1.0f}; }
+inline Linear tanh_of(Linear a) { return {logistic(a.number, 2.0f * a.factor, 2.0f * a.addend), -2.0f, 1.0f}; }

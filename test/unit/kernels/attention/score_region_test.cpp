@@ -1,0 +1,73 @@
+// Numbers of score modifiers whose factor and addend are applied later than the modifier says.
+#include "unit/kernels/host/cuda_words.h"
+#include "unit/kernels/host/host_async.h"
+#include "unit/kernels/host/host_threads.h"
+
+#include <attention/score_region.cuh>
+
+#include "support/catch.h"
+#include "support/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace {
+
+using sdpa_test::Random;
+
+// A chain of random steps with uniform numbers, in the kernels' way and in double.
+struct Chain {
+    Linear linear;
+    double number, magnitude;  // the second: the largest number on the way
+
+    void step(Random& random) {
+        float const by = static_cast<float>(random.real(0.25, 4.0));
+        switch (random.between(0, 4)) {
+            case 0: apply(linear * Uniform{by}, number * by); break;
+            case 1: apply(linear * inverse_of(Uniform{by}), number / by); break;
+            case 2: apply(Uniform{by} + linear, number + by); break;
+            case 3: apply(linear - Uniform{by}, number - by); break;
+            default: apply(-linear, -number); break;
+        }
+    }
+    void apply(Linear made, double exact) {
+        linear = made;
+        number = exact;
+        magnitude = std::max({magnitude * 4.0, std::abs(exact), 4.0});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("uniform factors and addends of a chain of steps end in one instruction") {
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+        Random random(seed);
+        auto const product = static_cast<float>(random.real(-8.0, 8.0)),
+                   scale = static_cast<float>(random.real(0.05, 1.0));
+        Chain chain{{product, scale, 0.0f}, double(product) * double(scale), 8.0};
+        for (int i = 0; i < 4; ++i) chain.step(random);
+        INFO("seed " << seed);
+        REQUIRE(std::abs(float(chain.linear) - chain.number) <= 1e-6 * chain.magnitude);
+        REQUIRE(std::abs(power_of(chain.linear, 0.5f) - (chain.number * 1.4426950408889634 + 0.5)) <=
+                2e-6 * chain.magnitude);
+        double const exact = std::tanh(chain.number);
+        REQUIRE(std::abs(float(tanh_of(chain.linear)) - exact) <= 1e-6 * (1.0 + chain.magnitude));
+        REQUIRE(std::abs(float(tanh_of(float(chain.linear))) - exact) <= 1e-6 * (1.0 + chain.magnitude));
+        double const logistic = 1.0 / (1.0 + std::exp(-chain.number));
+        REQUIRE(std::abs(sigmoid_of(chain.linear) - logistic) <= 1e-6 * (1.0 + chain.magnitude));
+    }
+}
+
+TEST_CASE("a choice is a number, and what no uniform number is part of is one, too") {
+    Linear const x{3.0f, 2.0f, 1.0f};
+    static_assert(std::is_same_v<decltype(chosen_of(true, x, Uniform{0.0f})), float>);
+    static_assert(std::is_same_v<decltype(x * x), float>);
+    static_assert(std::is_same_v<decltype(as_float(x * 2)), float>);
+    CHECK(chosen_of(true, x, Uniform{5.0f}) == 7.0f);
+    CHECK(chosen_of(0, x, Uniform{5.0f}) == 5.0f);
+    CHECK(greater_of(x, Uniform{8.0f}) == 8.0f);
+    CHECK(lesser_of(x, Uniform{8.0f}) == 7.0f);
+    CHECK(magnitude_of(-x) == 7.0f);
+    CHECK(x * x == 49.0f);
+}
