@@ -538,9 +538,9 @@ class QueryWarpgroup {
         show_to_products();
         wait_for_warp();
         if (lane == 0) {
-#pragma unroll
             TensorMap const& map = map_for(tile, arguments_, OutputMap);
             int const batch = batch_for(tile, arguments_.entries);
+#pragma unroll
             for (int panel = 0; panel < VALUE_COLUMNS / kPanelColumns; ++panel) {
                 start_box_store(map, {panel * kPanelColumns, first_query, tile.head, batch},
                                 panels[panel].piece(own_row, 0));
