@@ -37,7 +37,7 @@ struct Shard {
     HostTensor whole, part;
     std::vector<std::int64_t> rows, columns;
     std::int64_t uid = 0;
-    bool is_result = false;
+    bool is_result = false, is_by_value = false;
 
     bool is_packed() const { return !whole.starts.empty(); }
 
@@ -96,15 +96,28 @@ class RankRun {
 
     error_t build() {
         if (error_.is_bad()) return error_;
+        if (setup_.places != nullptr) setup_.places->enter(group_.rank());
         graph_.set_group(group_, setup_.queries, {setup_.way, setup_.stages, setup_.keys});
-        return graph_.build(setup_.target);
+        return graph_.build(setup_.places != nullptr ? setup_.places->target(group_.rank()) : setup_.target);
     }
 
+    // After every rank has built its graph.
     error_t run() {
-        if (error_t error = build(); error.is_bad()) {
-            group_.give_up(error.get_message());
-            return error;
+        if (setup_.places == nullptr) return run_on_host();
+        setup_.places->enter(group_.rank());
+        std::vector<RankTensor> tensors;
+        for (Shard const& shard : shards_) tensors.push_back({shard.uid, shard.part, shard.is_by_value});
+        return setup_.places->execute(group_.rank(), graph_, tensors);
+    }
+
+    void write_results() const {
+        for (Shard const& shard : shards_) {
+            if (shard.is_result) shard.copy(false);
         }
+    }
+
+   private:
+    error_t run_on_host() const {
         std::map<std::int64_t, void*> pack;
         for (Shard const& shard : shards_) pack[shard.uid] = shard.part.data();
         HostMemory const workspace(graph_.get_workspace_size());
@@ -115,18 +128,13 @@ class RankRun {
         return error;
     }
 
-    void write_results() const {
-        for (Shard const& shard : shards_) {
-            if (shard.is_result) shard.copy(false);
-        }
-    }
-
-   private:
     void add(Session const& whole, Json& tensor, std::string const& port, bool is_result) {
         if (!tensor.contains("uid")) return;
         Shard shard{.uid = tensor["uid"], .is_result = is_result};
         for (Session::Entry const& entry : whole.entries()) {
-            if (entry.tensor->get_uid() == shard.uid) shard.whole = entry.memory;
+            if (entry.tensor->get_uid() != shard.uid) continue;
+            shard.whole = entry.memory;
+            shard.is_by_value = entry.tensor->get_is_pass_by_value();
         }
         bool const is_known = std::ranges::find(shards_, shard.uid, &Shard::uid) != shards_.end();
         if (!shard.whole || is_known) return;
@@ -159,7 +167,8 @@ class RankRun {
 
 std::vector<Group> members_of(GroupSetup const& setup, error_t& error) {
     std::vector<Group> members;
-    error = Group::of_threads(setup.ranks, {setup.deadline_milliseconds}, members);
+    if (setup.places != nullptr) error = setup.places->make_members(members);
+    else error = Group::of_threads(setup.ranks, {setup.deadline_milliseconds}, members);
     return members;
 }
 
@@ -177,15 +186,16 @@ error_t run_in_group(Session const& whole, GroupSetup const& setup) {
     if (failure.is_bad()) return failure;
     std::vector<std::unique_ptr<RankRun>> runs;
     for (Group const& member : members) runs.push_back(std::make_unique<RankRun>(whole, setup, member));
-    std::vector<error_t> errors(members.size());
-    on_all_ranks(setup.ranks, [&](int rank) {
-        auto const index = static_cast<std::size_t>(rank);
-        errors[index] = runs[index]->run();
-    });
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (errors[i].is_bad()) return errors[i];
-        runs[i]->write_results();
+    for (auto const step : {&RankRun::build, &RankRun::run}) {
+        std::vector<error_t> errors(members.size());
+        on_all_ranks(setup.ranks, [&](int rank) {
+            auto const index = static_cast<std::size_t>(rank);
+            errors[index] = (*runs[index].*step)();
+        });
+        auto const bad = std::ranges::find_if(errors, [](error_t const& error) { return error.is_bad(); });
+        if (bad != errors.end()) return *bad;
     }
+    for (auto const& run : runs) run->write_results();
     return {};
 }
 

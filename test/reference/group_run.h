@@ -10,6 +10,23 @@
 
 namespace sdpa_test {
 
+// A rank's part of a tensor, for its pack.
+struct RankTensor {
+    std::int64_t uid;
+    HostTensor memory;
+    bool is_by_value;
+};
+
+// Where the ranks run, if not as threads on the setup's target: each in a thread of its own, which calls enter() first.
+class GroupPlaces {
+   public:
+    virtual ~GroupPlaces() = default;
+    virtual error_t make_members(std::vector<sdpa_graph::Group>& members) = 0;
+    virtual void enter(int rank) = 0;
+    virtual Target target(int rank) = 0;
+    virtual error_t execute(int rank, Graph const& graph, std::vector<RankTensor> const& tensors) = 0;
+};
+
 struct GroupSetup {
     int ranks = 2;
     sdpa_graph::Layout queries = {}, keys = {};
@@ -19,6 +36,7 @@ struct GroupSetup {
     bool leaves_out_dump = false;  // ranks do not write the mask of dropout
     bool has_rows_first = false;   // shards in the order batch, rows, heads
     Target target = Target::cpu(1);
+    GroupPlaces* places = nullptr;
     std::int64_t deadline_milliseconds = 60000;
 };
 
