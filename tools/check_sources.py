@@ -15,7 +15,7 @@ TEXT_SUFFIXES = (".md", ".cmake", ".in", ".py", ".sh", ".txt")
 NOTE = re.compile("|".join((r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bXX" + r"X\b", r"\bHA" + r"CK\b")))
 RULES = (
     (NOTE, CODE + TEXT, (), "open work stands in issues"),
-    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/backends/cudnn/offline/device_json.cpp", "include/cudnn_frontend/json_alias.h", "test/compat/plan_explorer.cpp", "test/fuzz/graphs/graph_document.h", "test/reference/group_run.cpp"), "only src/json, the device descriptions, the alias for programs that want one, a program that stores graphs with it, the fuzzer of graphs and the tests that split graphs see the JSON library"),
+    (re.compile(r"#include\s*<nlohmann/"), CODE, ("src/json/", "src/backends/cudnn/offline/device_json.cpp", "include/cudnn_frontend/json_alias.h", "test/compat/plan_explorer.cpp", "test/fuzz/graphs/graph_document.h", "test/reference/checks/group_run.cpp"), "only src/json, the device descriptions, the alias for programs that want one, a program that stores graphs with it, the fuzzer of graphs and the tests that split graphs see the JSON library"),
     (re.compile(r"#include\s*<(bits|ext|__\w*)/"), CODE, (), "a part of one standard library, which others lack"),
     (
         re.compile(r"#include\s*[<\"](cudnn(?!_frontend)|cuda)[a-z_0-9]*\.h"),

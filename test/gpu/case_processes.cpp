@@ -1,7 +1,7 @@
 #include "gpu/case_processes.h"
 
 #include "gpu/device_mirror.h"
-#include "reference/rewrite_case.h"
+#include "reference/cases/rewrite_case.h"
 
 #include <algorithm>
 #include <array>

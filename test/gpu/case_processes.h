@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpu/cases/gpu_cases.h"
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 
 #include <functional>
 

@@ -2,7 +2,7 @@
 // host runs holds for GPU runs too.
 #pragma once
 
-#include "reference/session.h"
+#include "reference/checks/session.h"
 
 #include <cuda_runtime_api.h>
 

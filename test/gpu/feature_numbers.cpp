@@ -2,7 +2,7 @@
 // of lengths, offsets and pages that lead elsewhere.
 #include "gpu/cases/case_changes.h"
 #include "gpu/feature_checks.h"
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 
 #include <cudnn_frontend/process.h>
 

@@ -3,7 +3,7 @@
 #include "gpu/allocation_count.h"
 #include "gpu/feature_checks.h"
 #include "gpu/this_gpu.h"
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 #include "support/dynamic_shapes.h"
 
 #include <cudnn_frontend/process.h>

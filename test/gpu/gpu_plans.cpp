@@ -7,7 +7,7 @@
 #include "gpu/cases/gpu_cases.h"
 #include "gpu/cases/support_matrix_file.h"
 #include "gpu/device_mirror.h"
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 
 #include <cudnn_frontend/runtime.h>
 

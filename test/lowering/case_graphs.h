@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lowering/has_cudnn.h"
-#include "reference/session.h"
+#include "reference/checks/session.h"
 
 namespace sdpa_test {
 

@@ -1,7 +1,7 @@
 // cuDNN's engines accept the parts of rewritten graphs, with no GPU.
 #include "gpu/cases/rewritten_gpu_case.h"
 #include "lowering/case_graphs.h"
-#include "reference/rewrite_case.h"
+#include "reference/cases/rewrite_case.h"
 
 #include "support/catch.h"
 

@@ -1,6 +1,6 @@
 // Programs pass tensors of other types than usual, and options that change nothing: both are accepted.
-#include "reference/check_case.h"
-#include "reference/random_case.h"
+#include "reference/cases/random_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 
 #include <map>

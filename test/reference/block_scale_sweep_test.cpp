@@ -1,6 +1,6 @@
 // Random cases of block-scaled attention, forward and backward, on both CPU targets against the oracle.
-#include "reference/block_oracle.h"
-#include "reference/case_data.h"
+#include "reference/cases/case_data.h"
+#include "reference/oracle/block_oracle.h"
 #include "support/catch.h"
 #include "support/random.h"
 

@@ -1,5 +1,5 @@
 // Generated dropout: replayed by seed and offset, independent between positions, kept at the right rate.
-#include "reference/training_step.h"
+#include "reference/checks/training_step.h"
 #include "support/catch.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Invalid arguments of a run: an error that names the fault, and not a byte written.
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 
 #include <functional>

@@ -1,8 +1,8 @@
 // The library's gradients against central differences of the oracle's forward pass, each option in turn.
-#include "reference/finite_difference.h"
-#include "reference/check_case.h"
-#include "reference/option_table.h"
-#include "reference/training_step.h"
+#include "reference/checks/finite_difference.h"
+#include "reference/cases/option_table.h"
+#include "reference/checks/check_case.h"
+#include "reference/checks/training_step.h"
 #include "support/catch.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Random attention computed by groups of threads against the oracle, or refused by name.
-#include "reference/check_case.h"
-#include "reference/group_cases.h"
-#include "reference/random_case.h"
+#include "reference/cases/group_cases.h"
+#include "reference/cases/random_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 #include "support/random.h"
 

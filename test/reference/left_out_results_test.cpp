@@ -1,8 +1,8 @@
 // Each rewrite is tried on graphs that do not ask for all results. The program, where the rewrite applies, and the
 // graph as given write the requested results, right, and nothing else.
-#include "reference/check_case.h"
-#include "reference/neighborhood_case.h"
-#include "reference/rewrite_case.h"
+#include "reference/cases/neighborhood_case.h"
+#include "reference/cases/rewrite_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 
 using namespace sdpa_test;

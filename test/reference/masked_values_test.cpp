@@ -1,5 +1,5 @@
 // Masked and dropped elements contribute nothing, whatever the tensors hold there; other results are unchanged.
-#include "reference/session.h"
+#include "reference/checks/session.h"
 #include "support/catch.h"
 
 #include <cmath>

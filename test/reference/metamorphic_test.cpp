@@ -1,7 +1,7 @@
 // Relations between runs that hold whatever the correct results are.
-#include "reference/check_case.h"
-#include "reference/random_case.h"
-#include "reference/training_step.h"
+#include "reference/cases/random_case.h"
+#include "reference/checks/check_case.h"
+#include "reference/checks/training_step.h"
 #include "support/catch.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Neighborhood attention along one axis as a program of attention, on both CPU targets, against the formula.
-#include "reference/neighborhood_case.h"
+#include "reference/cases/neighborhood_case.h"
 #include "support/catch.h"
 
 #include <algorithm>

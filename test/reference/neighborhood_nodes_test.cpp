@@ -1,5 +1,5 @@
 // The functions of neighborhood attention on both CPU targets, against the formula of test/support.
-#include "reference/neighborhood_case.h"
+#include "reference/cases/neighborhood_case.h"
 #include "support/catch.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // Switching any option off changes the results, so that no option is ignored by a target.
-#include "reference/option_table.h"
-#include "reference/training_step.h"
+#include "reference/cases/option_table.h"
+#include "reference/checks/training_step.h"
 #include "support/catch.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // The oracle against results computed by hand and against finite differences of itself.
-#include "reference/oracle.h"
-#include "reference/finite_difference.h"
+#include "reference/oracle/oracle.h"
+#include "reference/checks/finite_difference.h"
 #include "support/catch.h"
 #include "support/random.h"
 

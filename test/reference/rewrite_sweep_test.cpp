@@ -1,6 +1,6 @@
 // Graphs that are rewritten as programs against the oracle, over random shapes, layouts and data types.
-#include "reference/check_case.h"
-#include "reference/rewrite_case.h"
+#include "reference/cases/rewrite_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 
 namespace {

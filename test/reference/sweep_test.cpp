@@ -1,6 +1,6 @@
 // The library against the oracle over random combinations of options, shapes, layouts and data types.
-#include "reference/check_case.h"
-#include "reference/random_case.h"
+#include "reference/cases/random_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // A plain description of one attention problem: sizes, types, layouts and options, without data.
 #pragma once
 
-#include "reference/modifier.h"
+#include "reference/oracle/modifier.h"
 #include "support/attention_result.h"
 #include "support/host_tensor.h"
 

@@ -2,8 +2,8 @@
 
 #include "fuzz/graphs/base_neighborhoods.h"
 #include "fuzz/graphs/elements.h"
-#include "reference/random_case.h"
-#include "reference/session.h"
+#include "reference/cases/random_case.h"
+#include "reference/checks/session.h"
 
 #include <algorithm>
 #include <stdexcept>

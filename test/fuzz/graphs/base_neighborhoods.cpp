@@ -1,6 +1,6 @@
 #include "fuzz/graphs/base_neighborhoods.h"
 
-#include "reference/neighborhood_case.h"
+#include "reference/cases/neighborhood_case.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "fuzz/graphs/bounds.h"
 
-#include "reference/tolerance.h"
+#include "reference/checks/tolerance.h"
 #include "support/random.h"
 
 #include <cmath>

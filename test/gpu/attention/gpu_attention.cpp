@@ -5,7 +5,7 @@
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
 #include "gpu/this_gpu.h"
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 
 #include <cudnn_frontend/process.h>
 

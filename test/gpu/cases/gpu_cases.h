@@ -1,7 +1,7 @@
 // The cases of the GPU suite: groups of options at shapes that tensor cores support.
 #pragma once
 
-#include "reference/rewrite_case.h"
+#include "reference/cases/rewrite_case.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #include "gpu/cases/random_gpu_case.h"
 
 #include "gpu/cases/case_changes.h"
-#include "reference/random_case.h"
+#include "reference/cases/random_case.h"
 
 #include "support/random.h"
 

@@ -1,6 +1,6 @@
 #include "gpu/cases/rewritten_gpu_case.h"
 
-#include "reference/rewrite_case.h"
+#include "reference/cases/rewrite_case.h"
 
 #include "support/random.h"
 

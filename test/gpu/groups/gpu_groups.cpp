@@ -5,8 +5,8 @@
 // A case takes about a second: its shapes are new to cuDNN. Exits with 77 where there are fewer than two GPUs.
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
-#include "reference/check_case.h"
-#include "reference/group_cases.h"
+#include "reference/cases/group_cases.h"
+#include "reference/checks/check_case.h"
 
 #include <cuda_runtime_api.h>
 

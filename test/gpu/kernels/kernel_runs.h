@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpu/device_bytes.h"
-#include "support/joint_cases.h"
+#include "support/kernels/joint_cases.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #include "gpu/kernels/neighborhood_kernel_runs.h"
 
 #include "gpu/device_bytes.h"
-#include "support/neighborhood_kernel_cases.h"
+#include "support/kernels/neighborhood_kernel_cases.h"
 
 #include <cstddef>
 #include <cstdio>

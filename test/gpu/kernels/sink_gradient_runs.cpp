@@ -1,7 +1,7 @@
 #include "gpu/kernels/sink_gradient_runs.h"
 
 #include "gpu/kernels/kernel_runs.h"
-#include "support/sink_gradient_cases.h"
+#include "support/kernels/sink_gradient_cases.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 #include "gpu/device_mirror.h"
 #include "gpu/neighborhood/neighborhood_engines.h"
 #include "gpu/this_gpu.h"
-#include "reference/neighborhood_case.h"
+#include "reference/cases/neighborhood_case.h"
 
 #include <algorithm>
 #include <array>

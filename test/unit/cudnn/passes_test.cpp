@@ -8,8 +8,8 @@
 #include "expand/expand.h"
 #include "ir/builder.h"
 #include "lowering/block_scale_graphs.h"
-#include "reference/random_case.h"
-#include "reference/session.h"
+#include "reference/cases/random_case.h"
+#include "reference/checks/session.h"
 
 #include "support/catch.h"
 #include "support/small_graph.h"

@@ -1,7 +1,7 @@
 // Compares the functions over tensors with the formulas.
 #include "example.h"
+#include "reference/oracle/neighborhood_formula.h"
 #include "support/catch.h"
-#include "support/neighborhood_formula.h"
 
 #include "calls/class_plan.h"
 #include "neighborhood/shapes.h"

@@ -3,8 +3,8 @@
 
 #include "attention/philox.h"
 #include "cpu/attention/attention.h"
-#include "cpu/attention/attention_kernels.h"
 #include "cpu/attention/attention_scratch.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 #include "cpu/attention/score_program.h"
 #include "cpu/memory/view.h"
 

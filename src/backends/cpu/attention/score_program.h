@@ -1,7 +1,7 @@
 // A score modifier (ir::ScoreRegion) as steps on tiles of scores.
 #pragma once
 
-#include "cpu/attention/attention_kernels.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 #include "cpu/memory/view.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 // which queries.
 #pragma once
 
-#include "cpu/attention/attention_kernels.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 #include "cpu/neighborhood/neighborhood_attention.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // The data of attention cases on host memory, for the tests of the fused kernels: seeded, in every tensor.
 #pragma once
 
-#include "reference/oracle.h"
+#include "reference/oracle/oracle.h"
 #include "support/attention_case.h"
 
 #include "cpu/attention/attention.h"

@@ -2,7 +2,7 @@
 #include "support/random.h"
 #include "support/skip.h"
 
-#include "reference/tolerance.h"
+#include "reference/checks/tolerance.h"
 
 #include "attention_data.h"
 #include "kernel_sets.h"

@@ -1,7 +1,7 @@
 // The kernels that tests force one after the other.
 #pragma once
 
-#include "cpu/attention/attention_kernels.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "kernel_sets.h"
 
 #include "core/floats.h"
-#include "cpu/attention/amx.h"
+#include "cpu/attention/kernels/amx.h"
 
 #include <algorithm>
 #include <cmath>

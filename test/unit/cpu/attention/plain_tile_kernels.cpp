@@ -5,4 +5,4 @@
 #define SDPA_GRAPH_ROWS 8
 #define SDPA_GRAPH_MATRIX_TILES
 #define SDPA_GRAPH_PLAIN_TILES
-#include "cpu/attention/attention_kernels_body.h"
+#include "cpu/attention/kernels/attention_kernels_body.h"

@@ -2,7 +2,7 @@
 // tensor.
 #pragma once
 
-#include "reference/neighborhood_case.h"
+#include "reference/cases/neighborhood_case.h"
 
 #include "cpu/neighborhood/neighborhood_attention.h"
 

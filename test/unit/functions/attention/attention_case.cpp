@@ -1,7 +1,7 @@
 #include "attention_case.h"
 
-#include "reference/oracle.h"
-#include "reference/tolerance.h"
+#include "reference/checks/tolerance.h"
+#include "reference/oracle/oracle.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "kernels/attention/attention_graph.h"
 #include "kernels/attention/attention_launch.h"
 #include "nodes/validation/validate.h"
-#include "reference/check_case.h"
+#include "reference/checks/check_case.h"
 #include "support/catch.h"
 #include "support/random.h"
 #include "unit/kernels/host/host_async.h"

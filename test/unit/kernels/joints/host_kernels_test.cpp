@@ -3,7 +3,7 @@
 #include "core/data_type.h"
 #include "core/dims.h"
 #include "support/catch.h"
-#include "support/joint_cases.h"
+#include "support/kernels/joint_cases.h"
 
 #include <cmath>
 

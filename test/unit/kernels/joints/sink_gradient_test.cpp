@@ -1,7 +1,7 @@
 // The kernel of a sink's gradient, run on the host, and the refusal of arguments that it does not support.
 #include "host_sink_gradient.h"
 #include "support/catch.h"
-#include "support/sink_gradient_cases.h"
+#include "support/kernels/sink_gradient_cases.h"
 
 #include <cmath>
 #include <limits>

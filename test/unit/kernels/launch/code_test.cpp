@@ -7,7 +7,7 @@
 #include "kernels/launch/strided_kernel.h"
 #include "kernels/rows/row_worker.h"
 #include "support/catch.h"
-#include "support/joint_cases.h"
+#include "support/kernels/joint_cases.h"
 
 #include <algorithm>
 #include <regex>

@@ -3,7 +3,7 @@
 #include "has_compiler.h"
 #include "own_process.h"
 #include "support/catch.h"
-#include "support/joint_cases.h"
+#include "support/kernels/joint_cases.h"
 
 using namespace sdpa_test;
 using cudnn_frontend::DataType_t;

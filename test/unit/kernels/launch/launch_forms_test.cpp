@@ -2,7 +2,7 @@
 #include "core/dims.h"
 #include "kernels/launch/strided_kernel.h"
 #include "support/catch.h"
-#include "support/joint_cases.h"
+#include "support/kernels/joint_cases.h"
 
 using namespace sdpa_test;
 using cudnn_frontend::DataType_t;

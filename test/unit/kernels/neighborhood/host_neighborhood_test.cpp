@@ -2,7 +2,7 @@
 // GPU.
 #include "host_neighborhood.h"
 #include "support/catch.h"
-#include "support/neighborhood_kernel_cases.h"
+#include "support/kernels/neighborhood_kernel_cases.h"
 #include "unit/kernels/host/host_async.h"
 
 #include <algorithm>
