@@ -1,6 +1,6 @@
 #include "plan/known_plans.h"
 
-#include "nodes/validation/spec_difference.h"
+#include "nodes/validation/checked_graphs.h"
 #include "plan/shape_class.h"
 
 #include <functional>

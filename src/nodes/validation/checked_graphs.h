@@ -1,5 +1,5 @@
 // The graphs that this process validated last: those of programs, and the attentions into which they are divided. A
-// graph that is described again gets the earlier result.
+// graph that is described again gets the earlier result; of another one the differences can be listed.
 #pragma once
 
 #include "core/process/kept_objects.h"
@@ -62,6 +62,12 @@ Result<CheckedGraphs::Found> check(GraphSpec const& described);
 inline std::shared_ptr<ValidatedGraph const> graph_of(CheckedGraphPointer const& checked) {
     return {checked, &checked->graph};
 }
+
+// How many tensors and nodes differ, one for the rest of the graph included.
+std::size_t differing_parts(GraphSpec const& a, GraphSpec const& b);
+
+// The first few fields in which the graph differs from another one, with both values.
+std::string difference_text(GraphSpec const& graph, GraphSpec const& other);
 
 std::size_t heap_bytes(GraphSpec const& spec);
 

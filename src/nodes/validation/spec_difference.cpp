@@ -1,4 +1,4 @@
-#include "nodes/validation/spec_difference.h"
+#include "nodes/validation/checked_graphs.h"
 
 #include "core/text.h"
 #include "nodes/schema/field.h"
