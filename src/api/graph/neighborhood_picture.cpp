@@ -1,12 +1,15 @@
 #include <cudnn_frontend/neighborhood_picture.h>
 
 #include "api/graph/graph_impl.h"
+#include "core/findings.h"
 #include "core/guard.h"
 #include "core/text.h"
 #include "nodes/neighborhood/neighborhood_schema.h"
 #include "nodes/validation/validate.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace cudnn_frontend::graph {
 namespace {
@@ -170,20 +173,24 @@ class WindowSvg {
     std::string body_;
 };
 
+error_t refused(std::string found, std::string needed, std::string fix) {
+    return core::error_of(
+        {core::finding_at("", error_code_t::INVALID_VALUE, std::move(found), std::move(needed), std::move(fix))});
+}
+
 error_t check_query(core::Dims const& query, core::Dims const& space) {
     bool fits = query.size() == space.size();
     for (std::size_t a = 0; fits && a < query.size(); ++a) fits = query[a] >= 0 && query[a] < space[a];
     if (fits) return {};
-    return {error_code_t::INVALID_VALUE,
-            core::text("found a query at ", query, "; expected a place in the space ", space,
-                       ". Try: one number for each axis, from 0 up to its length less one")};
+    return refused(core::text("a query at ", query), core::text("a place in the space ", space),
+                   "one number for each axis, from 0 up to its length less one");
 }
 
 error_t check_size(core::Dims const& space) {
     if (core::volume(space).value_or(kMostPositions + 1) <= kMostPositions) return {};
-    return {error_code_t::INVALID_VALUE,
-            core::text("found the space ", space, "; expected at most ", kMostPositions,
-                       " positions, which a picture still shows. Try: draw the same windows in a smaller space")};
+    return refused(core::text("the space ", space),
+                   core::text("at most ", kMostPositions, " positions, which a picture still shows"),
+                   "draw the same windows in a smaller space");
 }
 
 }  // namespace
@@ -197,9 +204,8 @@ error_t draw_window(Graph const& graph, std::vector<std::int64_t> const& query, 
         auto const node = std::ranges::find_if(
             spec.nodes, [](nodes::Node const& one) { return nodes::neighborhood_fields(one) != nullptr; });
         if (node == spec.nodes.end()) {
-            return {error_code_t::INVALID_VALUE,
-                    "found a graph without windows; expected a node of neighborhood attention. Try: add one with "
-                    "neighborhood_attention(), neighborhood_qk() or neighborhood_av()"};
+            return refused("a graph without windows", "a node of neighborhood attention",
+                           "add one with neighborhood_attention(), neighborhood_qk() or neighborhood_av()");
         }
         core::Dims const space = nodes::neighborhood_sizes(spec, *node)->space;
         SDPA_GRAPH_TRY(check_query(query, space));

@@ -6,6 +6,7 @@
 #include "api/verification/comparison.h"
 #include "api/verification/hypotheses.h"
 #include "api/verification/slices.h"
+#include "core/findings.h"
 #include "core/text.h"
 #include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
@@ -189,13 +190,13 @@ bool is_large(Problem const& problem, Verification_options const& options) {
 
 error_t check_size(Problem const& problem, Verification_options const& options) {
     if (!is_large(problem, options) || can_be_sliced(problem)) return {};
-    return {error_code_t::GRAPH_NOT_SUPPORTED,
-            text("found a graph with ", scores_of(problem.spec),
-                 " scores of which no sample can be compared, because of several nodes, generated "
-                 "dropout, pages, a block mask, a score modifier or block scales; expected at most ",
-                 options.most_scores,
-                 ". Try: fewer batch entries, heads or rows, or more most_scores, of which the reference computes some "
-                 "millions a second")};
+    std::string const found = text("a graph with ", scores_of(problem.spec),
+                                   " scores of which no sample can be compared, because of several nodes, generated "
+                                   "dropout, pages, a block mask, a score modifier or block scales");
+    return core::error_of(
+        {core::finding_at("", error_code_t::GRAPH_NOT_SUPPORTED, found, text("at most ", options.most_scores),
+                          "fewer batch entries, heads or rows, or more most_scores, of which the "
+                          "reference computes some millions a second")});
 }
 
 // A run of the whole graph checks its lengths and offsets; a sample is cut out by them before any run.

@@ -3,7 +3,7 @@
 
 #include "api/backends.h"
 #include "core/guard.h"
-#include "cpu/attention/kernel_choice.h"
+#include "cpu/attention/kernels/kernel_choice.h"
 #include "cuda/nvrtc.h"
 #include "cudnn/library/api.h"
 #include "cudnn/library/backend_enums.h"

@@ -2,7 +2,7 @@
 #include <cudnn_frontend/runtime.h>
 
 #include "api/backends.h"
-#include "cpu/attention/kernel_choice.h"
+#include "cpu/attention/kernels/kernel_choice.h"
 
 namespace cudnn_frontend::runtime {
 
