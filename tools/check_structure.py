@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The structure of the sources: rooms of the library do not include each other in a circle, and a type is defined once.
 
-Two types of one name in two files of a program are undefined behavior: ./run odr finds them in the library alone, this
-script also in tests, benchmarks and tools. --counts prints how finely the sources are cut.
+Two types of one name in two files of a program are undefined behavior: ./run odr finds them in the library and in what
+several tests share, this script also in the other files of tests, benchmarks and tools. --counts prints how finely the sources are cut.
 """
 
+import collections
 import pathlib
 import re
+import subprocess
 import sys
 
 from check_function_lengths import COMMENT_OR_LITERAL, blank
@@ -48,8 +50,9 @@ def users_of_headers(texts):
     for place, text in texts.items():
         for name in INCLUDE.findall(text):
             for header in named.get(name.rsplit("/", 1)[-1], ()):
-                # Without a folder it is a header of the source's own.
-                is_it = header.endswith("/" + name) if "/" in name else header == place.rsplit("/", 1)[0] + "/" + name
+                # Without a folder it is a header of the source's own, or of device code's root.
+                roots = (place.rsplit("/", 1)[0] + "/", DEVICE_CODE[0])
+                is_it = header.endswith("/" + name) if "/" in name else header in (root + name for root in roots)
                 if is_it:
                     users[header].add(place)
     return users
@@ -114,11 +117,8 @@ def print_counts(texts, users):
     lengths = [text.count("\n") for place, text in texts.items() if place.startswith("src/")]
     print(f"{len(lengths)} files of src, {sum(length < 30 for length in lengths)} of them with fewer than 30 lines")
     print(f"{len(users)} headers of src, {sum(len(places) <= 2 for places in users.values())} of them included by at most two files")
-    folders = {}
-    for folder in (*FOLDERS, "docs"):
-        for path in (ROOT / folder).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                folders[place_of(path.parent)] = folders.get(place_of(path.parent), 0) + 1
+    tracked = subprocess.run(["git", "-C", ROOT, "ls-files"], check=True, capture_output=True, text=True).stdout.split()
+    folders = collections.Counter(path.rpartition("/")[0] for path in tracked)
     large = sorted(folder for folder, files in folders.items() if files > 25)
     print(f"{len(large)} folders with more than 25 files: {', '.join(large)}")
 
