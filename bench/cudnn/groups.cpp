@@ -3,7 +3,7 @@
 //     bench_cudnn_groups [tokens]
 //
 // BFLOAT16, milliseconds of forward with Stats and of backward, until all ranks are done; and the share of the ideal
-// time, that of one GPU divided by their number.
+// time, that of one GPU divided by their number. In brackets the time for which exchanges held the first GPU up.
 #include "gpu_attention.h"
 
 #include <sdpa_graph/group.h>
@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -41,6 +42,7 @@ struct Way {
 
 struct Times {
     double forward = 0, backward = 0;  // milliseconds; 0 where the graph cannot run
+    double exposed_forward = 0, exposed_backward = 0;
 };
 
 Times on_one_gpu(Row const& row) {
@@ -72,8 +74,8 @@ class Rank {
 
     Times run() {
         Times times;
-        times.forward = time(false);
-        times.backward = time(true);
+        times.forward = time(false, times.exposed_forward);
+        times.backward = time(true, times.exposed_backward);
         return times;
     }
 
@@ -86,7 +88,7 @@ class Rank {
         return row;
     }
 
-    double time(bool is_backward) {
+    double time(bool is_backward, double& exposed) {
         fe::graph::Graph graph;
         describe_pass(part_, is_backward, graph);
         graph.set_group(group_, layout_, options_);
@@ -99,7 +101,21 @@ class Rank {
         auto const begin = Clock::now();
         run(graph, workspace, kRuns);
         together_.arrive_and_wait();
-        return std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / kRuns;
+        double const milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / kRuns;
+        exposed = exposed_time(graph, workspace);
+        return milliseconds;
+    }
+    // The sum over the exchanges of one more run.
+    double exposed_time(fe::graph::Graph const& graph, bench::Memory const& workspace) const {
+        bench::good(group_.measure(true), part_.name);
+        together_.arrive_and_wait();
+        run(graph, workspace, 1);
+        std::vector<sdpa_graph::Exchange_time> times;
+        bench::good(group_.exchange_times(times), part_.name);
+        bench::good(group_.measure(false), part_.name);
+        double sum = 0;
+        for (sdpa_graph::Exchange_time const& time : times) sum += time.exposed_milliseconds;
+        return sum;
     }
     void run(fe::graph::Graph const& graph, bench::Memory const& workspace, int runs) const {
         for (int i = 0; i < runs; ++i)
@@ -136,8 +152,9 @@ Times on_all_gpus(Row const& row, int devices, Way const& way) {
 
 void print(char const* row, char const* way, Times const& times, Times const& ideal) {
     auto const share = [](double time, double best) { return time > 0 ? best / time : 0.0; };
-    std::printf("%-32s %-22s %9.2f %6.3f %9.2f %6.3f\n", row, way, times.forward, share(times.forward, ideal.forward),
-                times.backward, share(times.backward, ideal.backward));
+    std::printf("%-32s %-22s %9.2f %6.3f (%5.2f) %9.2f %6.3f (%5.2f)\n", row, way, times.forward,
+                share(times.forward, ideal.forward), times.exposed_forward, times.backward,
+                share(times.backward, ideal.backward), times.exposed_backward);
     std::fflush(stdout);
 }
 
@@ -155,7 +172,8 @@ int main(int argc, char** argv) {
                         {"gather in 1 stage", Group_way::GATHER, 1},
                         {"gather in 4 stages", Group_way::GATHER, 4},
                         {"all-to-all", Group_way::ALL_TO_ALL}};
-    std::printf("%-32s %-22s %9s %6s %9s %6s\n", "", "", "forward", "share", "backward", "share");
+    std::printf("%-32s %-22s %9s %6s (%5s) %9s %6s (%5s)\n", "", "", "forward", "share", "waits", "backward", "share",
+                "waits");
     for (Row const& row : {row_of("h16, causal", 16, 16, tokens, true), row_of("h16", 16, 16, tokens, false),
                            row_of("h64/8, causal", 64, 8, tokens, true)}) {
         Times const alone = on_one_gpu(row);

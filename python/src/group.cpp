@@ -76,6 +76,15 @@ Group adopt_nccl(std::intptr_t communicator, std::int64_t deadline) {
     return made([&](Group& member) { return Group::adopt_nccl(address, {deadline}, member); });
 }
 
+py::list exchange_times(Group const& group) {
+    std::vector<sdpa_graph::Exchange_time> times;
+    check_unlocked([&] { return group.exchange_times(times); });
+    py::list list;
+    for (auto const& time : times)
+        list.append(py::make_tuple(time.content, time.exposed_milliseconds, time.received_bytes));
+    return list;
+}
+
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 Layout layout_of(std::vector<Ranges> const& ranges) {
@@ -170,6 +179,12 @@ void bind_members(py::module_& module) {
                 check_unlocked([&] { return self.wait_for(reinterpret_cast<CUstream_st*>(stream)); });
             },
             py::arg("stream") = 0, "Waits for the work on a stream, at most until the deadline.")
+        .def(
+            "measure", [](Group const& self, bool is_on) { check(self.measure(is_on)); }, py::arg("is_on") = true,
+            "Whether runs from now on measure their exchanges.")
+        .def("exchange_times", &exchange_times,
+             "For each exchange of the last run that was measured its content, the milliseconds for which it held the "
+             "rank up, and the bytes received.")
         .def("give_up", &Group::give_up, py::arg("reason"), "Ends the group: ranks that wait get the reason.");
 }
 

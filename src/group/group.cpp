@@ -57,6 +57,16 @@ error_t Group::wait_for(CUstream_st* stream) const noexcept {
     return guarded([&] { return transport_ == nullptr ? no_group() : transport_->wait_for(stream); });
 }
 
+error_t Group::measure(bool is_on) const noexcept {
+    if (transport_ == nullptr) return guarded([] { return no_group(); });
+    transport_->measure(is_on);
+    return {};
+}
+
+error_t Group::exchange_times(std::vector<Exchange_time>& times) const noexcept {
+    return guarded([&] { return transport_ == nullptr ? no_group() : transport_->exchange_times().move_to(times); });
+}
+
 void Group::give_up(std::string const& reason) const noexcept {
     if (transport_ != nullptr) transport_->give_up(reason);
 }

@@ -100,6 +100,7 @@ class ThreadTransport final : public Transport {
         }
         own().is_running = true;
         own().agreement = agreement;
+        if (is_measured_) times_.clear();
         return {};
     }
 
@@ -113,6 +114,25 @@ class ThreadTransport final : public Transport {
     }
 
     error_t finish(Exchange const& exchange, void*) override {
+        auto const begin = std::chrono::steady_clock::now();
+        SDPA_GRAPH_TRY(finish_now(exchange));
+        std::chrono::duration<double, std::milli> const waited = std::chrono::steady_clock::now() - begin;
+        Lock const lock(hub_->mutex);
+        if (is_measured_) times_.push_back({exchange.content, waited.count(), bytes_of(exchange.receives)});
+        return {};
+    }
+
+    void measure(bool is_on) noexcept override {
+        Lock const lock(hub_->mutex);
+        is_measured_ = is_on;
+    }
+
+    Result<std::vector<sdpa_graph::Exchange_time>> exchange_times() override {
+        Lock const lock(hub_->mutex);
+        return times_;
+    }
+
+    error_t finish_now(Exchange const& exchange) {
         copy(pieces_of(exchange.sends, rank()), pieces_of(exchange.receives, rank()));
         Lock lock(hub_->mutex);
         for (int const peer : others_of(exchange.receives, rank())) SDPA_GRAPH_TRY(copy_from(peer, exchange, lock));
@@ -250,6 +270,8 @@ class ThreadTransport final : public Transport {
     }
 
     std::shared_ptr<Hub> hub_;
+    bool is_measured_ = false;
+    std::vector<sdpa_graph::Exchange_time> times_;
 };
 
 // A rank of which only plans are made.
@@ -261,6 +283,10 @@ class DescribedTransport final : public Transport {
     error_t start(Exchange const&, void*) override { return refusal(); }
     error_t finish(Exchange const&, void*) override { return refusal(); }
     void end(error_t const&) noexcept override {}
+    void measure(bool) noexcept override {}
+    Result<std::vector<sdpa_graph::Exchange_time>> exchange_times() override {
+        return std::vector<sdpa_graph::Exchange_time>();
+    }
     error_t check() override { return {}; }
     error_t wait_for(void*) override { return {}; }
     void give_up(std::string const&) noexcept override {}

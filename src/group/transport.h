@@ -4,6 +4,8 @@
 
 #include "core/result.h"
 
+#include <sdpa_graph/group.h>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -26,6 +28,12 @@ struct Exchange {
     std::vector<Piece> sends, receives;
 };
 
+inline std::int64_t bytes_of(std::vector<Piece> const& pieces) {
+    std::int64_t bytes = 0;
+    for (Piece const& piece : pieces) bytes += piece.bytes;
+    return bytes;
+}
+
 // One rank's end. A run begins, starts and finishes exchanges, which finish in the order in which they started, and
 // ends. After an error the group is broken: every call of every rank is an error that says why.
 class Transport {
@@ -47,6 +55,10 @@ class Transport {
     virtual error_t finish(Exchange const& exchange, void* stream) = 0;
     // A run that failed breaks the group.
     virtual void end(error_t const& outcome) noexcept = 0;
+
+    // Whether runs that begin from now on measure their exchanges; and those of the last one that did.
+    virtual void measure(bool is_on) noexcept = 0;
+    virtual Result<std::vector<sdpa_graph::Exchange_time>> exchange_times() = 0;
 
     virtual error_t check() = 0;
     virtual error_t wait_for(void* stream) = 0;

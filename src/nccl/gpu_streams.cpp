@@ -64,13 +64,20 @@ class DriverStreams final : public GpuStreams {
         return cuda::ask("ordering streams", [&](cuda::Driver const&) { return table_.wait(waiting, event, 0); });
     }
 
-    Result<CUevent> make_event() override {
-        CUevent event = nullptr;
-        SDPA_GRAPH_TRY(cuda::ask("making an event", [&](cuda::Driver const& driver) {
-            return driver.create_event(&event, CU_EVENT_DISABLE_TIMING);
+    Result<CUevent> make_event() override { return make_event(CU_EVENT_DISABLE_TIMING); }
+    Result<CUevent> make_timed_event() override { return make_event(CU_EVENT_DEFAULT); }
+
+    error_t record_on(CUstream stream, CUevent event) override {
+        return cuda::ask("recording an event",
+                         [&](cuda::Driver const& driver) { return driver.record_event(event, stream); });
+    }
+
+    Result<double> milliseconds_between(CUevent begin, CUevent end) override {
+        float milliseconds = 0;
+        SDPA_GRAPH_TRY(cuda::ask("timing an exchange, whose run has to be done", [&](cuda::Driver const& driver) {
+            return driver.elapsed(&milliseconds, begin, end);
         }));
-        events_.push_back(event);
-        return event;
+        return double{milliseconds};
     }
 
     Result<bool> is_done(CUstream stream) override {
@@ -97,9 +104,12 @@ class DriverStreams final : public GpuStreams {
     error_t download(std::span<std::byte> to, void const* from) override { return cuda::download(to, from); }
 
    private:
-    static error_t record_on(CUstream stream, CUevent event) {
-        return cuda::ask("recording an event",
-                         [&](cuda::Driver const& driver) { return driver.record_event(event, stream); });
+    Result<CUevent> make_event(unsigned flags) {
+        CUevent event = nullptr;
+        SDPA_GRAPH_TRY(cuda::ask("making an event",
+                                 [&](cuda::Driver const& driver) { return driver.create_event(&event, flags); }));
+        events_.push_back(event);
+        return event;
     }
 
     StreamTable table_;

@@ -82,6 +82,7 @@ class NcclTransport final : public group::Transport {
                                     "run graphs of a rank from one thread, or make a group for each thread");
         }
         SDPA_GRAPH_TRY(agree(agreement, static_cast<CUstream>(stream)));
+        SDPA_GRAPH_TRY(begin_times(static_cast<CUstream>(stream)));
         is_running_ = true;
         return {};
     }
@@ -98,13 +99,37 @@ class NcclTransport final : public group::Transport {
         return {};
     }
 
-    error_t finish(Exchange const&, void* stream) override {
+    error_t finish(Exchange const& exchange, void* stream) override {
         std::lock_guard const lock(mutex_);
         if (broken_) return broken();
         CUevent const event = started_.front();
         started_.pop_front();
         free_.push_back(event);
-        return streams_->make_wait_for(static_cast<CUstream>(stream), event);
+        auto* const waiting = static_cast<CUstream>(stream);
+        if (!is_timed_) return streams_->make_wait_for(waiting, event);
+        CUevent begin = nullptr, end = nullptr;
+        SDPA_GRAPH_TRY(timed_event().move_to(begin));
+        SDPA_GRAPH_TRY(timed_event().move_to(end));
+        timed_.push_back({exchange.content, group::bytes_of(exchange.receives), begin, end});
+        SDPA_GRAPH_TRY(streams_->record_on(waiting, begin));
+        SDPA_GRAPH_TRY(streams_->make_wait_for(waiting, event));
+        return streams_->record_on(waiting, end);
+    }
+
+    void measure(bool is_on) noexcept override {
+        std::lock_guard const lock(mutex_);
+        is_measured_ = is_on;
+    }
+
+    Result<std::vector<sdpa_graph::Exchange_time>> exchange_times() override {
+        std::lock_guard const lock(mutex_);
+        std::vector<sdpa_graph::Exchange_time> times;
+        for (TimedExchange const& timed : timed_) {
+            auto const milliseconds = streams_->milliseconds_between(timed.begin, timed.end);
+            if (milliseconds.is_bad()) return milliseconds.error();
+            times.push_back({timed.content, milliseconds.value(), timed.received_bytes});
+        }
+        return times;
     }
 
     void end(error_t const& outcome) noexcept override {
@@ -133,6 +158,33 @@ class NcclTransport final : public group::Transport {
     }
 
    private:
+    struct TimedExchange {
+        std::string content;
+        std::int64_t received_bytes;
+        CUevent begin, end;
+    };
+
+    // Work that is captured runs later, if at all.
+    error_t begin_times(CUstream stream) {
+        auto const is_capturing = is_measured_ ? streams_->is_capturing(stream) : Result<bool>(true);
+        if (is_capturing.is_bad()) return is_capturing.error();
+        is_timed_ = !is_capturing.value();
+        if (!is_timed_) return {};
+        for (TimedExchange const& timed : timed_) {
+            free_timed_.push_back(timed.begin);
+            free_timed_.push_back(timed.end);
+        }
+        timed_.clear();
+        return {};
+    }
+
+    Result<CUevent> timed_event() {
+        if (free_timed_.empty()) return streams_->make_timed_event();
+        CUevent const event = free_timed_.back();
+        free_timed_.pop_back();
+        return event;
+    }
+
     error_t broken() const { return rules::broken(*broken_); }
 
     static error_t lost_context(error_t error) {
@@ -284,6 +336,9 @@ class NcclTransport final : public group::Transport {
     std::set<std::string> agreed_;
     std::deque<CUevent> started_;  // of exchanges that are not finished
     std::vector<CUevent> free_;
+    bool is_measured_ = false, is_timed_ = false;  // runs from now on; this run
+    std::vector<TimedExchange> timed_;
+    std::vector<CUevent> free_timed_;
 };
 
 }  // namespace

@@ -165,6 +165,18 @@ def test_a_member_that_gives_up_ends_the_group():
     assert (members[1].rank, members[1].size) == (1, 2)
 
 
+def test_exchanges_that_hold_a_rank_up():
+    q, k, v = qkv((1, 2, TOKENS, 16))
+    layout, members = Layout.contiguous(TOKENS, 2), Group.of_threads(2)
+    members[0].measure()
+    run_forward((q, k, v), members, layout, group_way.GATHER, 2)
+    times = members[0].exchange_times()
+    assert [content for content, _, _ in times] == [f"keys and values of query heads {i} to {i}" for i in (0, 1)]
+    assert all(exposed > 0 for _, exposed, _ in times)
+    assert [received for _, _, received in times] == [2 * layout.count_of(1) * 16 * 4] * 2
+    assert members[1].exchange_times() == []
+
+
 def test_plans_of_a_rank_that_is_not_here():
     layout = Layout.head_tail(TOKENS, 4)
     forward = Forward(*(shard(layout, x, 3) for x in qkv((1, 2, TOKENS, 16))), use_causal_mask=True)

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,15 @@ class FakeStreams final : public nccl::GpuStreams {
     fe::error_t record(CUevent) override { return {}; }
     fe::error_t make_wait_for(CUstream, CUevent) override { return {}; }
     Result<CUevent> make_event() override { return reinterpret_cast<CUevent>(this); }
+    // An event is the number of those that were recorded before it.
+    Result<CUevent> make_timed_event() override { return reinterpret_cast<CUevent>(&recorded_.emplace_back(-1)); }
+    fe::error_t record_on(CUstream, CUevent event) override {
+        *reinterpret_cast<int*>(event) = next_++;
+        return {};
+    }
+    Result<double> milliseconds_between(CUevent begin, CUevent end) override {
+        return static_cast<double>(*reinterpret_cast<int*>(end) - *reinterpret_cast<int*>(begin));
+    }
     Result<bool> is_done(CUstream) override {
         if (fails) return fe::error_t(fe::error_code_t::CUDA_API_FAILED, "CUDA_ERROR_ILLEGAL_ADDRESS");
         return !never_ends;
@@ -72,6 +82,10 @@ class FakeStreams final : public nccl::GpuStreams {
     fe::error_t download(std::span<std::byte> to, void const* from) override {
         return std::memcpy(to.data(), from, to.size()), fe::error_t();
     }
+
+   private:
+    std::deque<int> recorded_;
+    int next_ = 0;
 };
 
 inline Result<std::shared_ptr<group::Transport>> join_fake(nccl::UniqueId const& id, int rank, int size,

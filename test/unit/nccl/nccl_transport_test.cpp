@@ -40,6 +40,25 @@ TEST_CASE("nccl: a rank sends to itself, and several exchanges are under way") {
     CHECK(messages == std::vector<std::string>(2));
 }
 
+TEST_CASE("nccl: exchanges are measured by events around the stream's wait, in runs that are no captures") {
+    Faults const faults;
+    auto const messages = on_fake_ranks(2, 60000, [](group::Transport& transport) {
+        transport.measure(true);
+        std::string errors = Ring(transport.rank()).run(transport).get_message();
+        errors += Ring(transport.rank()).run(transport).get_message();
+        auto const times = transport.exchange_times();
+        if (times.is_bad()) return errors + times.error().err_msg;
+        bool const is_right = times.value().size() == 1 && times.value().front().content == "numbers" &&
+                              times.value().front().exposed_milliseconds == 1.0 &&
+                              times.value().front().received_bytes == sizeof(int);
+        transport.measure(false);
+        errors += Ring(transport.rank()).run(transport).get_message();
+        bool const is_kept = transport.exchange_times().value().size() == 1;
+        return is_right && is_kept ? errors : errors + "wrong times";
+    });
+    CHECK(messages == std::vector<std::string>(2));
+}
+
 TEST_CASE("nccl: a communicator of the program's is used, and left as it is") {
     Faults const faults;
     nccl::NcclLibrary const& library = fake_library();
