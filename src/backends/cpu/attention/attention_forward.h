@@ -71,6 +71,8 @@ struct ForwardTask {
         std::int64_t const begin = queries.begin + index * run.lanes();
         return {begin, std::min({begin + run.lanes(), queries.end, sequence.queries})};
     }
+    // How far the running maximum may stay behind: not at all where it is a result.
+    float lag() const { return run.tensors[Port::Max] || run.tensors[Port::SumExp] ? 0.0f : kMostLag; }
     // The initial value, before any key. A sink is a score without a key.
     RunningSoftmax before_keys() const {
         float const sink = problem.sink_of(h);

@@ -195,7 +195,8 @@ void attend(ForwardTask const& task, std::int64_t p, Range keys) {
     std::array<float, kMaxLanes> rescale;
     float *const max = scratch.running_max + p * task.run.lanes(), *const sum =
                                                                        scratch.running_sum + p * task.run.lanes();
-    take_softmax_step(task, place, {scratch.scores, keys.size(), scale, max, sum, rescale.data(), scratch.p_pairs, {}});
+    take_softmax_step(task, place,
+                      {scratch.scores, keys.size(), scale, max, sum, rescale.data(), scratch.p_pairs, {}, task.lag()});
     multiply_by_values(task, p, keys, rescale.data());
 }
 
@@ -273,7 +274,8 @@ void attend_in_turns(ForwardTask const& task, Range block) {
                                  sum,
                                  rescale.data(),
                                  weights[0],
-                                 {{assigned, {}}, added}});
+                                 {{assigned, {}}, added},
+                                 task.lag()});
         added = product_with_values(task, *turn, weights[0]);
         run.pairs->rescale(added.c, added.rows, rescale.data());
         std::swap(weights[0], weights[1]);

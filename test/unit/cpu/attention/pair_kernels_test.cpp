@@ -250,6 +250,29 @@ TEST_CASE("softmax with pairs is softmax, scaled and rounded to pairs") {
     });
 }
 
+TEST_CASE("the running maximum lags behind by at most what is allowed") {
+    for_each_set([](cpu::Kernels const&, cpu::PairKernels const& pairs) {
+        constexpr float kLag = 2.0f;
+        // The first lane's maximum moves least and the last one's most. Lane 4 sees no key before.
+        Floats tile = floats(2 * kLanes, 0.0f), max = floats(kLanes, 0.0f), sum = floats(kLanes, 1.0f), rescale = sum;
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) tile[index(lane)] = 0.125f * static_cast<float>(lane);
+        max[4] = -INFINITY, sum[4] = 0.0f;
+        Pairs weights(index(cpu::kMostTileKeys / 2 * kLanes), kUnwritten);
+        pairs.softmax_step({tile.data(), 2, 1.0f, max.data(), sum.data(), rescale.data(), weights.data(), {}, kLag});
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            CAPTURE(lane);
+            float const score = tile[index(lane)], expected = lane == 4 || score > kLag ? score : 0.0f;
+            REQUIRE(max[index(lane)] == expected);
+            REQUIRE((rescale[index(lane)] == 1.0f) == (expected == 0.0f));
+            double const all = std::exp(double{score}) + (lane == 4 ? 1.0 : 2.0);
+            REQUIRE(double{max[index(lane)]} + std::log(double{sum[index(lane)]}) ==
+                    Approx(std::log(all)).margin(1e-5));
+            float const weight = core::bfloat16_to_float(static_cast<std::uint16_t>(weights[index(lane)]));
+            REQUIRE(double{weight} == Approx(std::exp(double{score - expected})).epsilon(0x1.02p-8));
+        }
+    });
+}
+
 TEST_CASE("softmax with pairs has NaN where softmax without has it") {
     for_each_set([](cpu::Kernels const& kernels, cpu::PairKernels const& pairs) {
         for (float const bad : {kNan, INFINITY}) {

@@ -81,7 +81,12 @@ struct SoftmaxPairs {
     float *running_max, *running_sum, *rescale;
     std::uint32_t* pairs;  // of rows, up to a multiple of the products' depth
     ProductsMeanwhile meanwhile;
+    // How far the running maximum may stay below the scores, so that sums are rescaled less often: weights are at most
+    // e^lag. The maximum plus the logarithm of the sum is the same.
+    float lag = 0.0f;
 };
+
+constexpr float kMostLag = 5.5f;  // weights up to 245
 
 // P and dS of a tile, rounded to pairs.
 struct GradientPairs {

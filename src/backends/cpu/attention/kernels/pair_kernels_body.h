@@ -269,7 +269,8 @@ template <bool kIsFused>
     bool is_fused = true;
     for (int i = 0; i < kVectors; ++i) {
         Vector const of_scores = maximum_of_numbers(step.tile + i * kWidth, step.keys);
-        tops[i] = larger(of_scores * step.scale, read(step.running_max + i * kWidth));
+        Vector const old_top = read(step.running_max + i * kWidth), top = larger(of_scores * step.scale, old_top);
+        tops[i] = top - old_top <= step.lag ? old_top : top;
         lanes.anchors[i] = tops[i] == -kInfinity ? Vector{} : tops[i];
         is_fused = is_fused && may_fuse(step.scale, lanes.anchors[i]);
     }
