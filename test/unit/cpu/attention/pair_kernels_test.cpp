@@ -273,6 +273,57 @@ TEST_CASE("the running maximum lags behind by at most what is allowed") {
     });
 }
 
+TEST_CASE("products that run during softmax are the same, and may replace its scores") {
+    for_each_set([](cpu::Kernels const&, cpu::PairKernels const& pairs) {
+        if (pairs.layout != cpu::PairLayout::Blocks) return;
+        for (std::int64_t const keys : {5, 48, 80, 128}) {
+            CAPTURE(keys);
+            constexpr std::int64_t kRows = 112, kAddedRows = 48, kDepth = 32;
+            Matrix const a(kRows, kDepth, 1), b(kLanes, kDepth, 2);
+            Pairs const a_pairs = a.in_blocks(cpu::PairBlocks::stride(kDepth)), b_pairs = b.by_pairs(kLanes);
+            auto const product = [&](Floats& c, std::int64_t rows) {
+                return cpu::PairProduct{a_pairs.data(), cpu::PairBlocks::stride(kDepth),
+                                        b_pairs.data(), kLanes,
+                                        c.data(),       kLanes,
+                                        rows,           kLanes,
+                                        kDepth};
+            };
+            Floats scores = random_numbers(cpu::kMostTileKeys * kLanes, 3),
+                   added = random_numbers(kAddedRows * kLanes, 4);
+            scores[index((keys - 1) * kLanes + 7)] = kNan;
+            Floats expected_scores = scores, expected_added = added, max = floats(kLanes, 0.5f), sum = max;
+            Floats expected_max = max, expected_sum = sum, rescale = max;
+            Pairs weights(index(cpu::kMostTileKeys / 2 * kLanes), kUnwritten), expected_weights = weights;
+            pairs.softmax_step({scores.data(),
+                                keys,
+                                1.0f,
+                                expected_max.data(),
+                                expected_sum.data(),
+                                rescale.data(),
+                                expected_weights.data(),
+                                {}});
+            pairs.multiply(product(expected_scores, kRows), 1.0f);
+            pairs.rescale_and_multiply(product(expected_added, kAddedRows), floats(kLanes, 1.0f).data());
+            pairs.softmax_step({scores.data(),
+                                keys,
+                                1.0f,
+                                max.data(),
+                                sum.data(),
+                                rescale.data(),
+                                weights.data(),
+                                {{product(scores, kRows), {}}, product(added, kAddedRows)}});
+            auto const same = [](Floats const& x, Floats const& y) {
+                return std::ranges::equal(x, y, [](float one, float other) {
+                    return one == other || (std::isnan(one) && std::isnan(other));
+                });
+            };
+            CHECK(weights == expected_weights);
+            CHECK((same(max, expected_max) && same(sum, expected_sum) && std::isnan(max[7])));
+            CHECK((same(scores, expected_scores) && same(added, expected_added)));
+        }
+    });
+}
+
 TEST_CASE("softmax with pairs has NaN where softmax without has it") {
     for_each_set([](cpu::Kernels const& kernels, cpu::PairKernels const& pairs) {
         for (float const bad : {kNan, INFINITY}) {

@@ -119,9 +119,6 @@ void rescale(float* rows, std::int64_t count, float const* factors) {
 namespace cudnn_frontend::cpu {
 namespace {
 
-// Keys whose weights take about as long as a block of the products meanwhile.
-constexpr std::int64_t kKeysBetweenProducts = 8;
-
 constexpr float kLog2OfE = 1.44269504f;
 
 // With this mask functions are one instruction as those without a mask, of which GCC 12 warns.
@@ -196,74 +193,98 @@ struct Differences {
     return scale < kMostScale && ((is_large & ~is_infinite) | is_small) == 0;
 }
 
-// A step of softmax in progress, for all lanes.
-struct SoftmaxLanes {
-    Vector anchors[kVectors];
-    Vector even[kVectors] = {}, odd[kVectors] = {};  // sums of weights
-    __mmask16 nan[kVectors] = {};                    // lanes with a score that is NaN
-
-    [[gnu::always_inline]] Vector sum(int i) const { return even[i] + odd[i]; }
-    [[gnu::always_inline]] bool may_have_nan() const { return _mm512_cmp_ps_mask(sum(0), sum(1), _CMP_UNORD_Q) != 0; }
-};
-
-// Turns the scores of keys, the first of them even, into pairs of weights.
-template <bool kIsFused>
-[[gnu::always_inline]] inline void weigh(SoftmaxPairs const& step, std::int64_t first, std::int64_t end,
-                                         SoftmaxLanes& lanes) {
-    Differences<kIsFused> const differences[kVectors] = {{step.scale, lanes.anchors[0]},
-                                                         {step.scale, lanes.anchors[1]}};
-    for (std::int64_t key = first; key < end; key += 2) {
-        bool const is_whole = key + 1 < end;
-        float const* const scores = step.tile + key * kLanes;
-        std::uint32_t* const pairs = step.pairs + key / 2 * kLanes;
-#pragma GCC unroll 2
-        for (int i = 0; i < kVectors; ++i) {
-            Vector const low = differences[i].exponential(read(scores + i * kWidth));
-            Vector const high = is_whole ? differences[i].exponential(read(scores + kLanes + i * kWidth)) : Vector{};
-            lanes.even[i] += low;
-            lanes.odd[i] += high;
-            _mm512_storeu_si512(pairs + i * kWidth, pairs_of(low, high));
-        }
-    }
-}
-
-// Lanes with a NaN among the scores of some keys. The maximum of numbers leaves out NaN, from which a weight and so the
-// sum become NaN: only then scores are searched.
+// Lanes with a NaN among the scores of some keys.
 [[gnu::noinline, gnu::cold]] void find_nan(SoftmaxPairs const& step, std::int64_t first, std::int64_t end,
-                                           SoftmaxLanes& lanes) {
+                                           __mmask16* nan) {
     for (std::int64_t key = first; key < end; ++key) {
         for (int i = 0; i < kVectors; ++i) {
             Vector const score = read(step.tile + key * kLanes + i * kWidth);
-            lanes.nan[i] |= _mm512_cmp_ps_mask(score, score, _CMP_UNORD_Q);
+            nan[i] |= _mm512_cmp_ps_mask(score, score, _CMP_UNORD_Q);
         }
     }
 }
 
+// Turns scores into pairs of weights, as work between the instructions of products.
 template <bool kIsFused>
-[[gnu::noinline]] void weigh_all(SoftmaxPairs const& step, SoftmaxLanes& lanes, Meanwhile& meanwhile) {
-    SoftmaxLanes now = lanes;
-    for (std::int64_t first = 0; first < step.keys; first += kKeysBetweenProducts) {
-        std::int64_t const end = first + kKeysBetweenProducts < step.keys ? first + kKeysBetweenProducts : step.keys;
-        weigh<kIsFused>(step, first, end, now);
-        if (now.may_have_nan()) find_nan(step, first, end, now);
-        meanwhile.run_next(end);
+class Weighing {
+   public:
+    [[gnu::always_inline]] Weighing(SoftmaxPairs const& step, Vector const* anchors, __mmask16* nan)
+        : step_(step),
+          tile_(step.tile),
+          pairs_(step.pairs),
+          whole_(step.keys / 2 * 2),
+          differences_{{step.scale, anchors[0]}, {step.scale, anchors[1]}},
+          nan_(nan) {
+        if (whole_ != step.keys) weigh<false>(whole_);
     }
-    lanes = now;
+
+    std::int64_t parts() const { return whole_ / 2; }
+    bool is_done() const { return key_ >= whole_; }
+    std::int64_t rows_done() const { return key_; }
+    [[gnu::always_inline]] void go_on() {
+        weigh<true>(key_);
+        key_ += 2;
+    }
+    // Rows that are done may get other numbers from now on. The maximum of numbers leaves out NaN, from which a weight
+    // and so the sum become NaN: only then scores are searched.
+    [[gnu::always_inline]] void release_rows() {
+        std::int64_t const end = is_done() ? step_.keys : key_;
+        if (_mm512_cmp_ps_mask(sum(0), sum(1), _CMP_UNORD_Q) != 0) find_nan(step_, searched_, end, nan_);
+        searched_ = end;
+    }
+    [[gnu::always_inline]] Vector sum(int i) const { return even_[i] + odd_[i]; }
+
+   private:
+    // Takes a key and, if they are two, the next one.
+    template <bool kAreTwo>
+    [[gnu::always_inline]] void weigh(std::int64_t key) {
+        float const* const scores = tile_ + key * kLanes;
+        std::uint32_t* const pairs = pairs_ + key / 2 * kLanes;
+#pragma GCC unroll 2
+        for (int i = 0; i < kVectors; ++i) {
+            Vector const low = differences_[i].exponential(read(scores + i * kWidth));
+            Vector high{};
+            if constexpr (kAreTwo) high = differences_[i].exponential(read(scores + kLanes + i * kWidth));
+            even_[i] += low;
+            odd_[i] += high;
+            _mm512_storeu_si512(pairs + i * kWidth, pairs_of(low, high));
+        }
+    }
+
+    SoftmaxPairs const& step_;
+    float const* const tile_;
+    std::uint32_t* const pairs_;
+    std::int64_t const whole_;  // keys in twos
+    Differences<kIsFused> const differences_[kVectors];
+    Vector even_[kVectors] = {}, odd_[kVectors] = {};  // sums of weights
+    std::int64_t key_ = 0, searched_ = 0;
+    __mmask16* nan_;
+};
+
+// A step of softmax for all lanes.
+struct SoftmaxLanes {
+    Vector anchors[kVectors], sums[kVectors];
+    __mmask16 nan[kVectors] = {};  // lanes with a score that is NaN
+};
+
+template <bool kIsFused>
+[[gnu::noinline]] void weigh_all(SoftmaxPairs const& step, SoftmaxLanes& lanes) {
+    Weighing<kIsFused> weighing(step, lanes.anchors, lanes.nan);
+    multiply_meanwhile(step.meanwhile, weighing);
+    for (int i = 0; i < kVectors; ++i) lanes.sums[i] = weighing.sum(i);
 }
 
 // Ends the step for one vector of lanes.
 [[gnu::always_inline]] inline void keep(SoftmaxPairs const& step, SoftmaxLanes const& lanes, int i, Vector top) {
     float *const max = step.running_max + i * kWidth, *const sum = step.running_sum + i * kWidth;
     Vector const old_top = read(max), factor = power_of_two((old_top - lanes.anchors[i]) * kLog2OfE);
-    Vector const all = read(sum) * factor + lanes.sum(i);
+    Vector const all = read(sum) * factor + lanes.sums[i];
     write(max, _mm512_mask_mov_ps(top, lanes.nan[i], all));
     write(sum, all);
     write(step.rescale + i * kWidth, top == old_top ? spread(1.0f) : factor);
 }
 
 [[gnu::noinline]] void take_softmax_step(SoftmaxPairs const& step) {
-    Meanwhile meanwhile(step.meanwhile);
-    meanwhile.run_next(0);
     SoftmaxLanes lanes;
     Vector tops[kVectors];
     bool is_fused = true;
@@ -274,10 +295,9 @@ template <bool kIsFused>
         lanes.anchors[i] = tops[i] == -kInfinity ? Vector{} : tops[i];
         is_fused = is_fused && may_fuse(step.scale, lanes.anchors[i]);
     }
-    if (is_fused) weigh_all<true>(step, lanes, meanwhile);
-    else weigh_all<false>(step, lanes, meanwhile);
+    if (is_fused) weigh_all<true>(step, lanes);
+    else weigh_all<false>(step, lanes);
     for (int i = 0; i < kVectors; ++i) keep(step, lanes, i, tops[i]);
-    meanwhile.finish();
     clear_missing_rows(step.keys, step.pairs);
 }
 
@@ -332,38 +352,55 @@ template <bool kIsCareful, bool kIsFused>
     if (p.gradients_by_lanes != nullptr) _mm512_storeu_si512(p.gradients_by_lanes + at, row.gradients);
 }
 
-// Computes P and dS of two rows, the first of them even.
+// Computes P and dS, as work between the instructions of products.
 template <bool kIsCareful, bool kIsFused>
-[[gnu::always_inline]] inline void differentiate_rows(GradientPairs const& p, GradientLanes<kIsFused> const& lanes,
-                                                      std::int64_t key) {
-    // Number i of the first row, then of the second one, for each lane of the first or the second vector.
-    alignas(64) static constexpr std::uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
-                                                             37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
-                                                             11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
-    __m512i const first = _mm512_load_si512(kFirst);
-    auto const second = reinterpret_cast<__m512i>(reinterpret_cast<Integers>(first) + 0x00100010);
-    bool const is_whole = key + 1 < p.keys;
-    RowPairs const even = row_pairs<kIsCareful>(p, lanes, key);
-    RowPairs const odd = is_whole ? row_pairs<kIsCareful>(p, lanes, key + 1) : RowPairs{};
-    store_row(p, key, even);
-    if (is_whole) store_row(p, key + 1, odd);
-    if (p.gradients_by_rows == nullptr) return;
-    std::uint32_t* const rows = p.gradients_by_rows + key / 2 * kLanes;
-    _mm512_storeu_si512(rows, _mm512_permutex2var_epi16(even.gradients, first, odd.gradients));
-    _mm512_storeu_si512(rows + kWidth, _mm512_permutex2var_epi16(even.gradients, second, odd.gradients));
-}
+class Differentiation {
+   public:
+    [[gnu::always_inline]] explicit Differentiation(GradientPairs const& p)
+        : p_(p), whole_(p.keys / 2 * 2), lanes_(gradient_lanes<kIsFused>(p)) {
+        if (whole_ != p.keys) differentiate<false>(whole_);
+    }
+
+    std::int64_t parts() const { return whole_ / 2; }
+    bool is_done() const { return key_ >= whole_; }
+    std::int64_t rows_done() const { return key_; }
+    [[gnu::always_inline]] void go_on() {
+        differentiate<true>(key_);
+        key_ += 2;
+    }
+    void release_rows() {}
+
+   private:
+    // Takes a key and, if they are two, the next one.
+    template <bool kAreTwo>
+    [[gnu::always_inline]] void differentiate(std::int64_t key) {
+        // Number i of the first row, then of the second one, for each lane of the first or the second vector.
+        alignas(64) static constexpr std::uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
+                                                                 37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
+                                                                 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+        __m512i const first = _mm512_load_si512(kFirst);
+        auto const second = reinterpret_cast<__m512i>(reinterpret_cast<Integers>(first) + 0x00100010);
+        RowPairs const even = row_pairs<kIsCareful>(p_, lanes_, key);
+        RowPairs odd{};
+        if constexpr (kAreTwo) odd = row_pairs<kIsCareful>(p_, lanes_, key + 1);
+        store_row(p_, key, even);
+        if constexpr (kAreTwo) store_row(p_, key + 1, odd);
+        if (p_.gradients_by_rows == nullptr) return;
+        std::uint32_t* const rows = p_.gradients_by_rows + key / 2 * kLanes;
+        _mm512_storeu_si512(rows, _mm512_permutex2var_epi16(even.gradients, first, odd.gradients));
+        _mm512_storeu_si512(rows + kWidth, _mm512_permutex2var_epi16(even.gradients, second, odd.gradients));
+    }
+
+    GradientPairs const p_;     // which stores cannot change
+    std::int64_t const whole_;  // keys in twos
+    GradientLanes<kIsFused> const lanes_;
+    std::int64_t key_ = 0;
+};
 
 template <bool kIsCareful, bool kIsFused>
 [[gnu::noinline]] void score_gradients_of_pairs_as(GradientPairs const& p) {
-    Meanwhile meanwhile(p.meanwhile);
-    meanwhile.run_next(0);
-    GradientLanes<kIsFused> const lanes = gradient_lanes<kIsFused>(p);
-    for (std::int64_t first = 0; first < p.keys; first += kKeysBetweenProducts) {
-        std::int64_t const end = first + kKeysBetweenProducts < p.keys ? first + kKeysBetweenProducts : p.keys;
-        for (std::int64_t key = first; key < end; key += 2) differentiate_rows<kIsCareful>(p, lanes, key);
-        meanwhile.run_next(end);
-    }
-    meanwhile.finish();
+    Differentiation<kIsCareful, kIsFused> differentiation(p);
+    multiply_meanwhile(p.meanwhile, differentiation);
     for (std::int64_t row = p.keys; row < p.rows; ++row) store_row(p, row, RowPairs{});
     if (p.gradients_by_rows != nullptr) clear_missing_rows(p.keys, p.gradients_by_rows);
 }

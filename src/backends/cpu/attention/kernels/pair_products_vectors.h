@@ -25,11 +25,11 @@ void multiply_tile_of_pairs(PairProduct const& product) {
 }
 
 // Products in the meantime: there are none.
-struct Meanwhile {
-    explicit Meanwhile(ProductsMeanwhile const&) {}
-    void run_next(std::int64_t) {}
-    void finish() {}
-};
+template <class Work>
+[[gnu::always_inline]] inline void multiply_meanwhile(ProductsMeanwhile const&, Work& work) {
+    while (!work.is_done()) work.go_on();
+    work.release_rows();
+}
 
 }  // namespace
 }  // namespace cudnn_frontend::cpu
