@@ -11,7 +11,7 @@ using neighborhood_formula::Axis;
 
 namespace {
 
-constexpr double kSingle = 0x1p-24, kDouble = 0x1p-53;
+constexpr double kDouble = 0x1p-53;
 
 // Runs graphs as bands, and counts them.
 GraphRunner runner_of_bands(Target const& target, std::uint64_t& programs) {
@@ -29,7 +29,7 @@ std::uint64_t check(NeighborhoodCase const& test, bool on_reference) {
     INFO(test.text());
     std::uint64_t programs = 0;
     auto const run = runner_of_bands(on_reference ? Target::reference() : Target::cpu(1), programs);
-    NeighborhoodError error = error_of_sums(test, on_reference ? kDouble : kSingle);
+    NeighborhoodError error = on_reference ? error_of_sums(test, kDouble) : error_on_cpu(test);
     if (!on_reference) error.roundings = 1.0;  // the CPU may round probabilities to BFLOAT16
     CHECK(check_neighborhood(NeighborhoodFunction::Forward, test, run, error) == "");
     error.roundings = 4.0;  // two parts, no more than twice their sum, are rounded before they are added up

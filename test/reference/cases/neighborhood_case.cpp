@@ -380,6 +380,12 @@ NeighborhoodError error_of_sums(NeighborhoodCase const& test, double unit) {
     return {.absolute = 8.0 * unit * width * (width + terms)};
 }
 
+NeighborhoodError error_on_cpu(NeighborhoodCase const& test) {
+    NeighborhoodError error = error_of_sums(test, 0x1p-24);
+    if (test.type == DataType_t::BFLOAT16) error.roundings = 3.0;
+    return error;
+}
+
 static std::string check_fused_forward(NeighborhoodCase const& test, GraphRunner const& runner,
                                        NeighborhoodError const& error) {
     TensorMaker make(test, true);
