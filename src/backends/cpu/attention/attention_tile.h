@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/floats.h"
-#include "cpu/attention/attention_kernels.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 #include "cpu/memory/view.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Panels, in which queries are the columns, copied from and to rows of memory.
 #pragma once
 
-#include "cpu/attention/attention_kernels.h"
 #include "cpu/attention/attention_problem.h"
 #include "cpu/attention/attention_tile.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 
 #include <cstdint>
 
