@@ -61,7 +61,7 @@ struct NeighborhoodError {
 };
 // `unit` for each unit of the sums that make results.
 NeighborhoodError error_of_sums(NeighborhoodCase const& test, double unit);
-// That of Target::cpu(), which sums floats, and rounds weights where it multiplies pairs of BFLOAT16 numbers.
+// The error of Target::cpu(), which sums floats, and rounds weights where it multiplies pairs of BFLOAT16 numbers.
 NeighborhoodError error_on_cpu(NeighborhoodCase const& test);
 
 // Runs the function, and compares all results with the formula. Describes the first that is wrong; empty if none is.

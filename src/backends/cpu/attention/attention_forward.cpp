@@ -20,7 +20,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // So many tiles that fill a part of the second cache, if panels go through keys one after the other.
 std::int64_t kept_tiles(AttentionShape const& shape, TileSizes const& tile, PairKernels const* pairs) {
     if (pairs == nullptr || pairs->layout != PairLayout::Blocks) return 1;
-    constexpr std::int64_t kBytes = 512 * 1024;
+    constexpr std::int64_t kBytes = std::int64_t{512} * 1024;
     std::int64_t const bytes =
         tile.keys * 4 * tile.pairs_of(shape.width) + tile.keys * 2 * tile.padded_rows(shape.value_width);
     std::int64_t const all = (shape.keys + tile.keys - 1) / tile.keys;

@@ -58,7 +58,7 @@ void NeighborhoodPairs::multiply_by_keys(std::int64_t keys, float scale, float* 
                      scale);
 }
 
-void NeighborhoodPairs::take_softmax_step(float* scores, std::int64_t keys, float scale, float* max, float* sum,
+void NeighborhoodPairs::take_softmax_step(float const* scores, std::int64_t keys, float scale, float* max, float* sum,
                                           float* rescale) const {
     pairs_->softmax_step({scores, keys, scale, max, sum, rescale, weights_, {}, kMostLag});
 }

@@ -25,7 +25,8 @@ class NeighborhoodPairs {
     // The scores of a tile's keys, times `scale`.
     void multiply_by_keys(std::int64_t keys, float scale, float* scores) const;
     // Keeps the weights as pairs.
-    void take_softmax_step(float* scores, std::int64_t keys, float scale, float* max, float* sum, float* rescale) const;
+    void take_softmax_step(float const* scores, std::int64_t keys, float scale, float* max, float* sum,
+                           float* rescale) const;
     void unpack_weights(std::int64_t keys, float* weights) const;
     // o = o * rescale + V^T P.
     void multiply_by_values(std::int64_t keys, float const* rescale, float* o) const;

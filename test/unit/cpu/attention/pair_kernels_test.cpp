@@ -234,9 +234,9 @@ TEST_CASE("softmax with pairs is softmax, scaled and rounded to pairs") {
                 for (std::int64_t lane = 0; lane < kLanes; ++lane) {
                     CAPTURE(lane);
                     REQUIRE(max[index(lane)] == expected_max[index(lane)]);
-                    REQUIRE(double{sum[index(lane)]} == Approx(double{expected_sum[index(lane)]}).epsilon(6e-6));
+                    REQUIRE(double{sum[index(lane)]} == Approx(double{expected_sum[index(lane)]}).epsilon(2e-6));
                     REQUIRE(double{rescale[index(lane)]} ==
-                            Approx(double{expected_rescale[index(lane)]}).epsilon(4e-6));
+                            Approx(double{expected_rescale[index(lane)]}).epsilon(2e-6));
                     for (std::int64_t key = 0; key < (keys + 1) / 2 * 2; ++key) {
                         std::uint32_t const pair = weights[index(key / 2 * kLanes + lane)];
                         float const weight =
