@@ -37,6 +37,7 @@ program "$programs/gpu_plans" 'echo "plans: $1"'
 program "$folder/bin/ctest" 'echo "100% tests passed"'
 program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 program "$folder/bin/python3" 'echo "3 passed"'
+program "$folder/bin/cmake" '[ "$1" = --install ]'
 
 SDPA_GRAPH_GPU_CASES=1000-2000 run || { cat "$folder/output"; exit 1; }
 expect 'suite of 1000-2000'
