@@ -143,6 +143,7 @@ run_python() {
         return 77
     fi
     rm -rf "$packages"
+    mkdir -p "$packages"
     cmake --install "$build" --component python --prefix "$packages" >/dev/null || return 1
     cp -r python/sdpa_graph python/cudnn/cudnn.py "$packages" || return 1
     env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m pytest -q -rs -p no:cacheprovider test/python || return 1
