@@ -358,7 +358,7 @@ template <bool kIsCareful, bool kIsFused>
 class Differentiation {
    public:
     [[gnu::always_inline]] explicit Differentiation(GradientPairs const& p)
-        : p_(p), whole_(p.keys / 2 * 2), lanes_(gradient_lanes<kIsFused>(p)) {
+        : lanes_(gradient_lanes<kIsFused>(p)), whole_(p.keys / 2 * 2), p_(p) {
         if (whole_ != p.keys) differentiate<false>(whole_);
     }
 
@@ -392,10 +392,10 @@ class Differentiation {
         _mm512_storeu_si512(rows + kWidth, _mm512_permutex2var_epi16(even.gradients, second, odd.gradients));
     }
 
-    GradientPairs const p_;     // which stores cannot change
-    std::int64_t const whole_;  // keys in twos
     GradientLanes<kIsFused> const lanes_;
+    std::int64_t const whole_;  // keys in twos
     std::int64_t key_ = 0;
+    GradientPairs const p_;  // which stores cannot change
 };
 
 template <bool kIsCareful, bool kIsFused>
