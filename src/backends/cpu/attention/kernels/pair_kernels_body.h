@@ -13,7 +13,7 @@ static_assert(kWidth == 16 && kVectors == 2);
 
 #ifdef SDPA_GRAPH_MATRIX_TILES
 constexpr PairLayout kPairLayout = PairLayout::Blocks;
-static_assert(PairBlocks::kRows == 2 * tiles::kTileRows && PairBlocks::kPairs == tiles::kRowPairs);
+static_assert(PairBlocks::kRows == std::int64_t{2} * tiles::kTileRows && PairBlocks::kPairs == tiles::kRowPairs);
 constexpr std::int64_t kPairRows = tiles::kTileRows, kDepthStep = tiles::kRowPairs, kPairTileKeys = kMostTileKeys;
 #else
 constexpr PairLayout kPairLayout = PairLayout::DepthMajor;
@@ -89,8 +89,10 @@ void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::u
 void transpose(PairTranspose const& pairs) {
     for (std::int64_t row = 0; row < pairs.rows; row += 16) {
         for (std::int64_t column = 0; column < pairs.columns; column += 16) {
+            // A column of numbers becomes a row of pairs.
+            std::int64_t const new_row = column, pair = row;
             std::int64_t const to =
-                pairs.to_blocks ? PairBlocks::at(column, row, pairs.to_stride) : column * pairs.to_stride + row;
+                pairs.to_blocks ? PairBlocks::at(new_row, pair, pairs.to_stride) : new_row * pairs.to_stride + pair;
             transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride, pairs.to + to,
                             pairs.to_blocks ? PairBlocks::kPairs : pairs.to_stride);
         }
@@ -210,11 +212,11 @@ template <bool kIsFused>
 class Weighing {
    public:
     [[gnu::always_inline]] Weighing(SoftmaxPairs const& step, Vector const* anchors, __mmask16* nan)
-        : step_(step),
+        : differences_{{step.scale, anchors[0]}, {step.scale, anchors[1]}},
+          step_(step),
           tile_(step.tile),
           pairs_(step.pairs),
           whole_(step.keys / 2 * 2),
-          differences_{{step.scale, anchors[0]}, {step.scale, anchors[1]}},
           nan_(nan) {
         if (whole_ != step.keys) weigh<false>(whole_);
     }
@@ -252,12 +254,12 @@ class Weighing {
         }
     }
 
+    Vector even_[kVectors] = {}, odd_[kVectors] = {};  // sums of weights
+    Differences<kIsFused> const differences_[kVectors];
     SoftmaxPairs const& step_;
     float const* const tile_;
     std::uint32_t* const pairs_;
     std::int64_t const whole_;  // keys in twos
-    Differences<kIsFused> const differences_[kVectors];
-    Vector even_[kVectors] = {}, odd_[kVectors] = {};  // sums of weights
     std::int64_t key_ = 0, searched_ = 0;
     __mmask16* nan_;
 };
