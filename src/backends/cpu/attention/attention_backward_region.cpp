@@ -63,7 +63,7 @@ bool has_plain_rows(DataView const& view) {
     return view.type == DataType_t::BFLOAT16 && view.dim[3] > 1 && view.stride[3] == 1;
 }
 
-// The same of rows.
+// The product of a row of a and a row of b.
 float dot_rows(std::uint16_t const* a, std::uint16_t const* b, std::int64_t width) {
     constexpr std::int64_t kSums = 16;  // so that vectors hold them
     std::array<float, kSums> sums{};
