@@ -20,7 +20,7 @@ BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& m
     Kernels const& best = kernels();
     bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV});
     PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
-    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::Blocks ? 512 : 256;
+    std::int64_t const most = have_blocks(pairs) ? 512 : 256;
     std::int64_t const block = query_block(shape, best.lanes, threads, most);
     return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), block};
 }

@@ -41,7 +41,7 @@ struct BackwardRun {
     std::int64_t block;  // queries of one step
 
     std::int64_t lanes() const { return kernels.lanes; }
-    bool has_pair_blocks() const { return pairs != nullptr && pairs->layout == PairLayout::Blocks; }
+    bool has_pair_blocks() const { return have_blocks(pairs); }
     // Pairs of lanes that are kept for a key: with blocks those of all panels, for one product.
     std::int64_t kept_pairs() const { return (has_pair_blocks() ? block : lanes()) / 2; }
     // Pairs of all queries' rows in one block of columns.

@@ -34,7 +34,7 @@ ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& mod
     PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
     TileSizes const tile = tile_sizes(best, pairs);
     // Products of tiles are so fast that bringing keys and values into their layout counts.
-    std::int64_t const most = pairs != nullptr && pairs->layout == PairLayout::Blocks ? 4096 : 256;
+    std::int64_t const most = have_blocks(pairs) ? 4096 : 256;
     return {tensors,
             modifier,
             shape,

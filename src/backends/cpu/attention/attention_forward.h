@@ -40,7 +40,7 @@ struct ForwardRun {
     std::int64_t pairs_of_width() const { return tile.pairs_of(shape.width); }
     // The size of a tile's values as pairs of keys in blocks.
     std::int64_t value_blocks() const { return PairBlocks::size(value_stride, tile.keys / 2); }
-    bool has_pair_blocks() const { return pairs != nullptr && pairs->layout == PairLayout::Blocks; }
+    bool has_pair_blocks() const { return have_blocks(pairs); }
 };
 
 // The maximum of a row's scores, and the sum of exp(score - maximum).

@@ -139,6 +139,9 @@ struct PairKernels {
     void (*transpose)(PairTranspose const&);
 };
 
+// Whether there are kernels of pairs whose operands lie in blocks.
+inline bool have_blocks(PairKernels const* pairs) { return pairs != nullptr && pairs->layout == PairLayout::Blocks; }
+
 // A thread may multiply pairs as long as this object lives. `kernels` may be null.
 class PairScope {
    public:
