@@ -96,7 +96,7 @@ error_t execute_graph_on_gpu(Graph const& graph, Session const& session, GpuStre
 }
 
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
-                          GpuStream const& gpu, RunOn queue) {
+                          GpuStream const& gpu, RunOn queue, std::function<error_t()> const& wait) {
     HostMemory const workspace(graph.get_workspace_size());
     void* const begin = workspace.size() > 0 ? mirror.address(workspace) : nullptr;
     if (mirror.status().is_bad()) return mirror.status();
@@ -104,7 +104,7 @@ error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> cons
                                 ? graph.execute(gpu.handle(), pack, begin)
                                 : graph.execute(cudnn_frontend::Cuda_stream(gpu.stream()), pack, begin);
     if (failure.is_bad()) return failure;
-    if (error_t const error = gpu.wait(); error.is_bad()) return error;
+    if (error_t const error = wait ? wait() : gpu.wait(); error.is_bad()) return error;
     if (error_t const error = mirror.copy_back(); error.is_bad()) return error;
     if (workspace.guards_intact()) return {};
     return {error_code_t::GRAPH_EXECUTION_FAILED,

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -61,10 +62,10 @@ class DeviceMirror {
 std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror);
 
 // Runs a built graph on the content of the mirror, with a workspace of exactly the promised size between guards, and
-// brings the results back.
+// brings the results back. Waits for the stream, unless another way is given.
 enum class RunOn { Handle, Stream };
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
-                          GpuStream const& gpu, RunOn queue = RunOn::Handle);
+                          GpuStream const& gpu, RunOn queue = RunOn::Handle, std::function<error_t()> const& wait = {});
 // Runs a built session.
 error_t execute_on_gpu(Session const& session, GpuStream const& gpu);
 // The same by another built graph with the session's tensors.
