@@ -1,5 +1,6 @@
 // Attention by the library's own engine on the GPU, against the oracle:
-//   gpu_attention [random cases]   the groups of the suite and random cases by this engine alone; refused passes are
+//   gpu_attention [random cases [part of a group's name]]
+//                                  the groups of the suite and random cases by this engine alone; refused passes are
 //                                  counted. Half of the cases run as replays of recorded launches.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
 #include "gpu/cases/random_gpu_case.h"
@@ -55,10 +56,11 @@ struct Test {
     AttentionCase made;
 };
 
-std::vector<Test> all_tests(CaseRange const& random) {
+std::vector<Test> all_tests(CaseRange const& random, std::string const& part_of_name) {
     std::vector<Test> tests;
     auto const add = [&](std::vector<CaseGroup> const& groups) {
         for (CaseGroup const& group : groups) {
+            if (group.name.find(part_of_name) == std::string::npos) continue;
             for (AttentionCase const& c : group.cases) tests.push_back({group.name, c});
         }
     };
@@ -197,7 +199,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::puts(describe_gpu().c_str());
-    std::vector<Test> const tests = all_tests(*random);
+    std::vector<Test> const tests = all_tests(*random, arguments.size() > 1 ? arguments[1] : "");
     Progress progress;
     for (std::size_t const half : {0, 1}) {
         cudnn_frontend::runtime::set_replay_after(half == 0 ? -1 : 0);
