@@ -43,6 +43,12 @@ Row with_lengths(Row row) {
     return row;
 }
 
+Row with_bias(Row row, bool has_gradient) {
+    row.bias = true;
+    row.bias_gradient = has_gradient;
+    return row;
+}
+
 Row modified(Row row, bench::Modifier modifier) {
     row.modifier = modifier;
     return row;
@@ -62,6 +68,8 @@ std::vector<Row> rows() {
             causal(short_row),
             with_lengths(short_row),
             window(short_row, 256),
+            with_bias(short_row, false),
+            with_bias(short_row, true),
             modified(short_row, bench::Modifier::Softcap),
             modified(short_row, bench::Modifier::Documents),
             modified(short_row, bench::Modifier::Prefix),
@@ -76,6 +84,7 @@ std::string text_of(Row const& row) {
     if (row.causal) text += " causal";
     if (row.left > 0) text += " window of " + std::to_string(row.left);
     if (row.lengths) text += " with lengths";
+    if (row.bias) text += row.bias_gradient ? " bias with dBias" : " bias";
     constexpr char const* kModifiers[] = {"", " softcap", " 8 documents", " prefix of 512"};
     text += kModifiers[static_cast<int>(row.modifier)];
     return text;

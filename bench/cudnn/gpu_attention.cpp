@@ -29,6 +29,7 @@ using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
 Dims dims_of(Row const& row, Uid uid) {
     if (row.kernel > 0 && uid == Uid::Stats) return {row.b, row.s_q, row.h_q};
     if (row.kernel > 0) return {row.b, row.s_q, row.h_q, row.d};
+    if (uid == Uid::Bias || uid == Uid::DBias) return {row.b, row.h_q, row.s_q, row.s_kv};
     bool const has_keys = uid == Uid::K || uid == Uid::V || uid == Uid::DK || uid == Uid::DV;
     bool const has_values = uid == Uid::V || uid == Uid::O || uid == Uid::DO || uid == Uid::DV;
     if (uid == Uid::Stats) return {row.b, row.h_q, row.s_q, 1};
@@ -39,7 +40,8 @@ Dims dims_of(Row const& row, Uid uid) {
 Dims strides_of(Row const& row, Uid uid) {
     Dims const dim = dims_of(row, uid);
     if (row.kernel > 0 && uid == Uid::Stats) return {dim[1] * dim[2], dim[2], 1};
-    if (row.rows_first && uid != Uid::Stats) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
+    bool const has_vectors = uid != Uid::Stats && uid != Uid::Bias && uid != Uid::DBias;
+    if (row.rows_first && has_vectors) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
     return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
 }
 
@@ -57,6 +59,7 @@ class Description {
             fe::graph::SDPA_attributes().set_name("sdpa").set_attn_scale(scale()).set_generate_stats(has_stats);
         mask(options);
         modify(options);
+        if (row_.bias) options.set_bias(input(Uid::Bias));
         if (row_.lengths) {
             options.set_padding_mask(true)
                 .set_seq_len_q(lengths(Uid::QueryLengths))
@@ -73,6 +76,12 @@ class Description {
         options.set_deterministic_algorithm(row_.rewrite == Rewrite_t::SLICES);
         mask(options);
         modify(options);
+        if (row_.bias) options.set_bias(input(Uid::Bias));
+        if (row_.bias_gradient) {
+            auto const gradient = input(Uid::DBias);
+            gradient->set_output(true);
+            options.set_dbias(gradient);
+        }
         auto const stats = input(Uid::Stats);
         stats->set_data_type(fe::DataType_t::FLOAT);
         auto const [dq, dk, dv] = graph_.sdpa_backward(input(Uid::Q), input(Uid::K), input(Uid::V), input(Uid::O),
@@ -223,10 +232,13 @@ void describe_pass(Row const& row, bool is_backward, fe::graph::Graph& graph) {
 Memory::Memory(std::size_t bytes) { good(cudaMalloc(&pointer_, std::max<std::size_t>(bytes, 16))); }
 
 Buffers::Buffers(Row const& row) {
-    for (int uid = Uid::Q; uid <= (row.is_forward() ? Uid::Stats : Uid::DV); ++uid) {
+    auto const add_numbers = [&](int uid) {
         std::size_t const bytes = bytes_of(row, static_cast<Uid>(uid));
         fill(add(static_cast<Uid>(uid), bytes), bytes, static_cast<unsigned>(uid));
-    }
+    };
+    for (int uid = Uid::Q; uid <= (row.is_forward() ? Uid::Stats : Uid::DV); ++uid) add_numbers(uid);
+    if (row.bias) add_numbers(Uid::Bias);
+    if (row.bias_gradient) add_numbers(Uid::DBias);
     if (row.modifier == Modifier::Documents) {
         add_integers(Uid::ModifierOfQueries, documents_of(row.b, row.s_q));
         add_integers(Uid::ModifierOfKeys, documents_of(row.b, row.s_kv));

@@ -29,6 +29,7 @@ struct Row {
     bool is_forward_neighborhood = false;
     std::int64_t d_v = 0;  // the head dim of V and O from 1 on, where it is not d
     Modifier modifier = Modifier::None;
+    bool bias = false, bias_gradient = false;  // a number for each score
 
     bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES || is_forward_neighborhood; }
 };
@@ -49,7 +50,9 @@ enum Uid : std::int64_t {
     QueryLengths,
     KeyLengths,
     ModifierOfQueries,
-    ModifierOfKeys
+    ModifierOfKeys,
+    Bias,
+    DBias
 };
 using Pack = std::map<std::int64_t, void*>;
 
