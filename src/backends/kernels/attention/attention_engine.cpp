@@ -7,12 +7,6 @@
 
 namespace cudnn_frontend::kernels {
 
-static std::int64_t shared_bytes_of(AttentionKernelProblem const& problem) {
-    auto const [columns, value_columns] = *class_of(problem);
-    if (problem.is_backward) return gradient_shared_bytes(columns, gradient_tile_queries(problem));
-    return attention_shared_bytes(columns, value_columns, forward_warpgroups(problem));
-}
-
 static plan::EngineInfo info_of(AttentionKernelProblem const& problem) {
     plan::EngineInfo info{
         .name = kAttentionEngine,

@@ -69,18 +69,19 @@ TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t bytes_of
 
 std::int64_t row_bytes(PlacedOperand const& matrix) { return matrix.dims[3] * core::size_of(matrix.type); }
 
-// The tensor, or one entry of it where sequences are packed. A stride of a dim of 1 means nothing, but the copy engine
-// needs a legal one.
-cuda::BoxedTensor boxed(AttentionKernelProblem const& problem, Port port, int box_rows) {
-    PlacedOperand const& matrix = problem.operand(port);
+constexpr std::int64_t kPieceElements = 8;  // of 16 bytes, of which the copy engine needs whole ones in strides
+
+// The tensor with that many entries of the batch. A stride of a dim of 1 means nothing, but the copy engine needs a
+// legal one.
+cuda::BoxedTensor boxed(PlacedOperand const& matrix, std::int64_t entries, int box_rows) {
     core::Dims const &dims = matrix.dims, &strides = matrix.strides;
     auto const stride = [&](std::size_t dim) {
-        std::int64_t const elements = dims[dim] > 1 ? strides[dim] : dims[3];
+        std::int64_t const elements = dims[dim] > 1 ? strides[dim] : tiles_of(dims[3], kPieceElements) * kPieceElements;
         return static_cast<std::uint64_t>(core::size_of(matrix.type) * elements);
     };
     auto const size = [&](std::size_t dim) { return static_cast<std::uint64_t>(dims[dim]); };
     return {matrix.type,
-            {size(3), size(2), size(1), problem.is_packed() ? 1 : size(0)},
+            {size(3), size(2), size(1), static_cast<std::uint64_t>(entries)},
             {stride(2), stride(1), stride(0)},
             static_cast<std::uint32_t>(box_rows)};
 }
@@ -96,12 +97,18 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem));
 }
 
+// A matrix, or one entry of it where sequences are packed.
+cuda::BoxedTensor boxed(AttentionKernelProblem const& problem, Port port) {
+    PlacedOperand const& matrix = problem.operand(port);
+    return boxed(matrix, problem.is_packed() ? 1 : matrix.dims[0], box_rows(problem, port));
+}
+
 template <class Map, std::size_t COUNT>
 error_t bind_maps(AttentionKernelProblem const& problem, AttentionPointers const& from, Map (&maps)[COUNT]) {
     std::size_t next = 0;
     for (Port const port : mapped_ports(problem)) {
         void* const start = from.at(problem.operand(port).pointer);
-        SDPA_GRAPH_TRY(from.encode(boxed(problem, port, box_rows(problem, port)), start).move_to(maps[next++]));
+        SDPA_GRAPH_TRY(from.encode(boxed(problem, port), start).move_to(maps[next++]));
     }
     return {};
 }
@@ -160,7 +167,7 @@ HeadNumbers<Number> head_numbers(AttentionKernelProblem const& problem, Attentio
 ScoreNumbers score_numbers_of(PlacedOperand const& operand, AttentionPointers const& from) {
     auto const stride = [&](std::size_t dim) { return operand.dims[dim] > 1 ? operand.strides[dim] : 0; };
     bool const are_pairs = stride(3) == 1 && stride(0) % 2 == 0 && stride(1) % 2 == 0 && stride(2) % 2 == 0;
-    return {from.at(operand.pointer), stride(0), stride(1), stride(2), stride(3), are_pairs};
+    return {from.at(operand.pointer), stride(0), stride(1), stride(2), stride(3), are_pairs, false};
 }
 
 void bind(AttentionKernelProblem const& problem, AttentionPointers const& from, ScoreInputs& to) {
@@ -201,19 +208,35 @@ void bind_dropout(AttentionKernelProblem const& problem, AttentionPointers const
 
 ScoreResults score_results_of(PlacedOperand const& operand, AttentionPointers const& from) {
     core::Dims const& strides = operand.strides;
-    return {from.at(operand.pointer), strides[0], strides[1], strides[2], strides[3]};
+    return {from.at(operand.pointer), strides[0], strides[1], strides[2], strides[3], false};
 }
 
 ScoreResults bias_gradient_of(AttentionKernelProblem const& problem, AttentionPointers const& from) {
     return problem.has(attention::DBias) ? score_results_of(problem.operand(attention::DBias), from) : ScoreResults{};
 }
 
+// Makes the map of the bias, or of its gradient, if the copy engine can move it.
+template <class Scores>
+error_t bind_boxes(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port, Scores& scores,
+                   TensorMap& map) {
+    void* const start = from.at(problem.operand(port).pointer);
+    bool const is_aligned = reinterpret_cast<std::uintptr_t>(start) % attention::kMatrixAlignment == 0;
+    if (!is_aligned || !moves_in_boxes(problem, port)) return {};
+    scores.is_boxed = true;
+    PlacedOperand const& operand = problem.operand(port);
+    return from.encode(boxed(operand, operand.dims[0], kWarpgroupQueries), start).move_to(map);
+}
+
 template <class Arguments>
-void bind_terms(AttentionKernelProblem const& problem, AttentionPointers const& from, Arguments& to) {
-    if (problem.has(attention::Bias)) to.bias = score_numbers_of(problem.operand(attention::Bias), from);
+error_t bind_terms(AttentionKernelProblem const& problem, AttentionPointers const& from, Arguments& to) {
+    if (problem.has(attention::Bias)) {
+        to.bias = score_numbers_of(problem.operand(attention::Bias), from);
+        SDPA_GRAPH_TRY(bind_boxes(problem, from, attention::Bias, to.bias, to.bias_map));
+    }
     bind(problem, from, to.inputs);
     to.blocks = block_bits(problem, from);
     bind_dropout(problem, from, to.dropout);
+    return {};
 }
 
 template <class Arguments>
@@ -283,7 +306,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
         tensor.element_bytes = static_cast<int>(core::size_of(operand.type));
         tensor.has_queries = attention::has_query_rows(attention::operand(port));
         if (to.tensor_count++ >= to.map_count) continue;
-        SDPA_GRAPH_TRY(from.encode(boxed(problem, port, box_rows(problem, port)), tensor.start).move_to(tensor.map));
+        SDPA_GRAPH_TRY(from.encode(boxed(problem, port), tensor.start).move_to(tensor.map));
     }
     return {};
 }
@@ -339,7 +362,6 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 // --- Forward
 
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors) {
-    auto const [columns, value_columns] = *class_of(problem);
     int const warpgroups = forward_warpgroups(problem);
     AttentionLaunch<AttentionArguments> launch;
     launch.code = code_of(problem, "attention_forward", {"attention_forward"});
@@ -358,7 +380,7 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
     launch.blocks =
         static_cast<unsigned>(are_equal ? std::min(multiprocessors, arguments.order.count) : arguments.order.count);
     launch.threads = static_cast<unsigned>(attention_threads(warpgroups));
-    launch.shared_bytes = static_cast<unsigned>(attention_shared_bytes(columns, value_columns, warpgroups));
+    launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(problem));
     return launch;
 }
 
@@ -368,8 +390,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     bind(problem, from, to.sequences);
     to.stats = stats_of(problem, from);
     if (problem.has(attention::SinkToken)) to.sinks = head_numbers<float const>(problem, from, attention::SinkToken);
-    bind_terms(problem, from, to);
-    return {};
+    return bind_terms(problem, from, to);
 }
 
 // --- Gradients
@@ -405,8 +426,7 @@ AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const&
     set_scores(problem, launch.arguments);
     launch.blocks = static_cast<unsigned>(launch.arguments.order.count);
     launch.threads = kGradientThreads;
-    launch.shared_bytes =
-        static_cast<unsigned>(gradient_shared_bytes(class_of(problem)->columns, gradient_tile_queries(problem)));
+    launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(problem));
     return launch;
 }
 
@@ -415,9 +435,10 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.entries = entry_maps(problem, from);
     bind(problem, from, to.sequences);
     to.tiles = query_tiles(problem, from);
-    bind_terms(problem, from, to);
+    SDPA_GRAPH_TRY(bind_terms(problem, from, to));
+    if (!problem.has(attention::DBias)) return {};
     to.bias_gradient = bias_gradient_of(problem, from);
-    return {};
+    return bind_boxes(problem, from, attention::DBias, to.bias_gradient, to.bias_gradient_map);
 }
 
 AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem const& problem) {

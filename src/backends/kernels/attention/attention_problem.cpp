@@ -175,6 +175,26 @@ int gradient_tile_queries(AttentionKernelProblem const& problem) {
     return gradient_queries(class_of(problem)->columns, problem.needs_registers());
 }
 
+bool has_bias_memory(AttentionKernelProblem const& problem) {
+    if (!problem.has(attention::Bias)) return false;
+    return has_bias_memory(class_of(problem)->columns,
+                           static_cast<int>(core::size_of(problem.operand(attention::Bias).type)));
+}
+
+bool moves_in_boxes(AttentionKernelProblem const& problem, Port port) {
+    if (!has_bias_memory(problem)) return false;
+    PlacedOperand const& scores = problem.operand(port);
+    bool const has_all_rows = scores.dims[2] == problem.queries() && scores.dims[3] == problem.keys();
+    return core::is_half(scores.type) && has_all_rows && has_legal_strides(scores);
+}
+
+int shared_bytes_of(AttentionKernelProblem const& problem) {
+    auto const [columns, value_columns] = *class_of(problem);
+    bool const has_bias = has_bias_memory(problem);
+    return problem.is_backward ? gradient_shared_bytes(columns, gradient_tile_queries(problem), has_bias)
+                               : attention_shared_bytes(columns, value_columns, forward_warpgroups(problem), has_bias);
+}
+
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kBitsOfWord = 32;
     HiddenBlocks blocks{};

@@ -103,6 +103,14 @@ std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
 int forward_warpgroups(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);
 
+// Whether kernels have memory for tiles of bias, and whether the copy engine can move such a tile of a tensor of
+// [batch, head, query, key], the bias or its gradient, if its address is a multiple of attention::kMatrixAlignment.
+bool has_bias_memory(AttentionKernelProblem const& problem);
+bool moves_in_boxes(AttentionKernelProblem const& problem, attention::Port port);
+
+// The shared memory of a block of forward, or of the gradients.
+int shared_bytes_of(AttentionKernelProblem const& problem);
+
 // The tiles of rows in which a kernel leaves out hidden blocks, and these blocks: the tiles are of queries in forward,
 // and of keys for gradients.
 struct HiddenBlocks {

@@ -51,9 +51,11 @@ fe::Result<kernels::AttentionGraph> read_graph(Session const& session, kernels::
 }
 
 using AfterRun = std::function<void(kernels::AttentionKernelProblem const&, kernels::Pointers)>;
+using BeforeRun = std::function<void(kernels::AttentionKernelProblem const&, std::vector<void*>&)>;
 
 // Runs the session's graph by the kernels.
-fe::error_t run_by_kernel(Session const& session, kernels::DeviceFacts const& device, AfterRun const& after_run = {}) {
+fe::error_t run_by_kernel(Session const& session, kernels::DeviceFacts const& device, AfterRun const& after_run = {},
+                          BeforeRun const& before_run = {}) {
     auto const read = read_graph(session, device);
     if (read.is_bad()) return read.error();
     kernels::AttentionKernelProblem const& problem = read.value().problem;
@@ -63,6 +65,7 @@ fe::error_t run_by_kernel(Session const& session, kernels::DeviceFacts const& de
     for (kernels::KernelPlace const& place : read.value().places) {
         pointers.push_back(place.is_in_workspace ? workspace.start() : pack.at(place.uid));
     }
+    if (before_run) before_run(problem, pointers);
     run_on_host(problem, device.multiprocessors, pointers);
     if (after_run) after_run(problem, pointers);
     return {};
@@ -361,6 +364,44 @@ std::string faults_of_dropout(AttentionCase const& c) {
     return faults + check_case(c, rig).faults();
 }
 
+// --- Bias
+
+// A bias and its gradient have a number for each score.
+AttentionCase case_with_bias(std::int64_t queries, std::int64_t keys) {
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
+    c.h_q = 2;
+    c.s_q = queries;
+    c.s_kv = keys;
+    c.alibi = true;
+    c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
+    c.bias_type = DataType_t::BFLOAT16;
+    add_bias_gradient(c);
+    return c;
+}
+
+// Whether the copy engine can move the bias, and the faults of both passes with the bias at so many elements from a
+// multiple of 16 bytes.
+std::pair<bool, std::string> run_with_bias(AttentionCase const& c, std::int64_t shift) {
+    bool is_moved = false;
+    std::vector<std::uint16_t> copy;
+    Rig rig = rig_of_kernel();
+    rig.execute = [&](Session const& session) {
+        return run_by_kernel(session, kHopper, {}, [&](auto const& problem, std::vector<void*>& pointers) {
+            is_moved = kernels::moves_in_boxes(problem, fe::attention::Bias);
+            void*& bias = pointers[problem.operand(fe::attention::Bias).pointer];
+            auto const* const elements = static_cast<std::uint16_t const*>(bias);
+            std::int64_t const count = c.b * c.h_q * c.s_q * c.s_kv;
+            constexpr std::int64_t kAligned = 8;
+            copy.assign(static_cast<std::size_t>(count + 2 * kAligned), 0);
+            auto const address = reinterpret_cast<std::uintptr_t>(copy.data()) / 2;
+            std::int64_t const first = (kAligned - static_cast<std::int64_t>(address % kAligned)) % kAligned + shift;
+            std::copy(elements, elements + count, copy.begin() + first);
+            bias = copy.data() + first;
+        });
+    };
+    return {is_moved, check_case(c, rig).faults()};
+}
+
 // --- Waits that are left out
 
 // The fault in the case's results, or of its run, without a wait or fence; empty where nothing is wrong.
@@ -382,7 +423,7 @@ struct ReachedWaits {
 };
 
 // Blocks with several tiles, whose keys need all buffers again and again; wide rows without lengths and with them,
-// where some tiles have no queries; and packed sequences.
+// where some tiles have no queries; packed sequences; and a bias with a gradient, which the copy engine moves.
 std::vector<AttentionCase> cases_with_many_tiles() {
     std::vector<AttentionCase> cases;
     for (Columns const& columns : {Columns{64, 64}, {256, 256}, {256, 256}, {128, 128}}) {
@@ -405,6 +446,7 @@ std::vector<AttentionCase> cases_with_many_tiles() {
     packed.input_layout = packed.output_layout = Layout::Ragged;
     cases.push_back(packed);
     cases.back().input_layout = cases.back().output_layout = Layout::Bhsd;
+    cases.push_back(case_with_bias(300, 536));
     return cases;
 }
 
@@ -457,6 +499,17 @@ TEST_CASE("dropout by warpgroups drops what the CPU targets drop") {
             CHECK(faults_of_dropout(c) == "");
         }
     }
+}
+
+TEST_CASE("the copy engine moves a bias whose rows and address are multiples of 16 bytes, and threads read others") {
+    for (std::int64_t const shift : {0, 1, 2}) {
+        auto const [is_moved, faults] = run_with_bias(case_with_bias(150, 200), shift);
+        CHECK(is_moved);  // if its address allows it
+        CHECK(faults == "");
+    }
+    auto const [is_moved, faults] = run_with_bias(case_with_bias(150, 199), 0);
+    CHECK_FALSE(is_moved);
+    CHECK(faults == "");
 }
 
 TEST_CASE("attention by warpgroups attends to packed sequences") {
@@ -515,7 +568,7 @@ TEST_CASE("results of attention are wrong if any wait or fence of the kernel is 
     std::vector<ReachedWaits> const cases = wait_cases();
     std::set<std::string> waits;
     for (ReachedWaits const& made : cases) waits.insert(made.waits.begin(), made.waits.end());
-    CHECK(waits.size() == 47);  // all in the source, so that a new one needs a case that reaches it
+    CHECK(waits.size() == 51);  // all in the source, so that a new one needs a case that reaches it
     for (std::string const& wait : waits) {
         bool const is_needed = std::ranges::any_of(cases, [&](ReachedWaits const& made) {
             bool const is_reached = std::ranges::find(made.waits, wait) != made.waits.end();

@@ -59,12 +59,14 @@ struct ScoreNumbers {
     void const* start;
     long long batch, head, row, column;
     int are_pairs;  // strides let neighbors along the keys be read two at a time
+    int is_boxed;   // the copy engine can fetch them: there is a map
 };
 
 // A result of [batch, head, query, key], each element of which is written.
 struct ScoreResults {
     void* start;
     long long batch, head, row, column;
+    int is_boxed;  // the copy engine can store them: there is a map
 };
 
 // The operands of a graph's own score modifier.
@@ -109,6 +111,7 @@ enum ForwardMap : int { QueryMap, KeyMap, ValueMap, OutputMap, ForwardMapCount }
 
 struct AttentionArguments {
     TensorMap maps[ForwardMapCount];
+    TensorMap bias_map;
     EntryMaps entries;
     Sequences sequences;
     TileOrder order;
@@ -156,6 +159,7 @@ enum GradientMap : int { OutputGradientMap = ValueMap + 1, KeyGradientMap, Value
 
 struct GradientArguments {
     TensorMap maps[GradientMapCount];
+    TensorMap bias_map, bias_gradient_map;
     EntryMaps entries;
     Sequences sequences;
     TileOrder order;  // of tiles of keys
@@ -252,14 +256,20 @@ inline constexpr int kKeyStages = 2;
 // Whether output has memory of its own. Otherwise it uses that of the queries, and the next ones come later.
 constexpr bool has_output_memory(int columns) { return columns <= 128; }
 
+// Whether a tile of bias has memory, for elements of that many bytes; 0 where there is no bias.
+constexpr bool has_bias_memory(int columns, int element_bytes) { return columns <= 128 && element_bytes == 2; }
+
 constexpr int attention_registers(int warpgroups) { return warpgroups == 3 ? 160 : 240; }
 constexpr int attention_fetcher_registers(int warpgroups) { return warpgroups == 3 ? 32 : 24; }
 
-constexpr int attention_shared_bytes(int columns, int value_columns, int warpgroups) {
-    constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 4 * kKeyStages, kBarrierBytes = 8;
-    int const rows = tile_queries(warpgroups) * (columns + (has_output_memory(columns) ? value_columns : 0)) +
-                     kKeyStages * tile_keys(columns) * (columns + value_columns);
-    int const bytes = rows * kBytes + kBarriers * kBarrierBytes;
+constexpr int attention_shared_bytes(int columns, int value_columns, int warpgroups, bool has_bias) {
+    constexpr int kBytes = 2, kAlignment = 1024, kBarrierBytes = 8;
+    int const columns_of_query =
+        columns + (has_output_memory(columns) ? value_columns : 0) + (has_bias ? tile_keys(columns) : 0);
+    int const elements =
+        tile_queries(warpgroups) * columns_of_query + kKeyStages * tile_keys(columns) * (columns + value_columns);
+    int const barriers = 3 + 4 * kKeyStages + 2 * warpgroups;
+    int const bytes = elements * kBytes + barriers * kBarrierBytes;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -273,10 +283,11 @@ inline constexpr int kGradientRegisters = 240, kGradientFetcherRegisters = 24;
 inline constexpr int kStartThreads = 256, kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
 inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, where there is a gradient of sinks
 
-constexpr int gradient_shared_bytes(int columns, int queries) {
+constexpr int gradient_shared_bytes(int columns, int queries, bool has_bias) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 3 * kQueryStages, kBarrierBytes = 8;
-    int const elements = 2 * kGradientKeys * columns + kQueryStages * 2 * queries * columns +
-                         kScoreGradientStages * kGradientKeys * queries;
+    int const tiles_of_scores = kScoreGradientStages + (has_bias ? kQueryStages : 0);
+    int const elements =
+        2 * kGradientKeys * columns + kQueryStages * 2 * queries * columns + tiles_of_scores * kGradientKeys * queries;
     int const bytes = elements * kBytes + kQueryStages * 2 * queries * 4 + kBarriers * kBarrierBytes;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }

@@ -2,9 +2,7 @@
 // One warp has the copy engine fetch the tile's queries and all keys and values that are visible to any of them, some
 // stages ahead; the other warpgroups have 64 queries each. While a warpgroup's products of the last weights and values
 // go on, it computes the next weights.
-#include <attention/attention_tiles.cuh>
-#include <attention/dropout.cuh>
-#include <attention/score_options.cuh>
+#include <attention/forward_scores.cuh>
 
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base.
 constexpr float kMostAboveBase = 8.0f;
@@ -27,10 +25,12 @@ struct ForwardMemory {
     Panels<Element, kKeys, COLUMNS> keys[kKeyStages];
     Panels<Element, kKeys, VALUE_COLUMNS> values[kKeyStages];
     OutputPanels<Element, kQueries, VALUE_COLUMNS, kHasOutput> own_output;
+    QueryBias<kWarpgroups, kKeys, kFetchesBias> bias;
     Arrivals queries_are_here, queries_are_read;
     Arrivals keys_are_here[kKeyStages], keys_are_read[kKeyStages];
     Arrivals values_are_here[kKeyStages], values_are_read[kKeyStages];
     Arrivals cut_values_are_here;  // those of a block that goes beyond its sequence
+    QueryBiasRounds<kWarpgroups> bias_rounds;
 
     Panel<Element, kQueries>* output() {
         if constexpr (kHasOutput) return own_output.panels;
@@ -47,6 +47,7 @@ struct ForwardMemory {
             keys_are_read[stage].make(kWarps);
             values_are_read[stage].make(kWarps);
         }
+        bias_rounds.make();
         show_barriers_to_copies();
     }
 };
@@ -135,6 +136,7 @@ class Fetcher {
             int const stage = ring_.stage(), rows = tile.keys - place.row;
             if (ring_.round() > 0) memory_.keys_are_read[stage].wait_for(ring_.round() - 1);
             start_fetching(memory_.keys[stage], key_map, place, memory_.keys_are_here[stage]);
+            fetch_bias(tile, place.row);
             if (ring_.round() > 0) memory_.values_are_read[stage].wait_for(ring_.round() - 1);
             bool const is_cut = has_rows_behind && rows < Memory::kKeys;
             Arrivals& values_are_here = memory_.values_are_here[stage];
@@ -146,6 +148,14 @@ class Fetcher {
                 values_are_here.arrive();
             }
             ring_.go_on();
+        }
+    }
+    void fetch_bias(QueryTile const& tile, int first_key) {
+        if constexpr (kFetchesBias) {
+            ScoreNumbers const& bias = arguments_.bias;
+            if (!bias.is_boxed) return;
+            BoxPlace const place = bias_place(bias, first_key, tile.number * Memory::kQueries, tile.head, tile.batch);
+            memory_.bias.fetch(arguments_.bias_map, place, memory_.bias_rounds, ring_.number);
         }
     }
 
@@ -238,143 +248,6 @@ struct OwnRows {
     }
 };
 
-// Makes scores of the products in the lane's two rows, times log2(e).
-template <int KEYS>
-class ScoreTerms {
-   public:
-    ScoreTerms(AttentionArguments const& arguments, QueryTile const& tile, int first_query)
-        : arguments_(arguments), batch_(tile.batch), head_(tile.head) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            queries_[half] = smaller(first_query + lane_index() / 4 + 8 * half, arguments.sequences.query_rows - 1);
-            if (!kHasBias) continue;
-            ScoreNumbers const& bias = arguments.bias;
-            bias_rows_[half] = static_cast<BiasElement const*>(bias.start) + tile.batch * bias.batch +
-                               tile.head * bias.head + queries_[half] * bias.row;
-        }
-        if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(tile.head, arguments.sequences.heads);
-        // The address may be any multiple of an element.
-        are_pairs_ = arguments.bias.are_pairs && reinterpret_cast<unsigned long long>(arguments.bias.start) % 4 == 0;
-    }
-
-    // Starts to read the bias of a block, which add() waits for.
-    void start_reading(int block) {
-        if constexpr (kReadsAhead) {
-#pragma unroll
-            for (int i = 0; i < KEYS / 8; ++i) {
-#pragma unroll
-                for (int half = 0; half < 2; ++half) words_[i][half] = read_pair(block, i, half);
-            }
-        }
-    }
-
-    template <bool IS_MODIFIED>
-    void add(float (&scores)[KEYS / 8][4], int block) const {
-#pragma unroll
-        for (int i = 0; i < KEYS / 8; ++i) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-#pragma unroll
-                for (int j = 0; j < 2; ++j) {
-                    float& score = scores[i][2 * half + j];
-                    float term = kHasBias ? kLog2OfE * number_at(block, i, half, j) : 0.0f;
-                    int const key = key_of(block, i) + j;
-                    if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
-                    if constexpr (IS_MODIFIED) {
-                        ScorePlace const place{batch_, head_, queries_[half], smaller(key, last_key())};
-                        score =
-                            power_of(modified_score({score, arguments_.scale, 0.0f}, place, arguments_.inputs), term);
-                    } else {
-                        score = fmaf(score, arguments_.scale_as_power, term);
-                    }
-                }
-            }
-        }
-    }
-
-   private:
-    static constexpr bool kReadsAhead = kHasBias && sizeof(BiasElement) == 2;
-
-    int key_of(int block, int i) const { return block * KEYS + 8 * i + 2 * (lane_index() % 4); }
-    int last_key() const { return arguments_.sequences.key_rows - 1; }
-    BiasElement bias_of(int block, int i, int half, int j) const {
-        return bias_rows_[half][smaller(key_of(block, i) + j, last_key()) * arguments_.bias.column];
-    }
-    float number_at(int block, int i, int half, int j) const {
-        if constexpr (kReadsAhead) return to_float<BiasElement>(words_[i][half] >> 16 * j);
-        else return to_float(bias_of(block, i, half, j));
-    }
-    unsigned read_pair(int block, int i, int half) const {
-        int const key = key_of(block, i);
-        if (are_pairs_ && key < last_key()) {
-            return *reinterpret_cast<unsigned const*>(bias_rows_[half] + key);
-        }
-        return bits_of(bias_of(block, i, half, 0)) | bits_of(bias_of(block, i, half, 1)) << 16;
-    }
-    template <class Element>
-    static unsigned bits_of(Element element) {
-        return element.bits;
-    }
-
-    AttentionArguments const& arguments_;
-    BiasElement const* bias_rows_[2];
-    unsigned words_[KEYS / 8][2];
-    int batch_, head_, queries_[2];
-    bool are_pairs_;
-    float slope_;
-};
-
-// Which weights of the lane's two rows dropout keeps. Two neighboring lanes have a group's four keys: each draws those
-// of one of their rows, so that a call of the generator decides on as many scores as it has words.
-template <int KEYS>
-class KeptWeights {
-   public:
-    KeptWeights(AttentionArguments const& arguments, QueryTile const& tile, int first_query)
-        : generator_(arguments.dropout, arguments.sequences) {
-        int const lane = lane_index(), row = first_query + lane / 4 + 8 * (lane % 2);
-        group_ = generator_.first_group(tile.batch, tile.head, row) + lane % 4 / 2;
-    }
-
-    // Decides on a block's.
-    void draw(int block) {
-        unsigned of_even = 0, of_odd = 0;  // two bits for each eight keys, for the pair's lanes
-#pragma unroll 1
-        for (int first = 0; first < KEYS / 8; first += kDraws) {
-            PhiloxBlock drawn[kDraws];
-            generator_.draw(drawn, group_ + (block * (KEYS / 4) + 2 * first), 2);
-#pragma unroll
-            for (int i = 0; i < kDraws; ++i) {
-                unsigned const(&words)[4] = drawn[i].words;
-                of_even |= (generator_.keeps(words[0]) | generator_.keeps(words[1]) << 1) << 2 * (first + i);
-                of_odd |= (generator_.keeps(words[2]) | generator_.keeps(words[3]) << 1) << 2 * (first + i);
-            }
-        }
-        bool const is_odd = lane_index() % 2 != 0;
-        unsigned const other = from_lane_across(is_odd ? of_even : of_odd, 1);
-        kept_[0] = is_odd ? other : of_even;
-        kept_[1] = is_odd ? of_odd : other;
-    }
-
-    // Sets those that are not kept to 0.
-    void drop(float (&weights)[KEYS / 8][4]) const {
-#pragma unroll
-        for (int i = 0; i < KEYS / 8; ++i) {
-#pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                if ((kept_[j / 2] >> (2 * i + j % 2) & 1) == 0) weights[i][j] = 0;
-            }
-        }
-    }
-
-   private:
-    static constexpr int kDraws = KEYS / 8 % kDrawsAtOnce == 0 ? kDrawsAtOnce : kDrawsAtOnce + 1;
-    static_assert(KEYS / 8 % kDraws == 0);
-
-    Generator generator_;
-    unsigned long long group_;  // the lane's first one
-    unsigned kept_[2];          // a bit for each weight of a row
-};
-
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 class QueryWarpgroup {
    public:
@@ -427,7 +300,7 @@ class QueryWarpgroup {
         int block = blocks.last();
         if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
-        terms.start_reading(block);
+        terms.start_reading(block, memory_, warpgroup_, keys_.number);
         if (kHasDropout) kept.draw(block);
         wait_for_products<0>();
         if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
@@ -443,7 +316,7 @@ class QueryWarpgroup {
             start_output(output, weights, adds);
             adds = true;
             if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
-            terms.start_reading(block);
+            terms.start_reading(block, memory_, warpgroup_, keys_.number);
             if (kHasDropout) kept.draw(block);
             wait_for_products<1>();
             hold(scores);
@@ -461,9 +334,10 @@ class QueryWarpgroup {
 
     void weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
                OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, KeptWeights<kKeys> const& kept,
-               RowWeights<kKeys>& rows, float (&factors)[2]) const {
+               RowWeights<kKeys>& rows, float (&factors)[2]) {
         if (blocks.is_modified(block)) terms.template add<true>(scores, block);
         else if (kHasTerms) terms.template add<false>(scores, block);
+        if (kFetchesBias && arguments_.bias.is_boxed) memory_.bias_rounds.are_read[warpgroup_].arrive();
         if (!blocks.is_full(block)) own.hide(scores, block);
         rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
         if (kHasDropout) kept.drop(scores);
@@ -578,7 +452,7 @@ class QueryWarpgroup {
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 inline void attend(AttentionArguments const& arguments) {
     using Memory = ForwardMemory<Element, COLUMNS, VALUE_COLUMNS>;
-    static_assert(sizeof(Memory) <= attention_shared_bytes(COLUMNS, VALUE_COLUMNS, kWarpgroups));
+    static_assert(sizeof(Memory) <= attention_shared_bytes(COLUMNS, VALUE_COLUMNS, kWarpgroups, kFetchesBias));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
     if (threadIdx.x == 0) memory.make_barriers();

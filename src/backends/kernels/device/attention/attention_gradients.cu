@@ -2,11 +2,8 @@
 // through the queries that see any of them, of all heads that share the keys. One warp has the copy engine fetch the
 // queries, their output's gradients and their statistics, some stages ahead; two warpgroups have 64 keys each. They add
 // up the gradients of their keys and values in registers, and those of queries in memory, which blocks share.
-#include <attention/attention_tiles.cuh>
-#include <attention/dropout.cuh>
-#include <attention/score_options.cuh>
+#include <attention/gradient_scores.cuh>
 
-constexpr int kTileQueries = gradient_queries(COLUMNS_OF_KEYS, kNeedsRegisters);
 // Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
@@ -19,7 +16,8 @@ struct GradientMemory {
     Panels<Element, kGradientKeys, COLUMNS> keys, values;
     Panels<Element, kQueries, COLUMNS> queries[kQueryStages], output_gradients[kQueryStages];
     Panels<Element, kGradientKeys, kQueries> score_gradients[kScoreGradientStages];  // rows are keys
-    float statistics[kQueryStages][2][kQueries];
+    KeyBias<kGradientWarpgroups, kQueries, kFetchesBias> bias[kQueryStages];
+    alignas(16) float statistics[kQueryStages][2][kQueries];
     Arrivals keys_are_here, values_are_here;
     Arrivals queries_are_here[kQueryStages], output_gradients_are_here[kQueryStages], are_read[kQueryStages];
     Arrivals cut_rows_are_here;  // those of a tile that goes beyond its sequence
@@ -142,6 +140,7 @@ class QueryFetcher {
         if (ring_.round() > 0) memory_.are_read[stage].wait_for(ring_.round() - 1);
         fetch_statistics(memory_.statistics[stage], query_tile(arguments_, tile, place.head, place.row / kQueries),
                          memory_.queries_are_here[stage]);
+        fetch_bias(tile, place, stage);
         fetch_rows(memory_.queries[stage], queries, place, memory_.queries_are_here[stage], end);
         fetch_rows(memory_.output_gradients[stage], output_gradient, place, memory_.output_gradients_are_here[stage],
                    end);
@@ -153,6 +152,14 @@ class QueryFetcher {
         if (lane_index() != 0) return;
         arrivals.expect(sizeof(to));
         start_row_copy(to, arguments_.tiles.statistics + tile * (2 * kQueries), sizeof(to), arrivals);
+    }
+    void fetch_bias(KeyTile const& tile, BoxPlace const& place, int stage) {
+        if constexpr (kFetchesBias) {
+            if (!arguments_.bias.is_boxed || lane_index() != 0) return;
+            memory_.bias[stage].fetch(arguments_.bias_map,
+                                      bias_place(arguments_.bias, tile.first, place.row, place.head, tile.batch),
+                                      memory_.queries_are_here[stage]);
+        }
     }
 
     // Those from `end` on become 0, where sequences have lengths; the copy engine does it behind the tensor's.
@@ -177,120 +184,6 @@ class QueryFetcher {
 struct alignas(8) FloatPair {
     float numbers[2];
 };
-
-// Makes scores of the products of queries and keys of a head.
-class ScoreTerms {
-   public:
-    ScoreTerms(GradientArguments const& arguments, int batch, int head)
-        : arguments_(arguments), batch_(batch), head_(head) {
-        ScoreNumbers const& bias = arguments.bias;
-        if (kHasBias) start_ = static_cast<BiasElement const*>(bias.start) + batch * bias.batch + head * bias.head;
-        if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(head, arguments.sequences.heads);
-    }
-
-    // The score of a product, less the log-sum-exp, times log2(e).
-    template <bool IS_MODIFIED>
-    float of(float product, float log_sum, int query, int key) const {
-        if (!kHasTerms) return fmaf(product, arguments_.scale_as_power, -log_sum);
-        float term = -log_sum;
-        if (kHasAlibi) term += slope_ * static_cast<float>(key - query);
-        ScorePlace const at = place(query, key);
-        if (kHasBias) {
-            term += kLog2OfE * to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
-        }
-        if (!IS_MODIFIED) return fmaf(product, arguments_.scale_as_power, term);
-        return power_of(modified_score({product, arguments_.scale, 0.0f}, at, arguments_.inputs), term);
-    }
-    // The gradient of a product times the scale, from that of its score.
-    float gradient_of(float product, float gradient, int query, int key) const {
-        return modified_gradient({product, arguments_.scale, 0.0f}, gradient, place(query, key), arguments_.inputs);
-    }
-
-    // Stores the gradients of the bias, which are those of the scores, of the lane's two keys.
-    void store_bias_gradients(float const (&gradients)[kTileQueries / 8][4], int first_query,
-                              int const (&keys)[2]) const {
-        ScoreResults const& to = arguments_.bias_gradient;
-        Sequences const& all = arguments_.sequences;
-        auto* const start = static_cast<BiasGradientElement*>(to.start) + batch_ * to.batch + head_ * to.head;
-#pragma unroll
-        for (int i = 0; i < kTileQueries / 8; ++i) {
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-                int const query = first_query + 8 * i + 2 * (lane_index() % 4) + j;
-                if (query >= all.query_rows) continue;
-#pragma unroll
-                for (int half = 0; half < 2; ++half) {
-                    if (keys[half] >= all.key_rows) continue;
-                    assign(start[query * to.row + keys[half] * to.column], gradients[i][2 * half + j]);
-                }
-            }
-        }
-    }
-
-   private:
-    // One that tensors have.
-    ScorePlace place(int query, int key) const {
-        Sequences const& all = arguments_.sequences;
-        return {batch_, head_, smaller(query, all.query_rows - 1), smaller(key, all.key_rows - 1)};
-    }
-
-    GradientArguments const& arguments_;
-    int batch_, head_;
-    BiasElement const* start_;
-    float slope_;
-};
-
-// Which weights of a block dropout keeps. Four lanes have a group's four keys, in two rows and of two queries: each
-// draws one of these four groups, so that a call of the generator decides on as many scores as it has words.
-class KeptWeights {
-   public:
-    // `first_key` is that of the warp.
-    KeptWeights(Generator const& generator, KeyTile const& tile, int head, int block, int first_key)
-        : generator_(generator) {
-        int const lane = lane_index(),
-                  drawn = lane / 4 % 4;  // its number among the lane's four weights of eight queries
-        int const query = block * kTileQueries + 2 * (lane % 4) + drawn % 2;
-        group_ = generator.first_group(tile.batch, head, query) + (first_key / 4 + lane / 16 + drawn / 2 * 2);
-    }
-
-    // A byte for each of the four weights, and in it a bit for each eight queries.
-    unsigned draw() const {
-        static_assert(!kHasDropout || kTileQueries == 64);
-        unsigned const step = 8u * static_cast<unsigned>(generator_.groups_of_row());
-        unsigned long long group = group_;
-        unsigned kept = 0;  // at first a byte for each of the four lanes
-#pragma unroll 1
-        for (int first = 0; first < 8; first += kDrawsAtOnce) {
-            PhiloxBlock drawn[kDrawsAtOnce];
-            generator_.draw(drawn, group, step);
-            group += static_cast<unsigned long long>(step) * kDrawsAtOnce;
-            unsigned bits = 0;
-#pragma unroll
-            for (int i = 0; i < kDrawsAtOnce; ++i) {
-#pragma unroll
-                for (int k = 0; k < 4; ++k) bits |= generator_.keeps(drawn[i].words[k]) << (8 * k + i);
-            }
-            kept |= bits << first;
-        }
-        return transposed(kept);
-    }
-
-   private:
-    // The lane whose number among the four is i gets the bytes with number i, in order of lanes.
-    static unsigned transposed(unsigned bytes) {
-        bool const is_odd = (lane_index() & 4) != 0, is_upper = (lane_index() & 8) != 0;
-        unsigned other = from_lane_across(bytes, 4);
-        bytes = is_odd ? (bytes & 0xff00ff00u) | (other >> 8 & 0x00ff00ffu)
-                       : (bytes & 0x00ff00ffu) | (other << 8 & 0xff00ff00u);
-        other = from_lane_across(bytes, 8);
-        return is_upper ? (bytes & 0xffff0000u) | other >> 16 : (bytes & 0x0000ffffu) | other << 16;
-    }
-
-    Generator const& generator_;
-    unsigned long long group_;
-};
-
-inline bool is_kept(unsigned kept, int i, int j) { return (kept >> (8 * j + i) & 1) != 0; }
 
 template <class Element, int COLUMNS>
 class KeyWarpgroup {
@@ -319,8 +212,7 @@ class KeyWarpgroup {
         for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool is_modified) {
             ScoreTerms const terms(arguments_, tile.batch, head);
             KeptWeights const kept(generator, tile, head, block, tile.first + own_row);
-            add(key_sums, value_sums, block, blocks.is_full(block), is_modified, terms, kept,
-                arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile);
+            add(key_sums, value_sums, tile, head, block, blocks.is_full(block), is_modified, terms, kept);
         });
         wait_for_turn(kMeeting);  // products of both warpgroups read keys
         EntryMaps const& entries = arguments_.entries;
@@ -335,8 +227,8 @@ class KeyWarpgroup {
     static constexpr int kMeeting = 1;  // a named barrier
 
     // Adds what the queries of a block contribute.
-    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[COLUMNS / 8][4], int block, bool is_full,
-             bool is_modified, ScoreTerms const& terms, KeptWeights const& kept_weights, float* query_sums) {
+    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[COLUMNS / 8][4], KeyTile const& tile, int head,
+             int block, bool is_full, bool is_modified, ScoreTerms const& terms, KeptWeights const& kept_weights) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4], gradients[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(round);
@@ -349,22 +241,23 @@ class KeyWarpgroup {
         float const(&statistics)[2][kQueries] = memory_.statistics[stage];
         float products[kChangesGradients ? kQueries / 8 : 1][4];
         if constexpr (kChangesGradients) copy(products, weights);
-        if (kHasRegion && (is_modified || !kLeavesBlocks)) weigh<true>(weights, statistics[0], terms, block * kQueries);
-        else weigh<false>(weights, statistics[0], terms, block * kQueries);
+        if (kHasRegion && (is_modified || !kLeavesBlocks)) weigh<true>(weights, stage, terms, block * kQueries);
+        else weigh<false>(weights, stage, terms, block * kQueries);
         if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
         MatrixBlock weight_blocks[kQueries / 16], gradient_blocks[kQueries / 16];
         pack_weights(weight_blocks, weights, kept);
         wait_for_products<0>();
         hold(gradients);
         multiply(gradients, weights, statistics[1], kept);
-        if (kHasBiasGradient) terms.store_bias_gradients(gradients, block * kQueries, keys_);
+        if (kHasBiasGradient) write_bias_gradients(gradients, stage, terms, block * kQueries);
         if constexpr (kChangesGradients) {
             if (is_modified || !kLeavesBlocks) change(gradients, products, terms, block * kQueries);
         }
-        pack_blocks(gradient_blocks, gradients);
+        pack_blocks<Element>(gradient_blocks, gradients);
         store_for_both(gradient_blocks, buffer);
         start_sums(value_sums, weight_blocks, memory_.output_gradients[stage]);
         wait_for_turn(kMeeting);
+        start_bias_gradient_store(stage, tile, head, block * kQueries);
         float own_query_sums[kSumColumns / 8][4];
         start_query_sums(own_query_sums, buffer);
         start_sums(key_sums, gradient_blocks, memory_.queries[stage]);
@@ -372,10 +265,11 @@ class KeyWarpgroup {
         hold(value_sums);
         hold(own_query_sums);
         for (MatrixBlock& words : weight_blocks) hold(words);
-        add_to_memory(query_sums, own_query_sums);
+        add_to_memory(arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile, own_query_sums);
         wait_for_products<0>();
         hold(key_sums);
         for (MatrixBlock& words : gradient_blocks) hold(words);
+        if (kStoresBiasGradient && starts_stores()) wait_for_box_stores();
         memory_.are_read[stage].arrive();
         ring_.go_on();
     }
@@ -428,16 +322,53 @@ class KeyWarpgroup {
         return *reinterpret_cast<FloatPair const*>(&numbers[8 * i + 2 * (lane_index() % 4)]);
     }
     template <bool IS_MODIFIED>
-    void weigh(float (&scores)[kQueries / 8][4], float const (&log_sums)[kQueries], ScoreTerms const& terms,
-               int first_query) const {
+    void weigh(float (&scores)[kQueries / 8][4], int stage, ScoreTerms const& terms, int first_query) {
+        float bias[2][4];  // of 16 queries
 #pragma unroll
         for (int i = 0; i < kQueries / 8; ++i) {
-            FloatPair const pair = pair_of(log_sums, i);
+            if (kHasBias && i % 2 == 0) read_bias(bias, stage, terms, first_query, 8 * i);
+            FloatPair const pair = pair_of(memory_.statistics[stage][0], i);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                scores[i][j] = power_of_2(terms.of<IS_MODIFIED>(scores[i][j], pair.numbers[j % 2],
+                scores[i][j] = power_of_2(terms.of<IS_MODIFIED>(scores[i][j], pair.numbers[j % 2], bias[i % 2][j],
                                                                 query_of(first_query, i, j), keys_[j / 2]));
             }
+        }
+    }
+    // The bias of 16 queries, from that row of the tile on.
+    void read_bias(float (&bias)[2][4], int stage, ScoreTerms const& terms, int first_query, int row) {
+        if constexpr (kFetchesBias) {
+            if (arguments_.bias.is_boxed) return memory_.bias[stage].read(bias, warpgroup_, row);
+        }
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) bias[i][j] = terms.bias_of(query_of(first_query + row, i, j), keys_[j / 2]);
+        }
+    }
+
+    // Where the copy engine stores them, they replace the bias in shared memory.
+    void write_bias_gradients(float const (&gradients)[kQueries / 8][4], int stage, ScoreTerms const& terms,
+                              int first_query) {
+        if constexpr (kStoresBiasGradient) {
+            if (arguments_.bias_gradient.is_boxed) {
+                MatrixBlock blocks[kQueries / 16];
+                pack_blocks<BiasGradientElement>(blocks, gradients);
+#pragma unroll
+                for (int i = 0; i < kQueries / 16; ++i) memory_.bias[stage].write(blocks[i], warpgroup_, 16 * i);
+                return;
+            }
+        }
+        terms.store_bias_gradients(gradients, first_query, keys_);
+    }
+    // The thread of its warpgroup that starts stores of gradients of the bias.
+    static bool starts_stores() { return threadIdx.x % kThreadsOfWarpgroup == 0; }
+    void start_bias_gradient_store(int stage, KeyTile const& tile, int head, int first_query) {
+        if constexpr (kStoresBiasGradient) {
+            if (!arguments_.bias_gradient.is_boxed || !starts_stores()) return;
+            start_box_store(arguments_.bias_gradient_map, {tile.first + first_row_, first_query, head, tile.batch},
+                            &memory_.bias[stage].panels[warpgroup_]);
+            end_box_stores();
         }
     }
     // Gradients of weights become those of scores.
@@ -478,18 +409,19 @@ class KeyWarpgroup {
     // Packs those that dropout keeps, and 0 for others.
     static void pack_weights(MatrixBlock (&blocks)[kQueries / 16], float const (&weights)[kQueries / 8][4],
                              unsigned kept) {
-        if (!kHasDropout) return pack_blocks(blocks, weights);
+        if (!kHasDropout) return pack_blocks<Element>(blocks, weights);
         float numbers[kQueries / 8][4];
 #pragma unroll
         for (int i = 0; i < kQueries / 8; ++i) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) numbers[i][j] = is_kept(kept, i, j) ? weights[i][j] : 0.0f;
         }
-        pack_blocks(blocks, numbers);
+        pack_blocks<Element>(blocks, numbers);
     }
+    template <class Type>
     static void pack_blocks(MatrixBlock (&blocks)[kQueries / 16], float const (&numbers)[kQueries / 8][4]) {
 #pragma unroll
-        for (int i = 0; i < kQueries / 16; ++i) blocks[i] = block_of<Element>(numbers[2 * i], numbers[2 * i + 1]);
+        for (int i = 0; i < kQueries / 16; ++i) blocks[i] = block_of<Type>(numbers[2 * i], numbers[2 * i + 1]);
     }
     void store_for_both(MatrixBlock const (&blocks)[kQueries / 16], int buffer) {
         int const lane = lane_index(), row = first_row_ + row_of_warp();
@@ -537,7 +469,7 @@ class KeyWarpgroup {
 template <class Element, int COLUMNS>
 inline void compute_gradients(GradientArguments const& arguments) {
     using Memory = GradientMemory<Element, COLUMNS>;
-    static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, kTileQueries));
+    static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, kTileQueries, kFetchesBias));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
     if (threadIdx.x == 0) memory.make_barriers();

@@ -132,6 +132,12 @@ inline void store_block(void* row, MatrixBlock const& block) {
                  "r"(block.words[0]), "r"(block.words[1]), "r"(block.words[2]), "r"(block.words[3])
                  : "memory");
 }
+// The same with each part transposed: the reverse of load_transposed_block().
+inline void store_transposed_block(void* row, MatrixBlock const& block) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
+                 "r"(block.words[0]), "r"(block.words[1]), "r"(block.words[2]), "r"(block.words[3])
+                 : "memory");
+}
 
 // Makes earlier writes to shared memory, by this thread or by threads that it waited for, visible to later products:
 // its own, and those of threads that wait for its next barrier or arrival.

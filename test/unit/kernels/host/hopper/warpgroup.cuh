@@ -140,6 +140,18 @@ inline void store_block(void* row, MatrixBlock const& block) {
         sdpa_test::note_write(to, 4);
     }
 }
+// As load_transposed_block() has them.
+inline void store_transposed_block(void* row, MatrixBlock const& block) {
+    auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned short*>(row));
+    unsigned const lane = threadIdx.x % 32;
+    for (unsigned part = 0; part < 4; ++part) {
+        for (unsigned i = 0; i < 2; ++i) {
+            unsigned short* const to = rows[8 * part + 2 * (lane % 4) + i] + lane / 4;
+            *to = host_matrix::element(block.words[part], static_cast<int>(i));
+            sdpa_test::note_write(to, sizeof(*to));
+        }
+    }
+}
 inline void show_to_products(std::source_location const where = std::source_location::current()) {
     if (!sdpa_test::is_left_out("show_to_products()", where)) sdpa_test::show_writes_to_products();
 }

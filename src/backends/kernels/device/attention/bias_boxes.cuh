@@ -1,0 +1,95 @@
+// The bias of scores in shared memory, where the copy engine can fetch it (ScoreNumbers::is_boxed), and its gradient.
+// It depends on the options of scores, so this file may be read several times.
+
+#include <attention/attention_tiles.cuh>
+#include <attention/score_options.cuh>
+
+constexpr bool kFetchesBias = has_bias_memory(COLUMNS_OF_KEYS, kHasBias ? static_cast<int>(sizeof(BiasElement)) : 0);
+constexpr bool kStoresBiasGradient = kFetchesBias && kHasBiasGradient && sizeof(BiasGradientElement) == 2;
+
+// Where a box of scores begins in a bias, which entries or heads may share.
+inline BoxPlace bias_place(ScoreNumbers const& bias, int key, int query, int head, int batch) {
+    return {key, query, bias.head == 0 ? 0 : head, bias.batch == 0 ? 0 : batch};
+}
+
+// Says of each warpgroup's tile of bias when it is fetched, and when it is read.
+template <int WARPGROUPS>
+struct QueryBiasRounds {
+    Arrivals are_here[WARPGROUPS], are_read[WARPGROUPS];
+
+    void make() {
+        for (int i = 0; i < WARPGROUPS; ++i) {
+            are_here[i].make(1);
+            are_read[i].make(kThreadsOfWarpgroup / 32);
+        }
+    }
+};
+
+// For each warpgroup of queries, the bias of its rows and one block of keys. A block is known by its number among all
+// blocks of keys that the thread block goes through.
+template <int WARPGROUPS, int KEYS, bool IS_FETCHED>
+struct QueryBias {
+    using Rounds = QueryBiasRounds<WARPGROUPS>;
+
+    Panels<BiasElement, kWarpgroupQueries, KEYS> tiles[WARPGROUPS];
+
+    void fetch(TensorMap const& map, BoxPlace place, Rounds& rounds, int block) {
+        for (int i = 0; i < WARPGROUPS; ++i) {
+            if (block > 0) rounds.are_read[i].wait_for(block - 1);
+            start_fetching(tiles[i], map, place, rounds.are_here[i]);
+            place.row += kWarpgroupQueries;
+        }
+    }
+    // Reads the lane's two rows of a warpgroup's tile, two keys in a word. The words must be used before the warp gives
+    // the tile back by an arrival at are_read: until then, reads may go on.
+    void read(unsigned (&words)[KEYS / 8][2], int warpgroup, Rounds& rounds, int block) {
+        int const lane = lane_index();
+        rounds.are_here[warpgroup].wait_for(block);
+#pragma unroll
+        for (int i = 0; i < KEYS / 16; ++i) {
+            MatrixBlock const part =
+                load_block(tiles[warpgroup].panels[i / 4].piece(row_of_warp() + lane % 16, i % 4 * 16 + lane / 16 * 8));
+#pragma unroll
+            for (int j = 0; j < 4; ++j) words[2 * i + j / 2][j % 2] = part.words[j];
+        }
+    }
+};
+template <int WARPGROUPS, int KEYS>
+struct QueryBias<WARPGROUPS, KEYS, false> {};
+
+// For each warpgroup of keys, the bias of its rows in a tile of queries, which becomes the gradient of the bias. Rows
+// are queries.
+template <int WARPGROUPS, int QUERIES, bool IS_FETCHED>
+struct KeyBias {
+    static constexpr int kBytes = WARPGROUPS * QUERIES * kPanelRowBytes;
+
+    Panel<BiasElement, QUERIES> panels[WARPGROUPS];
+
+    // Starts to fetch it, with one thread. The barrier's round, which another arrival ends, waits for it.
+    void fetch(TensorMap const& map, BoxPlace place, Arrivals& arrivals) {
+        arrivals.expect(kBytes);
+        for (auto& panel : panels) {
+            start_box_copy(&panel, map, place, arrivals);
+            place.column += kPanelColumns;
+        }
+    }
+    // The bias of 16 queries and the lane's two keys, in the order of sums.
+    void read(float (&bias)[2][4], int warpgroup, int first_query) {
+        int const lane = lane_index();
+        MatrixBlock const block = load_transposed_block(
+            panels[warpgroup].piece(first_query + lane % 8 + lane / 16 * 8, row_of_warp() + lane / 8 % 2 * 8));
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) bias[i][j] = to_float<BiasElement>(block.words[2 * i + j / 2] >> 16 * (j % 2));
+        }
+    }
+    void write(MatrixBlock const& gradients, int warpgroup, int first_query) {
+        int const lane = lane_index();
+        store_transposed_block(
+            panels[warpgroup].piece(first_query + lane % 8 + lane / 16 * 8, row_of_warp() + lane / 8 % 2 * 8),
+            gradients);
+    }
+};
+template <int WARPGROUPS, int QUERIES>
+struct KeyBias<WARPGROUPS, QUERIES, false> {};

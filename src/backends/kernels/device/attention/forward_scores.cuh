@@ -1,0 +1,147 @@
+// What is added to scores in attention_forward.cu, and which of their weights dropout keeps.
+// It depends on the options of scores, so this file may be read several times.
+
+#include <attention/bias_boxes.cuh>
+#include <attention/dropout.cuh>
+
+// Makes scores of the products in the lane's two rows, times log2(e).
+template <int KEYS>
+class ScoreTerms {
+   public:
+    ScoreTerms(AttentionArguments const& arguments, Sequence const& sequence, int first_query)
+        : arguments_(arguments), batch_(sequence.batch), head_(sequence.head) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            queries_[half] = smaller(first_query + lane_index() / 4 + 8 * half, arguments.sequences.query_rows - 1);
+            if (!kHasBias) continue;
+            ScoreNumbers const& bias = arguments.bias;
+            bias_rows_[half] = static_cast<BiasElement const*>(bias.start) + sequence.batch * bias.batch +
+                               sequence.head * bias.head + queries_[half] * bias.row;
+        }
+        if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(sequence.head, arguments.sequences.heads);
+        // The address may be any multiple of an element.
+        are_pairs_ = arguments.bias.are_pairs && reinterpret_cast<unsigned long long>(arguments.bias.start) % 4 == 0;
+    }
+
+    // Starts to read the bias of a block, which add() waits for. The block has that number among all of the
+    // warpgroup's.
+    template <class Memory>
+    void start_reading(int block, Memory& memory, int warpgroup, int number) {
+        if constexpr (kFetchesBias) {
+            if (arguments_.bias.is_boxed) return memory.bias.read(words_, warpgroup, memory.bias_rounds, number);
+        }
+        if constexpr (kReadsAhead) {
+#pragma unroll
+            for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+                for (int half = 0; half < 2; ++half) words_[i][half] = read_pair(block, i, half);
+            }
+        }
+    }
+
+    template <bool IS_MODIFIED>
+    void add(float (&scores)[KEYS / 8][4], int block) const {
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+#pragma unroll
+                for (int j = 0; j < 2; ++j) {
+                    float& score = scores[i][2 * half + j];
+                    float term = kHasBias ? kLog2OfE * number_at(block, i, half, j) : 0.0f;
+                    int const key = key_of(block, i) + j;
+                    if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
+                    if constexpr (IS_MODIFIED) {
+                        ScorePlace const place{batch_, head_, queries_[half], smaller(key, last_key())};
+                        score =
+                            power_of(modified_score({score, arguments_.scale, 0.0f}, place, arguments_.inputs), term);
+                    } else {
+                        score = fmaf(score, arguments_.scale_as_power, term);
+                    }
+                }
+            }
+        }
+    }
+
+   private:
+    static constexpr bool kReadsAhead = kHasBias && sizeof(BiasElement) == 2;
+
+    int key_of(int block, int i) const { return block * KEYS + 8 * i + 2 * (lane_index() % 4); }
+    int last_key() const { return arguments_.sequences.key_rows - 1; }
+    BiasElement bias_of(int block, int i, int half, int j) const {
+        return bias_rows_[half][smaller(key_of(block, i) + j, last_key()) * arguments_.bias.column];
+    }
+    float number_at(int block, int i, int half, int j) const {
+        if constexpr (kReadsAhead) return to_float<BiasElement>(words_[i][half] >> 16 * j);
+        else return to_float(bias_of(block, i, half, j));
+    }
+    unsigned read_pair(int block, int i, int half) const {
+        int const key = key_of(block, i);
+        if (are_pairs_ && key < last_key()) {
+            return *reinterpret_cast<unsigned const*>(bias_rows_[half] + key);
+        }
+        return bits_of(bias_of(block, i, half, 0)) | bits_of(bias_of(block, i, half, 1)) << 16;
+    }
+    template <class Element>
+    static unsigned bits_of(Element element) {
+        return element.bits;
+    }
+
+    AttentionArguments const& arguments_;
+    BiasElement const* bias_rows_[2];
+    unsigned words_[KEYS / 8][2];
+    int batch_, head_, queries_[2];
+    bool are_pairs_;
+    float slope_;
+};
+
+// Which weights of the lane's two rows dropout keeps. Two neighboring lanes have a group's four keys: each draws those
+// of one of their rows, so that a call of the generator decides on as many scores as it has words.
+template <int KEYS>
+class KeptWeights {
+   public:
+    KeptWeights(AttentionArguments const& arguments, Sequence const& sequence, int first_query)
+        : generator_(arguments.dropout, arguments.sequences) {
+        int const lane = lane_index(), row = first_query + lane / 4 + 8 * (lane % 2);
+        group_ = generator_.first_group(sequence.batch, sequence.head, row) + lane % 4 / 2;
+    }
+
+    // Decides on a block's.
+    void draw(int block) {
+        unsigned of_even = 0, of_odd = 0;  // two bits for each eight keys, for the pair's lanes
+#pragma unroll 1
+        for (int first = 0; first < KEYS / 8; first += kDraws) {
+            PhiloxBlock drawn[kDraws];
+            generator_.draw(drawn, group_ + (block * (KEYS / 4) + 2 * first), 2);
+#pragma unroll
+            for (int i = 0; i < kDraws; ++i) {
+                unsigned const(&words)[4] = drawn[i].words;
+                of_even |= (generator_.keeps(words[0]) | generator_.keeps(words[1]) << 1) << 2 * (first + i);
+                of_odd |= (generator_.keeps(words[2]) | generator_.keeps(words[3]) << 1) << 2 * (first + i);
+            }
+        }
+        bool const is_odd = lane_index() % 2 != 0;
+        unsigned const other = from_lane_across(is_odd ? of_even : of_odd, 1);
+        kept_[0] = is_odd ? other : of_even;
+        kept_[1] = is_odd ? of_odd : other;
+    }
+
+    // Sets those that are not kept to 0.
+    void drop(float (&weights)[KEYS / 8][4]) const {
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                if ((kept_[j / 2] >> (2 * i + j % 2) & 1) == 0) weights[i][j] = 0;
+            }
+        }
+    }
+
+   private:
+    static constexpr int kDraws = KEYS / 8 % kDrawsAtOnce == 0 ? kDrawsAtOnce : kDrawsAtOnce + 1;
+    static_assert(KEYS / 8 % kDraws == 0);
+
+    Generator generator_;
+    unsigned long long group_;  // the lane's first one
+    unsigned kept_[2];          // a bit for each weight of a row
+};

@@ -1,0 +1,122 @@
+// What is added to scores in attention_gradients.cu, their gradients, and which of their weights dropout keeps.
+// It depends on the options of scores, so this file may be read several times.
+
+#include <attention/bias_boxes.cuh>
+#include <attention/dropout.cuh>
+
+constexpr int kTileQueries = gradient_queries(COLUMNS_OF_KEYS, kNeedsRegisters);
+
+// Makes scores of the products of queries and keys of a head.
+class ScoreTerms {
+   public:
+    ScoreTerms(GradientArguments const& arguments, int batch, int head)
+        : arguments_(arguments), batch_(batch), head_(head) {
+        ScoreNumbers const& bias = arguments.bias;
+        if (kHasBias) start_ = static_cast<BiasElement const*>(bias.start) + batch * bias.batch + head * bias.head;
+        if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(head, arguments.sequences.heads);
+    }
+
+    // The score of a product, less the log-sum-exp, times log2(e).
+    template <bool IS_MODIFIED>
+    float of(float product, float log_sum, float bias, int query, int key) const {
+        if (!kHasTerms) return fmaf(product, arguments_.scale_as_power, -log_sum);
+        float term = -log_sum;
+        if (kHasAlibi) term += slope_ * static_cast<float>(key - query);
+        if (kHasBias) term += kLog2OfE * bias;
+        if (!IS_MODIFIED) return fmaf(product, arguments_.scale_as_power, term);
+        return power_of(modified_score({product, arguments_.scale, 0.0f}, place(query, key), arguments_.inputs), term);
+    }
+    float bias_of(int query, int key) const {
+        ScorePlace const at = place(query, key);
+        return to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
+    }
+    // The gradient of a product times the scale, from that of its score.
+    float gradient_of(float product, float gradient, int query, int key) const {
+        return modified_gradient({product, arguments_.scale, 0.0f}, gradient, place(query, key), arguments_.inputs);
+    }
+
+    // Stores the gradients of the bias, which are those of the scores, of the lane's two keys.
+    void store_bias_gradients(float const (&gradients)[kTileQueries / 8][4], int first_query,
+                              int const (&keys)[2]) const {
+        ScoreResults const& to = arguments_.bias_gradient;
+        Sequences const& all = arguments_.sequences;
+        auto* const start = static_cast<BiasGradientElement*>(to.start) + batch_ * to.batch + head_ * to.head;
+#pragma unroll
+        for (int i = 0; i < kTileQueries / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                int const query = first_query + 8 * i + 2 * (lane_index() % 4) + j;
+                if (query >= all.query_rows) continue;
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    if (keys[half] >= all.key_rows) continue;
+                    assign(start[query * to.row + keys[half] * to.column], gradients[i][2 * half + j]);
+                }
+            }
+        }
+    }
+
+   private:
+    // One that tensors have.
+    ScorePlace place(int query, int key) const {
+        Sequences const& all = arguments_.sequences;
+        return {batch_, head_, smaller(query, all.query_rows - 1), smaller(key, all.key_rows - 1)};
+    }
+
+    GradientArguments const& arguments_;
+    int batch_, head_;
+    BiasElement const* start_;
+    float slope_;
+};
+
+// Which weights of a block dropout keeps. Four lanes have a group's four keys, in two rows and of two queries: each
+// draws one of these four groups, so that a call of the generator decides on as many scores as it has words.
+class KeptWeights {
+   public:
+    // `first_key` is that of the warp.
+    KeptWeights(Generator const& generator, Sequence const& sequence, int head, int block, int first_key)
+        : generator_(generator) {
+        int const lane = lane_index(),
+                  drawn = lane / 4 % 4;  // its number among the lane's four weights of eight queries
+        int const query = block * kTileQueries + 2 * (lane % 4) + drawn % 2;
+        group_ = generator.first_group(sequence.batch, head, query) + (first_key / 4 + lane / 16 + drawn / 2 * 2);
+    }
+
+    // A byte for each of the four weights, and in it a bit for each eight queries.
+    unsigned draw() const {
+        static_assert(!kHasDropout || kTileQueries == 64);
+        unsigned const step = 8u * static_cast<unsigned>(generator_.groups_of_row());
+        unsigned long long group = group_;
+        unsigned kept = 0;  // at first a byte for each of the four lanes
+#pragma unroll 1
+        for (int first = 0; first < 8; first += kDrawsAtOnce) {
+            PhiloxBlock drawn[kDrawsAtOnce];
+            generator_.draw(drawn, group, step);
+            group += static_cast<unsigned long long>(step) * kDrawsAtOnce;
+            unsigned bits = 0;
+#pragma unroll
+            for (int i = 0; i < kDrawsAtOnce; ++i) {
+#pragma unroll
+                for (int k = 0; k < 4; ++k) bits |= generator_.keeps(drawn[i].words[k]) << (8 * k + i);
+            }
+            kept |= bits << first;
+        }
+        return transposed(kept);
+    }
+
+   private:
+    // The lane whose number among the four is i gets the bytes with number i, in order of lanes.
+    static unsigned transposed(unsigned bytes) {
+        bool const is_odd = (lane_index() & 4) != 0, is_upper = (lane_index() & 8) != 0;
+        unsigned other = from_lane_across(bytes, 4);
+        bytes = is_odd ? (bytes & 0xff00ff00u) | (other >> 8 & 0x00ff00ffu)
+                       : (bytes & 0x00ff00ffu) | (other << 8 & 0xff00ff00u);
+        other = from_lane_across(bytes, 8);
+        return is_upper ? (bytes & 0xffff0000u) | other >> 16 : (bytes & 0x0000ffffu) | other << 16;
+    }
+
+    Generator const& generator_;
+    unsigned long long group_;
+};
+
+inline bool is_kept(unsigned kept, int i, int j) { return (kept >> (8 * j + i) & 1) != 0; }
