@@ -7,8 +7,8 @@
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base.
 constexpr float kMostAboveBase = 8.0f;
 
-// Whether a warpgroup starts its products while the others compute weights.
-constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128;
+// Whether a warpgroup starts its products while the others compute weights, where these take long.
+constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128 || kNeedsRegisters;
 constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters);
 
 template <class Element, int ROWS, int COLUMNS, bool HAS_MEMORY>
