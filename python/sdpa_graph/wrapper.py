@@ -34,6 +34,7 @@ _FORWARDED = (
     "print_candidates",
     "verify",
     "capsule",
+    "set_batch_invariant",
     "set_first_run_verification",
     "set_group",
     "set_rewrites",

@@ -60,6 +60,10 @@ void bind_planning(Graph_class& graph) {
         .def(
             "set_shape_policy", [](Graph& graph, fe::ShapePolicy_t policy) { graph.inner.set_shape_policy(policy); },
             py::arg("policy"), "Whether the plan serves this graph's shapes alone, or all of their class.")
+        .def(
+            "set_batch_invariant", [](Graph& self, bool is_on) { self.inner.set_batch_invariant(is_on); },
+            py::arg("is_on") = true,
+            "Asks for a plan in which the bits of a query's results depend on its own sequence alone.")
         .def("set_rewrites", &set_rewrites, py::arg("rewrites"),
              "Which rewrites of the graph may stand in for it: a policy, or a list of those to try before the graph as "
              "it is.")

@@ -12,6 +12,7 @@ using Word = std::pair<std::string_view, std::string_view>;
 // Setters of tensors, of graphs and of the process that Python has too.
 constexpr std::string_view kMethods[] = {
     "set_alignment",
+    "set_batch_invariant",
     "set_data_type",
     "set_dim",
     "set_group",

@@ -17,7 +17,12 @@ using Modes = std::vector<HeurMode_t>;
 std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings const& settings,
                                                   Backends const& backends) {
     if (settings.group) return {};
-    PlanCircumstances all{settings.rewrites, settings.slices_for_workspace, wants_class(target, settings), {}, {}};
+    PlanCircumstances all{settings.rewrites,
+                          settings.slices_for_workspace,
+                          wants_class(target, settings),
+                          settings.batch_invariant,
+                          {},
+                          {}};
     if (may_be_for_all_shapes(target, settings)) all.filters = settings.filters;
     for (Backend const* const backend : backends) {
         if (!backend->serves(target)) continue;
@@ -40,6 +45,7 @@ std::string difference_of(PlanCircumstances const& wanted, PlanCircumstances con
     if (!(known.wishes == wanted.wishes)) return "the rewrites that are wanted";
     if (known.slices_for_workspace != wanted.slices_for_workspace) return "slices for less workspace";
     if (known.wants_class != wanted.wants_class) return "the shape policy";
+    if (known.batch_invariant != wanted.batch_invariant) return "batch invariance";
     if (!(known.filters == wanted.filters)) return "the filters of engines";
     return "the target, its device, or the settings of its backends";
 }

@@ -94,6 +94,20 @@ static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput con
     return std::nullopt;
 }
 
+static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput const& input, Backends const& backends) {
+    Planner::Answers answers;
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target)) continue;
+        auto proposal = backend->propose_batch_invariant(input);
+        if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
+        else answers.refusals.push_back({backend->name(), proposal.error()});
+    }
+    if (answers.proposals.empty())
+        return answers.refusals.empty() ? no_backend(input.target) : to_error(answers.refusals);
+    return std::make_shared<Planner>(std::make_shared<Planner::Answers const>(std::move(answers)),
+                                     Planner::Candidates());
+}
+
 // Engines that are faster for the graph come before all others, programs included.
 static void put_first(Planner::Answers& answers) {
     auto const comes_first = [](Planner::Proposed const& proposed) { return proposed.proposal->comes_first(); };
@@ -109,6 +123,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         auto proposed = propose_in_group(input, backends);
         return proposed.is_good() ? Result(planner_of_proposal(std::move(proposed).value())) : proposed.error();
     }
+    if (input.settings.batch_invariant) return propose_batch_invariant(input, backends);
     Answers answers;
     if (may_be_for_all_shapes(input.target, input.settings)) {
         if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));

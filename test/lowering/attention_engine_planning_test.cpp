@@ -97,6 +97,29 @@ TEST_CASE("the library's own engine is behind cuDNN's on Hopper, and OPENSOURCE 
     CHECK(name_of(by_default).starts_with("eng"));
 }
 
+TEST_CASE("batch invariance leaves the library's own engine alone, or no engine", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const refusal = [](Change const& change, Target const& target) {
+        Graph graph = graph_of({}, change);
+        return graph.set_batch_invariant(true).build(target).get_message();
+    };
+    Change const nothing = [](Graph&, SDPA_attributes&) {};
+    Graph graph = graph_of();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    CHECK(name_of(graph).starts_with("eng"));
+    REQUIRE(graph.set_batch_invariant(true).build(Target::offline("h200")).get_message() == "");
+    CHECK(name_of(graph) == "attention");
+    CHECK(refusal(nothing, Target::offline("b200")).find("it needs compute capability 9.0") != std::string::npos);
+    CHECK(
+        refusal(nothing, Target::cpu()) ==
+        "no engine of the backend 'CPU' keeps a row's bits the same in every batch, as set_batch_invariant(true) asks");
+    auto const drop = [](Graph& all, SDPA_attributes& options) {
+        options.set_dropout(0.1f, input(all, "seed", {1, 1, 1, 1}, DataType_t::INT64),
+                            input(all, "offset", {1, 1, 1, 1}, DataType_t::INT64));
+    };
+    CHECK(refusal(drop, Target::offline("h200")).find("batch-invariant, it has no dropout") != std::string::npos);
+}
+
 TEST_CASE("the library's own engine plans every class of columns, masks and lengths", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     for (auto const& [columns, value_columns] : {std::pair{64, 64}, {40, 64}, {128, 128}, {192, 128}, {256, 256}}) {

@@ -76,6 +76,13 @@ def test_a_first_run_that_is_verified_gives_the_same_results():
     assert np.array_equal(once.run(), verified.run())
 
 
+def test_batch_invariance_is_refused_where_no_engine_keeps_it():
+    forward = Forward(*few_queries(), target="cpu", attn_scale=0.25)
+    forward.graph.set_batch_invariant()
+    with pytest.raises((RuntimeError, cudnn.cudnnGraphNotSupportedError), match="set_batch_invariant"):
+        forward.build()
+
+
 def test_the_wrapper_has_them():
     with cudnn.Graph(
         io_data_type=cudnn.data_type.FLOAT, compute_data_type=cudnn.data_type.FLOAT, target="cpu"

@@ -52,6 +52,10 @@ Graph& Graph::set_first_run_verification(bool const is_on) {
     Impl::completes(impl_, [&] { impl().first_run_verification = is_on; });
     return *this;
 }
+Graph& Graph::set_batch_invariant(bool const is_on) {
+    Impl::completes(impl_, [&] { impl().settings.batch_invariant = is_on; });
+    return *this;
+}
 Graph& Graph::set_shape_policy(ShapePolicy_t const policy) {
     Impl::completes(impl_, [&] { impl().settings.shape_policy = policy; });
     return *this;

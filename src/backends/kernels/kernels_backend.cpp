@@ -95,11 +95,11 @@ AttentionScope scope_of(plan::PlanningInput const& input, plan::Stored const* st
 }
 
 Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
-                                       plan::Stored const* stored) {
+                                       AttentionScope scope, plan::Stored const* stored) {
     if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
     auto const facts = planned_device(input, device);
     if (facts.is_bad()) return facts.error();
-    auto read = read_attention(input.graph, facts.value(), scope_of(input, stored));
+    auto read = read_attention(input.graph, facts.value(), scope);
     if (read.is_bad()) return read.error();
     return attention_of(std::move(read).value(), device, facts.value(), stored);
 }
@@ -110,7 +110,7 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
     auto const device = devices.find(input.target, input.settings);
     if (device.is_bad()) return device.error();
     return is_neighborhood(input.graph) ? propose_neighborhoods(input, device.value(), stored)
-                                        : propose_attention(input, device.value(), stored);
+                                        : propose_attention(input, device.value(), scope_of(input, stored), stored);
 }
 
 }  // namespace
@@ -152,6 +152,17 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
                        "the engine 'attention' has too few tiles here for the multiprocessors");
     }
     return attention_of(std::move(read).value(), device.value(), facts.value(), nullptr).proposal;
+}
+
+Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_invariant(
+    plan::PlanningInput const& input) const {
+    if (!is_attention(input.graph)) return Backend::propose_batch_invariant(input);
+    SDPA_GRAPH_TRY(check_compiler());
+    auto const device = devices_.find(input.target, input.settings);
+    if (device.is_bad()) return device.error();
+    auto proposed = propose_attention(input, device.value(), AttentionScope::InAnyBatch, nullptr);
+    if (proposed.is_bad()) return proposed.error();
+    return std::move(proposed).value().proposal;
 }
 
 // A refusal by the attention engine, without a rule's id.

@@ -17,6 +17,8 @@ class KernelsBackend final : public plan::Backend {
     bool may_have_engine(std::string_view name) const override;
     Result<std::shared_ptr<plan::Proposal const>> propose_for_all_shapes(
         plan::PlanningInput const& input) const override;
+    Result<std::shared_ptr<plan::Proposal const>> propose_batch_invariant(
+        plan::PlanningInput const& input) const override;
     Report limits(plan::PlanningInput const& input) const override;
     Result<plan::Loaded> load(plan::PlanningInput const& input, plan::Stored const& stored) const override;
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;

@@ -40,6 +40,7 @@ error_t check_settings(Settings const& settings) {
     char const* const setter = settings.rewrites.listed        ? "set_rewrites() with a list"
                                : settings.override_shapes      ? "set_override_shape_enabled(true)"
                                : settings.slices_for_workspace ? "set_workspace_limit()"
+                               : settings.batch_invariant      ? "set_batch_invariant(true)"
                                : is_of_class                   ? "set_shape_policy(CLASSES)"
                                                                : nullptr;
     if (setter == nullptr) return {};

@@ -61,6 +61,12 @@ Result<std::shared_ptr<Proposal const>> Backend::propose_for_all_shapes(Planning
     return error_t(error_code_t::GRAPH_NOT_SUPPORTED, "its code depends on the shape");
 }
 
+Result<std::shared_ptr<Proposal const>> Backend::propose_batch_invariant(PlanningInput const&) const {
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+                   std::string("no engine of the backend '") + name() +
+                       "' keeps a row's bits the same in every batch, as set_batch_invariant(true) asks");
+}
+
 Result<std::shared_ptr<Executable const>> Backend::join(rewrite::Joint const&, Target const&, Settings const&,
                                                         std::optional<std::string_view>) const {
     return error_t(error_code_t::GRAPH_NOT_SUPPORTED, std::string(name()) + " does not join partial results");

@@ -217,6 +217,8 @@ class Backend {
     // Proposes engines whose code serves all shapes and runs this one well, so that a class of shapes would gain
     // nothing. An error says why there are none.
     virtual Result<std::shared_ptr<Proposal const>> propose_for_all_shapes(PlanningInput const&) const;
+    // Proposes engines in which a row's bits depend on its own sequence alone. An error says why there are none.
+    virtual Result<std::shared_ptr<Proposal const>> propose_batch_invariant(PlanningInput const&) const;
     // All that propose() would refuse by a table of limits.
     virtual Report limits(PlanningInput const&) const { return {}; }
     // The expected costs of its engines, and its joints, on a target; null where no figures are known.

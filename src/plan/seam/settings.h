@@ -37,6 +37,7 @@ struct Settings {
     std::optional<ShapePolicy_t> shape_policy;  // else the process's
     rewrite::Wishes rewrites;
     bool slices_for_workspace = false;         // rather than exceed the filter's limit
+    bool batch_invariant = false;              // a row's bits depend on its own sequence alone
     std::shared_ptr<group::Task const> group;  // null: the graph is a whole attention
 };
 

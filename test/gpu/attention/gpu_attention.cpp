@@ -7,6 +7,7 @@
 #include "gpu/device_mirror.h"
 #include "gpu/this_gpu.h"
 #include "reference/checks/check_case.h"
+#include "support/batch_invariance.h"
 
 #include <cudnn_frontend/process.h>
 
@@ -183,6 +184,33 @@ int report(Progress const& progress, bool has_refusals) {
     return sum.wrong == 0 && is_run ? 0 : 1;
 }
 
+// The faults of batch invariance, in rows of each number of columns.
+std::string faults_of_batches() {
+    GpuStream const gpu;
+    auto const run = [&](Graph& graph, TensorBytes const& memory) -> cudnn_frontend::error_t {
+        auto const failure = graph.build(Target::cuda(gpu.handle()));
+        if (failure.is_bad()) return failure;
+        DeviceMirror mirror;
+        std::map<std::int64_t, void*> pack;
+        for (auto const& [uid, bytes] : memory) pack[uid] = mirror.address(bytes);
+        return execute_in_mirror(graph, pack, mirror, gpu, RunOn::Handle);
+    };
+    std::string faults;
+    for (std::int64_t const columns : {64, 96, 128, 256}) {
+        std::string const found = faults_of_batch_invariance(columns, run);
+        if (!found.empty()) faults += std::to_string(columns) + " columns:\n" + found;
+    }
+    return faults;
+}
+
+// Whether the GPU keeps batch invariance, where it can.
+bool check_batches() {
+    if (compute_capability() != kHopper) return true;
+    std::string const faults = faults_of_batches();
+    std::printf("batch invariance: %s\n", faults.empty() ? "right" : faults.c_str());
+    return faults.empty();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -205,5 +233,7 @@ int main(int argc, char** argv) {
         cudnn_frontend::runtime::set_replay_after(half == 0 ? -1 : 0);
         check_half(tests, half, progress);
     }
-    return report(progress, has_refusals);
+    bool const has_invariance = check_batches();
+    int const code = report(progress, has_refusals);
+    return has_invariance ? code : 1;
 }

@@ -168,6 +168,27 @@ std::string generator_reason(AttentionValues const& values) {
                : "";
 }
 
+// --- Conditions under which a row's bits depend on its own sequence alone
+
+std::string pass_reason(AttentionValues const& values) {
+    return values.is_backward ? "batch-invariant, it runs forward alone: it adds up gradients of queries in any order"
+                              : "";
+}
+
+std::string numbering_reason(AttentionValues const& values) {
+    return values.options.dropout_probability
+               ? "batch-invariant, it has no dropout, whose numbers depend on a sequence's place in the batch"
+               : "";
+}
+
+// Whether a modifier is applied where it changes nothing depends on the other rows of a tile, and rounds.
+std::string modifier_reason(AttentionKernelProblem const& problem) {
+    return problem.leaves_scores
+               ? "batch-invariant, it has no modifier that leaves scores as they are, such as a mask of documents"
+               : "";
+}
+
+constexpr auto kBatchConditions = {pass_reason, numbering_reason};
 constexpr auto kSharedConditions = {generator_reason};
 constexpr auto kPlainConditions = {ragged_reason, term_reason, plain_length_reason};
 
@@ -348,8 +369,13 @@ Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, Device
         }
     };
     add(kConditions);
-    if (scope != AttentionScope::Alone) add(kSharedConditions);
+    bool const has_others = scope == AttentionScope::NextToOthers || scope == AttentionScope::BeforeOthers;
+    if (has_others) add(kSharedConditions);
     if (scope == AttentionScope::NextToOthers) add(kPlainConditions);
+    if (scope == AttentionScope::InAnyBatch) {
+        add(kBatchConditions);
+        if (std::string reason = modifier_reason(read.problem); !reason.empty()) reasons.push_back(std::move(reason));
+    }
     if (failure.is_bad()) reasons.push_back(failure.err_msg);
     if (!reasons.empty()) return refusal(reasons);
     if (workspace_of(read.problem).bytes > 0) {

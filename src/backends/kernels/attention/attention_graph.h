@@ -23,8 +23,8 @@ bool may_hide_blocks(nodes::ValidatedGraph const& graph);
 
 // The graphs for which the engine is a candidate. Next to other engines: forward without terms of scores and packed
 // sequences. Before others, which run the graphs that it refuses, and where a graph may_hide_blocks(): all but those
-// with dropout. Alone: all.
-enum class AttentionScope { NextToOthers, BeforeOthers, Alone };
+// with dropout. Alone: all. In any batch: those in which a row's bits depend on its own sequence alone.
+enum class AttentionScope { NextToOthers, BeforeOthers, Alone, InAnyBatch };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,

@@ -1,0 +1,204 @@
+#include "batch_invariance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace sdpa_test {
+namespace {
+
+namespace fe = cudnn_frontend;
+using fe::graph::Tensor_attributes;
+using Dims = std::vector<std::int64_t>;
+using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
+
+constexpr std::int64_t kHeads = 4, kKeyHeads = 2;
+
+// Queries from the first one on, which see all tokens up to themselves.
+struct SequencePart {
+    unsigned sequence;  // its number, on which its elements depend
+    std::int64_t tokens, first_query;
+
+    std::int64_t queries() const { return tokens - first_query; }
+};
+
+struct Batch {
+    char const* name;
+    std::vector<SequencePart> parts;  // the first of sequence 0 is compared
+    bool is_packed = false;
+};
+
+enum Uid : std::int64_t { Q = 1, K, V, O, Stats, QueryLengths, KeyLengths, QueryOffsets, KeyOffsets, StatsOffsets };
+
+// An element of a sequence as BFLOAT16, between -1 and 1.
+std::uint16_t element(unsigned sequence, std::int64_t uid, std::int64_t place) {
+    std::uint64_t state = (sequence * 8ull + static_cast<std::uint64_t>(uid)) * 0x9e3779b97f4a7c15ull +
+                          static_cast<std::uint64_t>(place) * 0xbf58476d1ce4e5b9ull;
+    state = (state ^ state >> 31) * 0x94d049bb133111ebull;
+    float const number = static_cast<float>(state >> 40) / static_cast<float>(1 << 23) - 1.0f;
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &number, sizeof(bits));
+    return static_cast<std::uint16_t>(bits >> 16);
+}
+
+// A graph of the batch, and its memory.
+class BatchGraph {
+   public:
+    BatchGraph(Batch const& batch, std::int64_t columns) : batch_(batch), columns_(columns) {
+        for (SequencePart const& part : batch.parts) {
+            most_queries_ = std::max(most_queries_, part.queries());
+            most_keys_ = std::max(most_keys_, part.tokens);
+        }
+        describe();
+    }
+
+    // O and Stats of the part that is compared, from that query on.
+    fe::error_t run(RunGraph const& run_graph, std::int64_t first_query, std::string& bits) {
+        if (auto const error = run_graph(graph_, memory_); error.is_bad()) return error;
+        auto const own = std::ranges::find(batch_.parts, 0u, &SequencePart::sequence) - batch_.parts.begin();
+        auto const [first_row, part] = std::pair(rows_before(own, true), batch_.parts[static_cast<std::size_t>(own)]);
+        std::int64_t const skipped = first_query - part.first_query;
+        auto const copy = [&](std::int64_t uid, std::int64_t bytes_of_row) {
+            auto const* const start = reinterpret_cast<char const*>(memory_.at(uid).data());
+            bits.append(start + (first_row + skipped) * bytes_of_row,
+                        static_cast<std::size_t>((part.queries() - skipped) * bytes_of_row));
+        };
+        copy(Uid::O, kHeads * columns_ * 2);
+        copy(Uid::Stats, kHeads * 4);
+        return {};
+    }
+
+   private:
+    // The rows of the parts before that one: packed ones lie one behind the other, others have room for the longest.
+    std::int64_t rows_before(std::int64_t number, bool of_queries) const {
+        if (!batch_.is_packed) return number * (of_queries ? most_queries_ : most_keys_);
+        std::int64_t rows = 0;
+        for (std::int64_t i = 0; i < number; ++i) {
+            SequencePart const& part = batch_.parts[static_cast<std::size_t>(i)];
+            rows += of_queries ? part.queries() : part.tokens;
+        }
+        return rows;
+    }
+    std::int64_t batches() const { return std::ssize(batch_.parts); }
+
+    void describe() {
+        graph_.set_io_data_type(fe::DataType_t::BFLOAT16)
+            .set_intermediate_data_type(fe::DataType_t::FLOAT)
+            .set_compute_data_type(fe::DataType_t::FLOAT)
+            .set_batch_invariant(true);
+        auto options = fe::graph::SDPA_attributes().set_name("sdpa").set_generate_stats(true);
+        options.set_attn_scale(1.0f / std::sqrt(static_cast<float>(columns_)));
+        options.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
+        options.set_padding_mask(true).set_seq_len_q(lengths(Uid::QueryLengths, true));
+        options.set_seq_len_kv(lengths(Uid::KeyLengths, false));
+        auto const [o, stats] = graph_.sdpa(vectors(Uid::Q), vectors(Uid::K), vectors(Uid::V), options);
+        shape(*o, Uid::O, kHeads, columns_);
+        o->set_output(true);
+        shape(*stats, Uid::Stats, kHeads, 1);
+        stats->set_output(true).set_data_type(fe::DataType_t::FLOAT);
+        reserve(Uid::O, kHeads * columns_ * 2);
+        reserve(Uid::Stats, kHeads * 4);
+    }
+
+    static bool has_queries(Uid uid) { return uid == Uid::Q || uid == Uid::O || uid == Uid::Stats; }
+
+    // Heads lie next to each other in a token.
+    void shape(Tensor_attributes& tensor, Uid uid, std::int64_t heads, std::int64_t columns) {
+        std::int64_t const rows = has_queries(uid) ? most_queries_ : most_keys_;
+        tensor.set_uid(uid).set_dim({batches(), heads, rows, columns});
+        tensor.set_stride({rows * heads * columns, columns, heads * columns, 1});
+        if (batch_.is_packed) tensor.set_ragged_offset(offsets(uid, heads * columns));
+    }
+    // Memory for its rows, with other numbers than the sequences' in it. NaN would do on a GPU, but host emulation
+    // takes NaN in any query of a product for memory that is missing.
+    HostMemory& reserve(Uid uid, std::int64_t bytes_of_row) {
+        HostMemory& memory =
+            memory_.try_emplace(uid, rows_before(batches(), has_queries(uid)) * bytes_of_row).first->second;
+        std::memset(memory.data(), 0x42, static_cast<std::size_t>(memory.size()));
+        return memory;
+    }
+
+    Tensor_ptr vectors(Uid uid) {
+        std::int64_t const heads = uid == Uid::Q ? kHeads : kKeyHeads, elements = heads * columns_;
+        HostMemory& memory = reserve(uid, elements * 2);
+        for (std::int64_t i = 0; i < batches(); ++i) {
+            SequencePart const& part = batch_.parts[static_cast<std::size_t>(i)];
+            std::int64_t const first_token = uid == Uid::Q ? part.first_query : 0;
+            auto* const to =
+                reinterpret_cast<std::uint16_t*>(memory.data()) + rows_before(i, has_queries(uid)) * elements;
+            for (std::int64_t place = first_token * elements; place < part.tokens * elements; ++place)
+                to[place - first_token * elements] = element(part.sequence, uid, place);
+        }
+        Tensor_attributes tensor;
+        shape(tensor.set_name(std::string(1, "QKV"[uid - Uid::Q])), uid, heads, columns_);
+        return graph_.tensor(tensor);
+    }
+
+    Tensor_ptr integers(Uid uid, std::vector<std::int32_t> const& numbers) {
+        HostMemory& memory = memory_.try_emplace(uid, std::ssize(numbers) * 4).first->second;
+        std::memcpy(memory.data(), numbers.data(), numbers.size() * 4);
+        return graph_.tensor(Tensor_attributes()
+                                 .set_name(std::to_string(uid))
+                                 .set_uid(uid)
+                                 .set_dim({std::ssize(numbers), 1, 1, 1})
+                                 .set_stride({1, 1, 1, 1})
+                                 .set_data_type(fe::DataType_t::INT32));
+    }
+    Tensor_ptr lengths(Uid uid, bool of_queries) {
+        std::vector<std::int32_t> all;
+        for (SequencePart const& part : batch_.parts) {
+            all.push_back(static_cast<std::int32_t>(of_queries ? part.queries() : part.tokens));
+        }
+        return integers(uid, all);
+    }
+    // Those of tensors with as many elements in a row are one tensor.
+    Tensor_ptr offsets(Uid uid, std::int64_t elements) {
+        Uid const own = uid == Uid::Stats ? Uid::StatsOffsets : has_queries(uid) ? Uid::QueryOffsets : Uid::KeyOffsets;
+        Tensor_ptr& known = offsets_[own];
+        if (known != nullptr) return known;
+        std::vector<std::int32_t> all;
+        for (std::int64_t i = 0; i <= batches(); ++i) {
+            all.push_back(static_cast<std::int32_t>(rows_before(i, has_queries(uid)) * elements));
+        }
+        return known = integers(own, all);
+    }
+
+    Batch const& batch_;
+    std::int64_t columns_, most_queries_ = 0, most_keys_ = 0;
+    fe::graph::Graph graph_;
+    TensorBytes memory_;
+    std::map<std::int64_t, Tensor_ptr> offsets_;
+};
+
+}  // namespace
+
+std::string faults_of_batch_invariance(std::int64_t columns, RunGraph const& run) {
+    constexpr std::int64_t kTokens = 300, kLast = kTokens - 1;
+    SequencePart const whole{0, kTokens, 0}, chunk{0, kTokens, 140}, last{0, kTokens, kLast};
+    Batch const batches[] = {{"alone", {whole}},
+                             {"behind a shorter one", {{1, 77, 0}, whole}},
+                             {"before a longer one", {whole, {2, 513, 0}}},
+                             {"packed", {{1, 77, 0}, whole, {2, 513, 0}}, true},
+                             {"a chunk", {chunk}},
+                             {"a chunk, packed", {{2, 513, 200}, chunk, {1, 77, 76}}, true},
+                             {"decoding", {last}},
+                             {"decoding among others", {{1, 77, 76}, last, {2, 513, 100}}}};
+    std::string alone, faults;
+    for (Batch const& batch : batches) {
+        std::int64_t const first_query = std::ranges::find(batch.parts, 0u, &SequencePart::sequence)->first_query;
+        for (bool const is_reference : {true, false}) {
+            std::string bits;
+            BatchGraph graph(is_reference ? batches[0] : batch, columns);
+            if (auto const error = graph.run(run, first_query, bits); error.is_bad())
+                return faults + batch.name + ": " + error.get_message() + "\n";
+            if (is_reference) alone = bits;
+            else if (bits != alone)
+                faults += std::string(batch.name) + ": other bits than those of the sequence alone\n";
+        }
+    }
+    return faults;
+}
+
+}  // namespace sdpa_test

@@ -1,0 +1,24 @@
+// Whether the results of a sequence's queries have the same bits in every batch: alone, among others, packed, in chunks
+// of a prefill and in decoding.
+#pragma once
+
+#include "host_tensor.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace sdpa_test {
+
+// The memory of a graph's tensors by uid.
+using TensorBytes = std::map<std::int64_t, HostMemory>;
+// Builds the graph and runs it on that memory.
+using RunGraph = std::function<cudnn_frontend::error_t(cudnn_frontend::graph::Graph&, TensorBytes const&)>;
+
+// The faults for that head dim, a line each.
+std::string faults_of_batch_invariance(std::int64_t columns, RunGraph const& run);
+
+}  // namespace sdpa_test
