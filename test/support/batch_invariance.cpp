@@ -153,7 +153,7 @@ class BatchGraph {
         }
         return integers(uid, all);
     }
-    // Those of tensors with as many elements in a row are one tensor.
+    // Tensors with as many elements in a row share their offsets.
     Tensor_ptr offsets(Uid uid, std::int64_t elements) {
         Uid const own = uid == Uid::Stats ? Uid::StatsOffsets : has_queries(uid) ? Uid::QueryOffsets : Uid::KeyOffsets;
         Tensor_ptr& known = offsets_[own];

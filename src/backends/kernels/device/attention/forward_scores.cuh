@@ -1,4 +1,4 @@
-// What is added to scores in attention_forward.cu, and which of their weights dropout keeps.
+// The terms of scores in attention_forward.cu, and the weights that dropout keeps.
 // It depends on the options of scores, so this file may be read several times.
 
 #include <attention/bias_boxes.cuh>
