@@ -1,7 +1,7 @@
 // The dropout generator of the CPU targets: Philox 4x32 with 10 rounds, counted by position. docs/spec.md describes it.
 #pragma once
 
-#include "core/philox_words.h"
+#include "attention/philox_words.h"
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,11 @@ namespace cudnn_frontend::attention {
 
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
-using core::kPhiloxRounds;
-inline constexpr std::uint32_t kPhiloxFactors[] = {core::kPhiloxFactor0, core::kPhiloxFactor1};
-inline constexpr std::uint32_t kPhiloxKeySteps[] = {core::kPhiloxKeyStep0, core::kPhiloxKeyStep1};
+inline constexpr std::uint32_t kPhiloxFactors[] = {kPhiloxFactor0, kPhiloxFactor1};
+inline constexpr std::uint32_t kPhiloxKeySteps[] = {kPhiloxKeyStep0, kPhiloxKeyStep1};
 
 inline PhiloxBlock philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high) {
-    core::PhiloxWords const drawn = core::philox_words(key, counter_low, counter_high);
+    PhiloxWords const drawn = philox_words(key, counter_low, counter_high);
     return {drawn.words[0], drawn.words[1], drawn.words[2], drawn.words[3]};
 }
 

@@ -2,7 +2,7 @@
 // generator.
 #pragma once
 
-#include "core/philox_words.h"
+#include "attention/philox_words.h"
 
 namespace cudnn_frontend::rows {
 
@@ -45,7 +45,7 @@ inline void work_on(Dropout_mask const& t, long long thread) {
     long long const batch = row / t.queries / t.heads, group = t.first_key / 4 + thread % t.groups();
     long long const whole_row = (batch * t.all_heads + t.first_head + head) * t.all_queries + t.first_query + query;
     unsigned long long const counter = static_cast<unsigned long long>(whole_row * t.all_groups + group);
-    core::PhiloxWords const drawn = core::philox_words(value_of(t.seed), counter, value_of(t.offset));
+    attention::PhiloxWords const drawn = attention::philox_words(value_of(t.seed), counter, value_of(t.offset));
     for (int i = 0; i < 4; ++i) {
         long long const column = group * 4 + i - t.first_key;
         if (column < 0 || column >= t.keys) continue;

@@ -4,10 +4,10 @@
 
 #include <attention/attention_arguments.h>
 #include <warp.cuh>
-#include "core/philox_words.h"
+#include "attention/philox_words.h"
 
 using namespace cudnn_frontend::kernels;
-namespace core = cudnn_frontend::core;
+namespace attention = cudnn_frontend::attention;
 
 struct PhiloxBlock {
     unsigned words[4];
@@ -21,16 +21,16 @@ template <int COUNT>
 inline void philox(PhiloxBlock (&blocks)[COUNT], unsigned long long key) {
     unsigned k0 = low_half(key), k1 = high_half(key);
 #pragma unroll
-    for (int round = 0; round < core::kPhiloxRounds; ++round) {
+    for (int round = 0; round < attention::kPhiloxRounds; ++round) {
 #pragma unroll
         for (PhiloxBlock& block : blocks) {
             unsigned(&x)[4] = block.words;
-            unsigned long long const a = static_cast<unsigned long long>(core::kPhiloxFactor0) * x[0];
-            unsigned long long const b = static_cast<unsigned long long>(core::kPhiloxFactor1) * x[2];
+            unsigned long long const a = static_cast<unsigned long long>(attention::kPhiloxFactor0) * x[0];
+            unsigned long long const b = static_cast<unsigned long long>(attention::kPhiloxFactor1) * x[2];
             block = {high_half(b) ^ x[1] ^ k0, low_half(b), high_half(a) ^ x[3] ^ k1, low_half(a)};
         }
-        k0 += core::kPhiloxKeyStep0;
-        k1 += core::kPhiloxKeyStep1;
+        k0 += attention::kPhiloxKeyStep0;
+        k1 += attention::kPhiloxKeyStep1;
     }
 }
 

@@ -1,7 +1,7 @@
 // Philox 4x32 with 10 rounds, the generator of dropout: docs/spec.md. This is C++ and CUDA C++ alike.
 #pragma once
 
-namespace cudnn_frontend::core {
+namespace cudnn_frontend::attention {
 
 inline constexpr int kPhiloxRounds = 10;
 inline constexpr unsigned kPhiloxFactor0 = 0xD2511F53u, kPhiloxFactor1 = 0xCD9E8D57u;
@@ -28,4 +28,4 @@ inline PhiloxWords philox_words(unsigned long long key, unsigned long long count
     return x;
 }
 
-}  // namespace cudnn_frontend::core
+}  // namespace cudnn_frontend::attention
