@@ -34,6 +34,10 @@ Finding finding_at(std::string place, error_code_t code, std::string found, std:
     return {code, {"", std::move(place), ""}, std::move(found), std::move(needed), std::move(fix)};
 }
 
+error_t error_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix) {
+    return error_of({finding_at(std::move(place), code, std::move(found), std::move(needed), std::move(fix))});
+}
+
 void Reporter::report_at(std::string node, std::string tensor, std::string found, std::string needed, std::string fix,
                          void const* subject, std::string const& port) const {
     findings_.add(

@@ -40,6 +40,9 @@ struct RuleFor {
 // A finding without a rule, at a place such as a value of an op graph or a member of a document.
 Finding finding_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix = {});
 
+// That finding as an error, where a check ends at the first.
+error_t error_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix = {});
+
 // The placeholder for the port in the texts of a finding. A finding that several ports share names all of them there.
 inline constexpr std::string_view kPort = "\x01";
 
@@ -48,7 +51,7 @@ inline constexpr std::string_view kPort = "\x01";
 class Findings {
    public:
     Findings() = default;
-    // Collects so many, and ignores the others: for loops over documents, which end there.
+    // Collects at most this many findings: loops over documents end there.
     explicit Findings(std::size_t most) : most_(most) {}
 
     // The texts may hold kPort, so that those for several ports can be compared.

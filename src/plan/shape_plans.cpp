@@ -1,5 +1,7 @@
 #include "plan/shape_plans.h"
 
+#include "core/findings.h"
+#include "core/text.h"
 #include "plan/known_plans.h"
 
 #include <algorithm>
@@ -72,10 +74,10 @@ ShapePlans::ShapePlans(nodes::CheckedGraphPointer graph, Target target, Settings
 
 Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes) {
     if (shapes.uids.size() != shapes.dims.size() || shapes.uids.size() != shapes.strides.size()) {
-        return error_t(error_code_t::INVALID_VALUE, "the override names " + std::to_string(shapes.uids.size()) +
-                                                        " uids, " + std::to_string(shapes.dims.size()) + " dims and " +
-                                                        std::to_string(shapes.strides.size()) +
-                                                        " strides; expected one of each for every tensor");
+        return core::error_at("the overridden shapes", error_code_t::INVALID_VALUE,
+                              core::text(shapes.uids.size(), " uids, ", shapes.dims.size(), " dims and ",
+                                         shapes.strides.size(), " strides"),
+                              "one of each for every tensor");
     }
     auto const key = key_of(shapes);
     std::lock_guard const lock(mutex_);

@@ -174,8 +174,7 @@ class WindowSvg {
 };
 
 error_t refused(std::string found, std::string needed, std::string fix) {
-    return core::error_of(
-        {core::finding_at("", error_code_t::INVALID_VALUE, std::move(found), std::move(needed), std::move(fix))});
+    return core::error_at("", error_code_t::INVALID_VALUE, std::move(found), std::move(needed), std::move(fix));
 }
 
 error_t check_query(core::Dims const& query, core::Dims const& space) {

@@ -193,10 +193,9 @@ error_t check_size(Problem const& problem, Verification_options const& options) 
     std::string const found = text("a graph with ", scores_of(problem.spec),
                                    " scores of which no sample can be compared, because of several nodes, generated "
                                    "dropout, pages, a block mask, a score modifier or block scales");
-    return core::error_of(
-        {core::finding_at("", error_code_t::GRAPH_NOT_SUPPORTED, found, text("at most ", options.most_scores),
-                          "fewer batch entries, heads or rows, or more most_scores, of which the "
-                          "reference computes some millions a second")});
+    return core::error_at("", error_code_t::GRAPH_NOT_SUPPORTED, found, text("at most ", options.most_scores),
+                          "fewer batch entries, heads or rows, or more most_scores, of which the reference computes "
+                          "some millions a second");
 }
 
 // A run of the whole graph checks its lengths and offsets; a sample is cut out by them before any run.

@@ -1,5 +1,6 @@
 #include "cpu/cpu_backend.h"
 
+#include "core/findings.h"
 #include "core/immortal.h"
 #include "cpu/cpu_program.h"
 #include "expand/expand.h"
@@ -67,9 +68,8 @@ error_t check_settings(plan::Settings const& settings, Target const& target) {
 
 error_t check_threads(Target const& target) {
     if (target.threads() >= 0) return {};
-    return {error_code_t::INVALID_VALUE,
-            "Target::cpu(" + std::to_string(target.threads()) +
-                ") was requested; expected a number of threads of at least 1, or 0 for one on each core"};
+    return core::error_at("Target::cpu()", error_code_t::INVALID_VALUE, std::to_string(target.threads()) + " threads",
+                          "at least 1, or 0 for one on each core");
 }
 
 class HostBackend final : public plan::Backend {

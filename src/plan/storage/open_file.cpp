@@ -60,19 +60,22 @@ bool OpenFile::close() {
     return is_closed;
 }
 
-std::string OpenFile::reason_to_distrust() const {
+error_t OpenFile::check_trust(std::string const& place) const {
+    auto const fault = [&](std::string found, std::string needed, std::string fix) {
+        return core::error_at(place, error_code_t::INVALID_VALUE, std::move(found), std::move(needed), std::move(fix));
+    };
     struct stat file {};
-    if (::fstat(descriptor_, &file) != 0) return "has no owner that can be found";
-    if (!S_ISREG(file.st_mode)) return "is no regular file, expected a stored plan. Try: remove it";
+    if (::fstat(descriptor_, &file) != 0) return fault("no owner", "this user or root", "remove it");
+    if (!S_ISREG(file.st_mode)) return fault("no regular file", "a stored plan", "remove it");
     if (file.st_uid != ::geteuid() && file.st_uid != 0)
-        return text(
-            "belongs to user ", file.st_uid, ", expected this user, ", ::geteuid(),
-            ", or root, since a stored plan is code. Try: sdpa store FOLDER merge, to copy the plans that you trust");
+        return fault(text("the owner ", file.st_uid),
+                     text("this user, ", ::geteuid(), ", or root, since a stored plan is code"),
+                     "sdpa store FOLDER merge, to copy the plans that you trust");
     if ((file.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
     std::array<char, 8> mode{};
     std::snprintf(mode.data(), mode.size(), "%03o", file.st_mode & 0777U);
-    return text("can be written by other users (mode ", mode.data(),
-                "), expected its owner alone, since a stored plan is code. Try: chmod go-w");
+    return fault(text("the mode ", mode.data(), ", with which other users can write it"),
+                 "a file that its owner alone can write, since a stored plan is code", "chmod go-w");
 }
 
 }  // namespace cudnn_frontend::plan

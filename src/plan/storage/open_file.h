@@ -1,6 +1,8 @@
 // Files by their descriptors: the file whose owner was checked is the file that is read.
 #pragma once
 
+#include "core/findings.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -26,8 +28,8 @@ class OpenFile {
     // Whether writing and closing succeeded.
     bool close();
 
-    // Why its content is not to be trusted as code; empty where it is: only this user and root can have written it.
-    std::string reason_to_distrust() const;
+    // An error at the place unless its content can be trusted as code: only this user and root can have written it.
+    error_t check_trust(std::string const& place) const;
 
    private:
     explicit OpenFile(int descriptor) : descriptor_(descriptor) {}

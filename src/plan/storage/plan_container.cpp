@@ -1,5 +1,6 @@
 #include "plan/storage/plan_container.h"
 
+#include "core/findings.h"
 #include "plan/storage/blob.h"
 
 namespace cudnn_frontend::plan {
@@ -11,14 +12,17 @@ constexpr std::string_view kMagic = "sdpaplan";
 constexpr std::int64_t kFormat = 4;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 16;  // magic, format, checksum of the rest
 
+constexpr char const* kPlace = "the bytes are no stored plan that this library can read";
+constexpr char const* kFix = "store the plan again with serialize()";
+
 error_t invalid(std::string const& found) {
-    return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, "the bytes are no stored plan that this library can read: " +
-                                                        found + "; store the plan again with serialize()"};
+    return {error_code_t::UNSUPPORTED_GRAPH_FORMAT, std::string(kPlace) + ": " + found + "; " + kFix};
 }
 
 error_t wrong_format(std::int64_t format) {
     std::string const whose = format >= 1 && format < kFormat ? ", which an older version wrote" : "";
-    return invalid("they have the format " + std::to_string(format) + whose + "; expected " + std::to_string(kFormat));
+    return core::error_at(kPlace, error_code_t::UNSUPPORTED_GRAPH_FORMAT,
+                          "the format " + std::to_string(format) + whose, std::to_string(kFormat), kFix);
 }
 
 void write(ExecutableFacts const& facts, BlobWriter& writer) {

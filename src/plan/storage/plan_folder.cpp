@@ -32,8 +32,10 @@ struct Header {
     std::uint64_t key_bytes = 0, plan_bytes = 0, hash_of_plan = 0;
 };
 
+std::string place_of(fs::path const& file) { return text("plan store: '", file.string(), "'"); }
+
 error_t miss(fs::path const& file, std::string const& why) {
-    return {error_code_t::INVALID_VALUE, text("plan store: '", file.string(), "' ", why)};
+    return {error_code_t::INVALID_VALUE, place_of(file) + " " + why};
 }
 
 bool read_bytes(std::ifstream& file, void* to, std::uint64_t count) {
@@ -59,9 +61,7 @@ enum class Trust { ThisUser, Anyone };
 Result<StoredFile> read_file(fs::path const& path, Trust trust) {
     OpenFile const file = OpenFile::for_reading(path);
     if (!file.is_open()) return miss(path, "is not there, or cannot be read");
-    if (trust == Trust::ThisUser) {
-        if (std::string const reason = file.reason_to_distrust(); !reason.empty()) return miss(path, reason);
-    }
+    if (trust == Trust::ThisUser) SDPA_GRAPH_TRY(file.check_trust(place_of(path)));
     std::uint64_t const size = file.size();
     Header const wanted;
     Header header;

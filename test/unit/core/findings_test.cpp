@@ -71,6 +71,15 @@ TEST_CASE("a bounded collection ignores further findings, and says so") {
           "  (there may be more)");
 }
 
+TEST_CASE("one fault without a rule is an error at its place") {
+    auto const error = core::error_at("merge", error_code_t::INVALID_VARIANT_PACK, "2 pointers", "3");
+    CHECK(error.code == error_code_t::INVALID_VARIANT_PACK);
+    CHECK(error.err_msg == "merge: found 2 pointers; expected 3.");
+    CHECK(error.where.node == "merge");
+    CHECK(error.where.rule.empty());
+    CHECK(core::error_at("", error_code_t::INVALID_VALUE, "2", "3", "3").err_msg == "found 2; expected 3. Try: 3.");
+}
+
 TEST_CASE("a scope reports against the rule of its row, at its function") {
     struct Scope : core::Reporter {
         int sizes;

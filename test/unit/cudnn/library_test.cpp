@@ -69,7 +69,7 @@ TEST_CASE("a library that lacks a function is refused by the function's name") {
 
 TEST_CASE("a library that is too old is refused with both versions") {
     CHECK(answer_for({fake("old")}) ==
-          "no usable cuDNN library: " + fake("old") + ": too old: found 9.8.0, expected 9.10.0 or newer" + kAdvice);
+          "no usable cuDNN library: " + fake("old") + ": its version 9.8.0 is older than 9.10.0" + kAdvice);
 }
 
 TEST_CASE("a file that is no library, and a folder without one, are passed over and named") {
@@ -167,7 +167,7 @@ TEST_CASE("a copy that the process has loaded comes first") {
               cuda::open_object(fake("old"));
               return answer(cudnn::open_library({true, {{fake("good"), ""}}, ""}));
           }) == "no usable cuDNN library: " + fake("old") +
-                    ": too old: found 9.8.0, expected 9.10.0 or newer; the program loads this library itself: give it "
+                    ": its version 9.8.0 is older than 9.10.0; the program loads this library itself: give it "
                     "cuDNN 9.10.0 or newer");
 }
 

@@ -59,7 +59,7 @@ std::string adopt(cuda::SharedObject const& object, Api& api, LibraryReport& rep
     if (!graph_part) return std::string("its part ") + kGraphPart + " cannot be opened: " + graph_part.problem;
     std::size_t const version = api.get_version();
     if (version < kOldestVersion) {
-        return "too old: found " + version_text(version) + ", expected " + oldest_version() + " or newer";
+        return "its version " + version_text(version) + " is older than " + oldest_version();
     }
     if (std::string problem = problem_of_versions(graph_part, version); !problem.empty()) return problem;
     auto const cuda_version = object.find<std::size_t (*)()>("cudnnGetCudartVersion");

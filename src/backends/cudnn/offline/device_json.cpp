@@ -1,5 +1,6 @@
 #include "cudnn/offline/devices.h"
 
+#include "core/findings.h"
 #include "cuda/device_facts.h"
 
 #include <nlohmann/json.hpp>
@@ -45,8 +46,8 @@ constexpr char const* kProperties[] = {
     "deviceName",
 };
 
-error_t refused(std::string const& problem) {
-    return {error_code_t::INVALID_VALUE, "the device description " + problem};
+error_t refused(std::string found, std::string needed) {
+    return core::error_at("the device description", error_code_t::INVALID_VALUE, std::move(found), std::move(needed));
 }
 
 std::string quoted(std::string const& text) {
@@ -66,7 +67,7 @@ Result<OrderedJson> read_once_each(std::string_view text) {
         return true;
     };
     OrderedJson json = OrderedJson::parse(text.begin(), text.end(), watch);
-    if (!twin.empty()) return refused("has the member " + twin + " twice");
+    if (!twin.empty()) return refused("the member " + twin + " twice", "each member once");
     return json;
 }
 
@@ -91,38 +92,37 @@ int depth_of(std::string_view text) {
 
 Result<OrderedJson> read(std::string_view text) {
     if (text.size() > kMaxBytes) {
-        return refused("has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxBytes) +
-                       " are read");
+        return refused(std::to_string(text.size()) + " bytes", "at most " + std::to_string(kMaxBytes));
     }
     // The parser would treat a zero byte as the end and ignore the rest.
     if (auto const zero = text.find('\0'); zero != std::string_view::npos) {
-        return refused("has a zero byte at byte " + std::to_string(zero + 1) + "; JSON text is needed");
+        return refused("a zero byte at byte " + std::to_string(zero + 1), "JSON text");
     }
     if (depth_of(text) > kMaxDepth) {
-        return refused("has lists or objects deeper than " + std::to_string(kMaxDepth) + " in one another");
+        return refused("lists or objects deeper in one another", "at most " + std::to_string(kMaxDepth) + " levels");
     }
     try {
         return read_once_each(text);
     } catch (OrderedJson::parse_error const& error) {
-        return refused("is not JSON text: see byte " + std::to_string(error.byte));
+        return refused("other text at byte " + std::to_string(error.byte), "JSON text");
     } catch (OrderedJson::exception const&) {
-        return refused("has a number that is out of range");
+        return refused("a number that is out of range", "numbers of 64 bits");
     }
 }
 
 bool is_scalar(OrderedJson const& value) { return value.is_number() || value.is_string() || value.is_boolean(); }
 
 error_t check_properties(OrderedJson const& properties) {
-    if (!properties.is_object()) return refused("needs cuDNN's properties as an object");
+    if (!properties.is_object()) return refused("properties of another kind", "cuDNN's properties as an object");
     std::string missing;
     for (char const* const name : kProperties) {
         if (!properties.contains(name)) missing += (missing.empty() ? "" : ", ") + std::string(name);
     }
-    if (!missing.empty()) return refused("lacks properties that cuDNN needs: " + missing);
+    if (!missing.empty()) return refused("no " + missing, "all properties that cuDNN needs");
     for (auto const& [name, value] : properties.items()) {
         bool const is_list = value.is_array() && std::all_of(value.begin(), value.end(), is_scalar);
         if (!is_scalar(value) && !is_list) {
-            return refused("has neither a number, a text nor a list of those as property " + quoted(name));
+            return refused("another kind of value as property " + quoted(name), "a number, a text or a list of those");
         }
     }
     return {};
@@ -131,14 +131,14 @@ error_t check_properties(OrderedJson const& properties) {
 Result<int> read_number(OrderedJson const& properties, char const* name, std::int64_t least, std::int64_t most) {
     OrderedJson const& value = properties[name];
     if (value.is_number_integer() && value >= least && value <= most) return value.get<int>();
-    return refused("has " + value.dump() + " as property " + quoted(name) + "; expected a whole number from " +
-                   std::to_string(least) + " to " + std::to_string(most));
+    return refused(value.dump() + " as property " + quoted(name),
+                   "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
 Result<std::string> read_text(OrderedJson const& object, char const* name) {
     auto const at = object.find(name);
     bool const is_text = at != object.end() && at->is_string() && !at->get_ref<std::string const&>().empty();
-    if (!is_text) return refused("needs a text that is not empty as \"" + std::string(name) + "\"");
+    if (!is_text) return refused("none as \"" + std::string(name) + "\"", "a text that is not empty");
     return at->get<std::string>();
 }
 
@@ -161,14 +161,15 @@ bool is_file_name(std::string_view name) {
 error_t check_wrapper(OrderedJson const& json) {
     for (auto const& [name, value] : json.items()) {
         if (std::find(std::begin(kWrapperMembers), std::end(kWrapperMembers), name) == std::end(kWrapperMembers)) {
-            return refused("has an unknown member " + quoted(name) + "; known are format, name, source and properties");
+            return refused("an unknown member " + quoted(name), "format, name, source and properties");
         }
     }
     for (char const* const name : kWrapperMembers) {
-        if (!json.contains(name)) return refused("lacks member \"" + std::string(name) + "\"");
+        if (!json.contains(name))
+            return refused("no member \"" + std::string(name) + "\"", "format, name, source and properties");
     }
     bool const is_known = json["format"].is_number_integer() && json["format"] == kFormat;
-    return is_known ? error_t() : refused("is of a format that this version does not read; it reads format 1");
+    return is_known ? error_t() : refused("the format " + json["format"].dump(), std::to_string(kFormat));
 }
 
 Result<DeviceDescription> from_wrapper(OrderedJson const& json) {
@@ -189,7 +190,7 @@ Result<DeviceDescription> from_wrapper(OrderedJson const& json) {
 Result<DeviceDescription> parse_device(std::string_view text) {
     auto const json = read(text);
     if (json.is_bad()) return json.error();
-    if (!json.value().is_object()) return refused("is no JSON object");
+    if (!json.value().is_object()) return refused("another kind of value", "a JSON object");
     bool const is_wrapper = json.value().contains("format") || json.value().contains("properties");
     return is_wrapper ? from_wrapper(json.value()) : from_properties(json.value());
 }
@@ -208,8 +209,7 @@ Result<DeviceDescription> recorded_device(std::string_view properties, std::stri
     std::string const called = name.empty() ? cuda::model_of(recorded.name) : std::string(name);
     recorded.name = called;
     if (is_file_name(called)) return device;
-    return refused("cannot be called " + quoted(called) +
-                   "; a name of small letters, digits and dashes is needed, such as h100-pcie");
+    return refused("the name " + quoted(called), "small letters, digits and dashes, such as h100-pcie");
 }
 
 std::string to_json(DeviceDescription const& device) {

@@ -1,6 +1,7 @@
 #include "kernels/joints/sink_gradient.h"
 
 #include "core/data_type.h"
+#include "core/findings.h"
 #include "core/names.h"
 #include "kernels/launch/code_kernel.h"
 
@@ -34,7 +35,7 @@ std::vector<SinkGradientProblem::RaggedOffsets> offsets_of(SinkGradientProblem c
 }
 
 error_t wrong(std::string const& operand, std::string const& found, std::string const& needed) {
-    return {error_code_t::INVALID_VALUE, "sink_gradient: " + operand + " has " + found + "; expected " + needed};
+    return core::error_at("sink_gradient: " + operand, error_code_t::INVALID_VALUE, found, needed);
 }
 
 error_t check_type(CheckedOperand const& named, std::size_t place) {

@@ -1,5 +1,6 @@
 #include "kernels/launch/code.h"
 
+#include "core/findings.h"
 #include "core/process/plan_store.h"
 #include "core/text.h"
 #include "cuda/driver.h"
@@ -122,9 +123,9 @@ std::shared_ptr<Code const> find_code(CodeName const& name, std::string_view cub
 Result<std::shared_ptr<Code const>> stored_code(CodeName const& name, std::string_view stored) {
     std::string_view const found = stored.substr(0, stored.find('\n'));
     if (found == name.text() && found.size() < stored.size()) return find_code(name, stored.substr(found.size() + 1));
-    return error_t(error_code_t::INVALID_VALUE, "the stored kernel is \"" + std::string(found.substr(0, 100)) +
-                                                    "\"; expected \"" + name.text() +
-                                                    "\"; plan the graph again and store that plan");
+    return core::error_at("the stored kernel", error_code_t::INVALID_VALUE,
+                          "\"" + std::string(found.substr(0, 100)) + "\"", "\"" + name.text() + "\"",
+                          "plan the graph again and store that plan");
 }
 
 std::string to_store(Code const& code) { return code.name().text() + "\n" + code.cubin(); }

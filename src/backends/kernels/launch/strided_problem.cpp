@@ -1,6 +1,7 @@
 #include "kernels/launch/strided_problem.h"
 
 #include "core/data_type.h"
+#include "core/findings.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,8 +10,7 @@ namespace cudnn_frontend::kernels {
 namespace {
 
 error_t wrong(Problem const& problem, NamedOperand const& named, std::string const& found, std::string const& needed) {
-    return {error_code_t::INVALID_VALUE,
-            std::string(problem.kernel) + ": " + named.name + " has " + found + "; expected " + needed};
+    return core::error_at(std::string(problem.kernel) + ": " + named.name, error_code_t::INVALID_VALUE, found, needed);
 }
 
 bool allows(Holds holds, DataType_t type) {

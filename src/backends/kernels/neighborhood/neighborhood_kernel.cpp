@@ -1,6 +1,7 @@
 #include "kernels/neighborhood/neighborhood_kernel.h"
 
 #include "core/data_type.h"
+#include "core/findings.h"
 #include "kernels/launch/code_kernel.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
 #include "kernels/neighborhood/neighborhood_launch.h"
@@ -51,7 +52,7 @@ bool contains(std::vector<NeighborhoodTensor> const& list, NeighborhoodTensor te
 }
 
 error_t wrong(std::string const& what, std::string const& found, std::string const& needed) {
-    return {error_code_t::INVALID_VALUE, "neighborhood: " + what + " has " + found + "; expected " + needed};
+    return core::error_at("neighborhood: " + what, error_code_t::INVALID_VALUE, found, needed);
 }
 
 // The operand if it has rows like the others; null if it has none.

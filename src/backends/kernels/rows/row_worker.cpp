@@ -1,5 +1,6 @@
 #include "kernels/rows/row_worker.h"
 
+#include "core/findings.h"
 #include "cuda/device_facts.h"
 
 #include <limits>
@@ -35,9 +36,8 @@ Result<std::shared_ptr<Code const>> code_of(DataType_t type, int ordinal) {
 Result<unsigned> blocks_of_rows(long long threads) {
     long long const blocks = (threads + kThreadsOfRows - 1) / kThreadsOfRows;
     if (blocks <= std::numeric_limits<int>::max()) return static_cast<unsigned>(blocks);
-    return error_t(error_code_t::GRAPH_NOT_SUPPORTED, "work on rows: found " + std::to_string(threads) +
-                                                          " threads; expected at most those of 2^31 blocks of " +
-                                                          std::to_string(kThreadsOfRows) + "; split the call");
+    return core::error_at("work on rows", error_code_t::GRAPH_NOT_SUPPORTED, std::to_string(threads) + " threads",
+                          "at most those of 2^31 blocks of " + std::to_string(kThreadsOfRows), "split the call");
 }
 
 CodeName name_of_rows(DataType_t type, int compute_capability) {

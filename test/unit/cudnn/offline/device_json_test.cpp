@@ -26,7 +26,7 @@ std::string problem(std::string const& text) {
     auto const device = offline::parse_device(text);
     if (device.is_good()) return "nothing";
     CHECK(device.error().get_code() == error_code_t::INVALID_VALUE);
-    std::string const start = "the device description ";
+    std::string const start = "the device description: ";
     CHECK(device.error().err_msg.find(start) == 0);
     return device.error().err_msg.substr(start.size());
 }
@@ -61,67 +61,74 @@ TEST_CASE("a description is read from a file's JSON, and written as such") {
 }
 
 TEST_CASE("text that is no JSON object is refused") {
-    CHECK(problem("") == "is not JSON text: see byte 1");
-    CHECK(problem("{\"a\": }") == "is not JSON text: see byte 7");
-    CHECK(problem(bare() + "x") == "is not JSON text: see byte " + std::to_string(bare().size() + 1));
+    CHECK(problem("") == "found other text at byte 1; expected JSON text.");
+    CHECK(problem("{\"a\": }") == "found other text at byte 7; expected JSON text.");
+    CHECK(problem(bare() + "x") ==
+          "found other text at byte " + std::to_string(bare().size() + 1) + "; expected JSON text.");
     CHECK(problem(bare() + '\0') ==
-          "has a zero byte at byte " + std::to_string(bare().size() + 1) + "; JSON text is needed");
-    CHECK(problem("{\"a\": 1e999}") == "has a number that is out of range");
-    CHECK(problem("[1]") == "is no JSON object");
-    CHECK(problem("7") == "is no JSON object");
+          "found a zero byte at byte " + std::to_string(bare().size() + 1) + "; expected JSON text.");
+    CHECK(problem("{\"a\": 1e999}") == "found a number that is out of range; expected numbers of 64 bits.");
+    CHECK(problem("[1]") == "found another kind of value; expected a JSON object.");
+    CHECK(problem("7") == "found another kind of value; expected a JSON object.");
 }
 
 TEST_CASE("hostile text is refused") {
-    CHECK(problem(std::string(100'000, ' ')) == "has 100000 bytes, at most 65536 are read");
-    std::string const kTooDeep = "has lists or objects deeper than 8 in one another";
+    CHECK(problem(std::string(100'000, ' ')) == "found 100000 bytes; expected at most 65536.");
+    std::string const kTooDeep = "found lists or objects deeper in one another; expected at most 8 levels.";
     CHECK(problem(std::string(65'000, '[')) == kTooDeep);
     std::string const deep = std::string(30'000, '[') + std::string(30'000, ']');
     CHECK(problem(deep) == kTooDeep);
     CHECK(problem(bare_with("\"deep\":" + deep)) == kTooDeep);
-    CHECK(problem("[[[[[[[[]]]]]]]]") == "is no JSON object");
+    CHECK(problem("[[[[[[[[]]]]]]]]") == "found another kind of value; expected a JSON object.");
     CHECK(problem("[[[[[[[[[]]]]]]]]]") == kTooDeep);
     CHECK(offline::parse_device(bare_with("\"brackets\":\"[[[[[[[[[[\\\"[[\"")).is_good());
-    CHECK(problem("{\"\xff\": 1}").find("is not JSON text: see byte ") == 0);
+    CHECK(problem("{\"\xff\": 1}").find("found other text at byte ") == 0);
 }
 
 TEST_CASE("members that stand twice are refused") {
-    CHECK(problem(bare_with("\"deviceVer\":800")) == "has the member \"deviceVer\" twice");
-    CHECK(problem(wrapped(R"({"a":1,"a":1})")) == "has the member \"a\" twice");
+    CHECK(problem(bare_with("\"deviceVer\":800")) ==
+          "found the member \"deviceVer\" twice; expected each member once.");
+    CHECK(problem(wrapped(R"({"a":1,"a":1})")) == "found the member \"a\" twice; expected each member once.");
 }
 
 TEST_CASE("properties that are missing are told") {
-    CHECK(problem(bare("\"warpSize\":32,", "")) == "lacks properties that cuDNN needs: warpSize");
-    CHECK(problem(wrapped(bare("\"warpSize\":32,", ""))) == "lacks properties that cuDNN needs: warpSize");
+    CHECK(problem(bare("\"warpSize\":32,", "")) == "found no warpSize; expected all properties that cuDNN needs.");
+    CHECK(problem(wrapped(bare("\"warpSize\":32,", ""))) ==
+          "found no warpSize; expected all properties that cuDNN needs.");
     CHECK(problem(bare("\"deviceVer\":900,\"driverVer\":13000,", "")) ==
-          "lacks properties that cuDNN needs: deviceVer, driverVer");
+          "found no deviceVer, driverVer; expected all properties that cuDNN needs.");
 }
 
 TEST_CASE("properties that the library reads itself are checked") {
-    CHECK(problem(bare("\"NVIDIA H200\"", "\"\"")) == "needs a text that is not empty as \"deviceName\"");
-    CHECK(problem(bare("\"NVIDIA H200\"", "200")) == "needs a text that is not empty as \"deviceName\"");
+    CHECK(problem(bare("\"NVIDIA H200\"", "\"\"")) ==
+          "found none as \"deviceName\"; expected a text that is not empty.");
+    CHECK(problem(bare("\"NVIDIA H200\"", "200")) ==
+          "found none as \"deviceName\"; expected a text that is not empty.");
     for (std::string const version : {"90", "10000", "900.5", "\"900\"", "-900", "[900]", "18446744073709551615"}) {
         CHECK(problem(bare("\"deviceVer\":900", "\"deviceVer\":" + version)) ==
-              "has " + version + " as property \"deviceVer\"; expected a whole number from 100 to 9999");
+              "found " + version + " as property \"deviceVer\"; expected a whole number from 100 to 9999.");
     }
     CHECK(problem(bare("\"multiProcessorCount\":132", "\"multiProcessorCount\":0")) ==
-          "has 0 as property \"multiProcessorCount\"; expected a whole number from 1 to 100000");
+          "found 0 as property \"multiProcessorCount\"; expected a whole number from 1 to 100000.");
     for (std::string const value : {"{}", "null", "[null]", "[[1]]"}) {
         CHECK(problem(bare_with("\"more\":" + value)) ==
-              "has neither a number, a text nor a list of those as property \"more\"");
+              "found another kind of value as property \"more\"; expected a number, a text or a list of those.");
     }
 }
 
 TEST_CASE("a file's members are checked") {
-    CHECK(problem(R"({"format": 1, "name": "x", "source": "y"})") == "lacks member \"properties\"");
-    CHECK(problem(R"({"properties": {}})") == "lacks member \"format\"");
+    CHECK(problem(R"({"format": 1, "name": "x", "source": "y"})") ==
+          "found no member \"properties\"; expected format, name, source and properties.");
+    CHECK(problem(R"({"properties": {}})") ==
+          "found no member \"format\"; expected format, name, source and properties.");
     CHECK(problem(R"({"format": 2, "name": "x", "source": "y", "properties": {}})") ==
-          "is of a format that this version does not read; it reads format 1");
+          "found the format 2; expected 1.");
     CHECK(problem(R"({"format": 1, "name": "", "source": "y", "properties": {}})") ==
-          "needs a text that is not empty as \"name\"");
+          "found none as \"name\"; expected a text that is not empty.");
     CHECK(problem(R"({"format": 1, "name": "x", "source": 5, "properties": {}})") ==
-          "needs a text that is not empty as \"source\"");
+          "found none as \"source\"; expected a text that is not empty.");
     CHECK(problem(R"({"format": 1, "name": "x", "source": "y", "properties": []})") ==
-          "needs cuDNN's properties as an object");
+          "found properties of another kind; expected cuDNN's properties as an object.");
     CHECK(problem(R"({"format": 1, "nmae": "x"})") ==
-          "has an unknown member \"nmae\"; known are format, name, source and properties");
+          "found an unknown member \"nmae\"; expected format, name, source and properties.");
 }

@@ -60,11 +60,12 @@ TEST_CASE("what a device says of itself becomes a file of devices") {
     CHECK(offline::recorded_device(properties, "h200-nvl", "9.19.0").value().name == "h200-nvl");
     for (std::string const name : {"../h200", "H200", "h 200"}) {
         CHECK(offline::recorded_device(properties, name, "9.19.0").error().err_msg ==
-              "the device description cannot be called \"" + name +
-                  "\"; a name of small letters, digits and dashes is needed, such as h100-pcie");
+              "the device description: found the name \"" + name +
+                  "\"; expected small letters, digits and dashes, such as h100-pcie.");
     }
-    CHECK(offline::recorded_device("{}", "", "9.19.0").error().err_msg.find("lacks properties that cuDNN needs") !=
-          std::string::npos);
+    CHECK(
+        offline::recorded_device("{}", "", "9.19.0").error().err_msg.find("expected all properties that cuDNN needs") !=
+        std::string::npos);
 }
 
 TEST_CASE("the files of devices are as to_json() writes them") {

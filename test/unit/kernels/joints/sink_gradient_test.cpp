@@ -78,23 +78,23 @@ TEST_CASE("operands of a sink's gradient that do not fit are refused by name") {
     };
     CHECK(changed([](auto& p) {
               p.o.operand.dims = {1, 2};
-          }) == "sink_gradient: O has dims [1, 2]; expected batches, heads, rows and columns");
+          }) == "sink_gradient: O: found dims [1, 2]; expected batches, heads, rows and columns.");
     CHECK(changed([](auto& p) { p.d_o.operand.type = DataType_t::INT32; }) ==
-          "sink_gradient: dO has type INT32; expected BFLOAT16, HALF or FLOAT");
+          "sink_gradient: dO: found type INT32; expected BFLOAT16, HALF or FLOAT.");
     CHECK(changed([](auto& p) { p.stats.operand.type = DataType_t::HALF; }) ==
-          "sink_gradient: Stats has type HALF; expected FLOAT");
+          "sink_gradient: Stats: found type HALF; expected FLOAT.");
     CHECK(changed([](auto& p) {
               p.lengths = Operand{DataType_t::INT64, {1, 1, 1, 1}, {1, 1, 1, 1}};
-          }) == "sink_gradient: lengths has type INT64; expected INT32");
+          }) == "sink_gradient: lengths: found type INT64; expected INT32.");
     CHECK(changed([](auto& p) {
               p.sink.dims = {1, 9, 1, 1};
-          }).starts_with("sink_gradient: the sink has dims [1, 9, 1, 1]; expected [1, "));
+          }).starts_with("sink_gradient: the sink: found dims [1, 9, 1, 1]; expected [1, "));
     CHECK(changed([](auto& p) {
               p.gradient.strides.pop_back();
-          }).starts_with("sink_gradient: the gradient has strides ["));
+          }).starts_with("sink_gradient: the gradient: found strides ["));
     CHECK(changed([](auto& p) {
               p.o.offsets = SinkGradientProblem::RaggedOffsets{DataType_t::FLOAT, 1};
-          }) == "sink_gradient: a ragged offset has type FLOAT; expected INT32 or INT64");
+          }) == "sink_gradient: a ragged offset: found type FLOAT; expected INT32 or INT64.");
     CHECK(kernels::compile_sink_gradient(good, {75, 40})
               .error()
               .err_msg.starts_with("sink_gradient: found compute capability 7.5"));

@@ -229,8 +229,8 @@ TEST_CASE("a stored kernel loads for the same code, and another one is refused b
     std::string const needed = strided_code("sum", DataType_t::HALF, DataType_t::FLOAT, false, 80).text();
     auto const refused = kernels::load_sum(sum_of(64), {80, 108}, stored).error();
     CHECK(refused.code == error_code_t::INVALID_VALUE);
-    CHECK(refused.err_msg == "the stored kernel is \"" + stored.substr(0, stored.find('\n')) + "\"; expected \"" +
-                                 needed + "\"; plan the graph again and store that plan");
+    CHECK(refused.err_msg == "the stored kernel: found \"" + stored.substr(0, stored.find('\n')) + "\"; expected \"" +
+                                 needed + "\". Try: plan the graph again and store that plan.");
     std::string const cut = stored.substr(0, stored.find('\n'));
     CHECK(kernels::load_sum(sum_of(64), {90, 132}, cut).error().code == error_code_t::INVALID_VALUE);
     CHECK(kernels::load_sum(sum_of(64), {90, 132}, "").error().code == error_code_t::INVALID_VALUE);

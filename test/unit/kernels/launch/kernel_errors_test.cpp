@@ -35,41 +35,41 @@ std::string refusal(Change const& change) {
 TEST_CASE("operands that do not fit are refused by name, with what was found and what is needed") {
     using Merge = kernels::MergeProblem;
     CHECK(refusal([](Merge& merge) { merge.partial_o.type = DataType_t::DOUBLE; }) ==
-          "merge: partial_o has type DOUBLE; expected BFLOAT16, HALF or FLOAT");
+          "merge: partial_o: found type DOUBLE; expected BFLOAT16, HALF or FLOAT.");
     CHECK(refusal([](Merge& merge) { merge.partial_stats.type = DataType_t::HALF; }) ==
-          "merge: partial_stats has type HALF; expected FLOAT");
+          "merge: partial_stats: found type HALF; expected FLOAT.");
     CHECK(refusal([](Merge& merge) { merge.partial_lengths = merge.partial_stats; }) ==
-          "merge: partial_lengths has type FLOAT; expected INT32");
+          "merge: partial_lengths: found type FLOAT; expected INT32.");
     CHECK(refusal([](Merge& merge) { merge.partial_stats.dims[0] = 2; }) ==
-          "merge: partial_stats has dims [2, 2, 5, 1]; expected [3, 2, 5, 1], with one part or more");
+          "merge: partial_stats: found dims [2, 2, 5, 1]; expected [3, 2, 5, 1], with one part or more.");
     CHECK(refusal([](Merge& merge) { merge.partial_o.dims[0] = 0; }) ==
-          "merge: partial_o has dims [0, 2, 5, 8]; expected [0, 2, 5, 8], with one part or more");
+          "merge: partial_o: found dims [0, 2, 5, 8]; expected [0, 2, 5, 8], with one part or more.");
     CHECK(refusal([](Merge& merge) { merge.partial_o.dims.clear(); }) ==
-          "merge: partial_o has dims []; expected [1, 2, 5, 8], with one part or more");
+          "merge: partial_o: found dims []; expected [1, 2, 5, 8], with one part or more.");
     CHECK(refusal([](Merge& merge) { merge.o.dims = {}; }) ==
-          "merge: o has dims []; expected 1 to 6 dims, all positive");
+          "merge: o: found dims []; expected 1 to 6 dims, all positive.");
     CHECK(refusal([](Merge& merge) { merge.o.dims[1] = 0; }) ==
-          "merge: o has dims [2, 0, 8]; expected 1 to 6 dims, all positive");
+          "merge: o: found dims [2, 0, 8]; expected 1 to 6 dims, all positive.");
     CHECK(refusal([](Merge& merge) {
               merge.o.strides = {40, 8, -1};
-          }) == "merge: o has strides [40, 8, -1] for dims [2, 5, 8]; expected one for each dim, none negative");
+          }) == "merge: o: found strides [40, 8, -1] for dims [2, 5, 8]; expected one for each dim, none negative.");
     CHECK(refusal([](Merge& merge) {
               merge.o.strides = {40, 8};
-          }) == "merge: o has strides [40, 8] for dims [2, 5, 8]; expected one for each dim, none negative");
+          }) == "merge: o: found strides [40, 8] for dims [2, 5, 8]; expected one for each dim, none negative.");
     CHECK(refusal([](Merge& merge) {
               merge.o.strides = {40, 0, 1};
           }) ==
-          "merge: o has strides [40, 0, 1] for dims [2, 5, 8]; expected strides by which no two "
-          "elements share memory");
+          "merge: o: found strides [40, 0, 1] for dims [2, 5, 8]; expected strides by which no two "
+          "elements share memory.");
     CHECK(refusal([](Merge& merge) { merge.partial_o.strides[0] = INT64_MAX; }) ==
-          "merge: partial_o has strides [9223372036854775807, 40, 8, 1] for dims [3, 2, 5, 8]; expected element "
-          "indices below 2^63");
+          "merge: partial_o: found strides [9223372036854775807, 40, 8, 1] for dims [3, 2, 5, 8]; expected element "
+          "indices below 2^63.");
 }
 
 TEST_CASE("devices without bfloat16, and devices that NVRTC does not know, are refused") {
     auto const old = kernels::compile_merge(good_merge(), {75, 40}).error();
     CHECK(old.code == error_code_t::GRAPH_NOT_SUPPORTED);
-    CHECK(old.err_msg == "merge: found compute capability 7.5; expected 8.0 or newer");
+    CHECK(old.err_msg == "merge: found compute capability 7.5; expected 8.0 or newer.");
 
     if (!has_compiler()) return;
     auto const unknown = kernels::compile_merge(good_merge(), {95, 40}).error();
@@ -89,10 +89,11 @@ TEST_CASE("what is wrong with the pointers of a launch is said before anything r
         auto const error = kernel.value()->launch(nullptr, pointers);
         return error.code == error_code_t::INVALID_VARIANT_PACK ? error.err_msg : "no such error";
     };
-    CHECK(refusal_of({memory, memory}) == "merge: found 2 pointers; expected one for each of its 3 operands");
-    CHECK(refusal_of({memory, nullptr, memory}) == "merge: the pointer to partial_stats is null; pass GPU memory");
+    CHECK(refusal_of({memory, memory}) == "merge: found 2 pointers; expected one for each of its 3 operands.");
+    CHECK(refusal_of({memory, nullptr, memory}) ==
+          "merge: found a null pointer to partial_stats; expected GPU memory.");
     CHECK(refusal_of({memory, memory + 2, memory}) ==
-          "merge: the pointer to partial_stats is not a multiple of its elements' 4 bytes; pass one that is");
+          "merge: found an unaligned pointer to partial_stats; expected a multiple of its elements' 4 bytes.");
 }
 
 TEST_CASE("work with a kernel fails with an error where there is no GPU") {

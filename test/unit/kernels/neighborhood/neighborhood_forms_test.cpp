@@ -166,24 +166,24 @@ TEST_CASE("what warpgroups do not compute is told") {
 TEST_CASE("sums for the queries are FLOAT, with the dims of the queries and the order of their statistics") {
     NeighborhoodKernelProblem problem = gradients();
     problem.operands[kernels::QuerySums]->type = DataType_t::BFLOAT16;
-    CHECK(kernels::check(problem).err_msg == "neighborhood: query sums has type BFLOAT16; expected FLOAT");
+    CHECK(kernels::check(problem).err_msg == "neighborhood: query sums: found type BFLOAT16; expected FLOAT.");
     problem = gradient_end();
     problem.operands[kernels::QuerySums] = packed(DataType_t::FLOAT, {kBatches, kHeads, 64, 64, 72});
     CHECK(kernels::check(problem).err_msg ==
-          "neighborhood: query sums has dims [2, 3, 64, 64, 72]; expected [2, 3, 64, 64, 64], all positive");
+          "neighborhood: query sums: found dims [2, 3, 64, 64, 72]; expected [2, 3, 64, 64, 64], all positive.");
     problem = gradient_start();
     problem.operands[kernels::QuerySums].reset();
-    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has no query sums; expected one");
+    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem: found no query sums; expected one.");
     for (NeighborhoodKernelProblem moved : {gradient_start(), gradients()}) {
         moved.operands[kernels::QuerySums]->strides[0] += 64;
         CHECK(kernels::check(moved).err_msg ==
-              "neighborhood: query sums has strides [786496, 262144, 4096, 64, 1]; expected 64 / 2 times those of "
-              "query statistics, [24576, 8192, 128, 2, 1], all even except the last ones, which are 1");
+              "neighborhood: query sums: found strides [786496, 262144, 4096, 64, 1]; expected 64 / 2 times those of "
+              "query statistics, [24576, 8192, 128, 2, 1], all even except the last ones, which are 1.");
         moved.operands[kernels::QueryStatistics]->strides[0] += 2;
         CHECK(kernels::check(moved).err_msg == "");
     }
     problem = with_bias(gradients());
-    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem has bias; expected none");
+    CHECK(kernels::check(problem).err_msg == "neighborhood: the problem: found bias; expected none.");
 }
 
 TEST_CASE("a tile of warpgroups has 128 tokens, in the shape that sees the fewest keys") {

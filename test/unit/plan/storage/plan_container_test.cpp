@@ -85,8 +85,8 @@ TEST_CASE("a container of another format is refused with what to do") {
         bytes[8] = static_cast<std::uint8_t>(format);
         return plan::read_container(bytes).error().get_message();
     };
-    std::string const start = "the bytes are no stored plan that this library can read: they have the format ";
-    std::string const end = "; expected 4; store the plan again with serialize()";
+    std::string const start = "the bytes are no stored plan that this library can read: found the format ";
+    std::string const end = "; expected 4. Try: store the plan again with serialize().";
     for (char const* const older : {"1", "2", "3"})
         CHECK(answer_to(older[0] - '0') == start + older + ", which an older version wrote" + end);
     CHECK(answer_to(5) == start + "5" + end);

@@ -112,7 +112,7 @@ TEST_CASE("plan folder: a file that other users can write is a miss") {
     CHECK(plans.read("key").is_good());
     for (fs::perms const writable : {fs::perms::group_write, fs::perms::others_write}) {
         fs::permissions(file, writable, fs::perm_options::add);
-        CHECK(contains(why_missed(plans, "key"), "can be written by other users (mode 6"));
+        CHECK(contains(why_missed(plans, "key"), "found the mode 6"));
         fs::permissions(file, writable, fs::perm_options::remove);
         CHECK(plans.read("key").is_good());
     }
@@ -123,7 +123,7 @@ TEST_CASE("plan folder: a pipe in place of a file is a miss, and is not waited f
     PlanFolder const plans(folder.path());
     fs::create_directories(plans.file_of("key").parent_path());
     REQUIRE(mkfifo(plans.file_of("key").c_str(), S_IRUSR | S_IWUSR) == 0);
-    CHECK(contains(why_missed(plans, "key"), "is no regular file"));
+    CHECK(contains(why_missed(plans, "key"), "found no regular file; expected a stored plan. Try: remove it."));
 }
 
 TEST_CASE("plan folder: a file of another user is a miss, until it is merged") {
@@ -135,7 +135,7 @@ TEST_CASE("plan folder: a file of another user is a miss, until it is merged") {
     PlanFolder const theirs(folder.path() / "theirs" / "environment"), ours(folder.path() / "ours" / "environment");
     REQUIRE(theirs.write("key", plan(3)).is_good());
     REQUIRE(chown(theirs.file_of("key").c_str(), 12345, 12345) == 0);
-    CHECK(contains(why_missed(theirs, "key"), "belongs to user 12345, expected this user, 0, or root"));
+    CHECK(contains(why_missed(theirs, "key"), "found the owner 12345; expected this user, 0, or root"));
     auto const copied = cudnn_frontend::plan::merge_stores(folder.path() / "theirs", folder.path() / "ours");
     REQUIRE(copied.is_good());
     CHECK(copied.value() == 1);

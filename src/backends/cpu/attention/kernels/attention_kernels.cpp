@@ -76,7 +76,7 @@ std::string describe_kernels() {
     if (!wanted.empty() && wanted == chosen) text += ", as SDPA_GRAPH_CPU_KERNELS says";
     if (!others.empty()) text += "; others that run here: " + others;
     if (!wanted.empty() && wanted != chosen)
-        text += "; SDPA_GRAPH_CPU_KERNELS=" + wanted + " has no effect, expected one of these names";
+        text += "; SDPA_GRAPH_CPU_KERNELS=" + wanted + " has no effect, since it is none of these names";
     if (AmxState const state = amx_state(); state != AmxState::Usable)
         text += "; no amx: " + std::string(why_no_amx(state));
     return text;
