@@ -13,53 +13,54 @@
 namespace cudnn_frontend::rewrite {
 namespace {
 
-namespace rules = group::rules;
 using attention::Port;
 using core::text;
 
-struct Scope {
+// The input of a check: a rank's part of an attention.
+struct GroupScope : core::Reporter {
     Attention const& attention;
     group::Task const& task;
-    core::Findings& findings;
-
-    void report(core::Rule const& rule, std::string tensor, std::string found, std::string needed,
-                std::string fix) const {
-        findings.add(rule.violation(attention.node().name, std::move(tensor), std::move(found), std::move(needed),
-                                    std::move(fix)));
-    }
+    bool has_sound_layouts;
 };
 
-void check_member(Scope const& scope) {
+std::string fault_of_layouts(group::Task const& task) {
+    std::string const fault = group::fault_of(task.queries);
+    return fault.empty() ? group::fault_of(task.keys) : fault;
+}
+
+// Whether the layouts can be asked about the rank.
+bool has_sound_layouts(group::Task const& task) {
+    bool const are_of_group = task.queries.ranks() == task.size() && task.keys.ranks() == task.size();
+    return task.transport != nullptr && are_of_group && fault_of_layouts(task).empty();
+}
+
+void check_member(GroupScope const& scope) {
     group::Task const& task = scope.task;
     if (task.transport == nullptr) {
-        return scope.report(rules::kMember, "", "a Group() without a rank", "a rank of a group",
+        return scope.report("", "a Group() without a rank", "a rank of a group",
                             "make it by Group::of_threads(), of_nccl() or described()");
     }
     for (group::Layout const* const layout : {&task.queries, &task.keys}) {
         if (layout->ranks() == task.size()) continue;
-        return scope.report(rules::kMember, "", text("a layout for ", layout->ranks(), " ranks"),
+        return scope.report("", text("a layout for ", layout->ranks(), " ranks"),
                             text("one for the ", task.size(), " ranks of the group"), "pass the group's size");
     }
 }
 
-// Whether the layouts can be asked about the rank.
-bool has_sound_layouts(Scope const& scope) {
-    std::string fault = group::fault_of(scope.task.queries);
-    if (fault.empty()) fault = group::fault_of(scope.task.keys);
-    if (!fault.empty()) {
-        scope.report(rules::kLayout, "", fault, "each token of one rank, and some tokens for each rank",
-                     "use fewer ranks, or correct the ranges");
-    }
-    return fault.empty();
+void check_layouts(GroupScope const& scope) {
+    std::string const fault = fault_of_layouts(scope.task);
+    if (fault.empty()) return;
+    scope.report("", fault, "each token of one rank, and some tokens for each rank",
+                 "use fewer ranks, or correct the ranges");
 }
 
 // The dims of packed tensors hold the longest document.
-void check_rows(Scope const& scope) {
-    if (has_documents(scope.attention)) return;
+void check_rows(GroupScope const& scope) {
+    if (!scope.has_sound_layouts || has_documents(scope.attention)) return;
     auto const check = [&](char const* names, std::int64_t rows, group::Layout const& layout) {
         std::int64_t const tokens = layout.count_of(scope.task.rank());
         if (rows == tokens) return;
-        scope.report(rules::kRows, names, text(rows, " rows"),
+        scope.report(names, text(rows, " rows"),
                      text("the ", tokens, " tokens that the layout gives to rank ", scope.task.rank()),
                      "describe the rank's part of the tensor, or correct the layout");
     };
@@ -68,7 +69,7 @@ void check_rows(Scope const& scope) {
 }
 
 // A tensor that ends in a dim of 1 may be that of a rank's only key.
-bool is_shared_by_keys(Scope const& scope, nodes::TensorSpec const& tensor) {
+bool is_shared_by_keys(GroupScope const& scope, nodes::TensorSpec const& tensor) {
     group::Layout const& keys = scope.task.keys;
     for (int rank = 0; rank < keys.ranks(); ++rank) {
         if (keys.ranks() > 1 && keys.count_of(rank) == 1) return false;
@@ -78,7 +79,7 @@ bool is_shared_by_keys(Scope const& scope, nodes::TensorSpec const& tensor) {
 constexpr char const* kSharedByKeys =
     "a last dim of 1, and two keys or more on each rank, as others own most of the keys";
 
-void check_operands(Scope const& scope) {
+void check_operands(GroupScope const& scope) {
     constexpr std::array kPorts = {
         Port::Q,          Port::K,       Port::V,        Port::O,         Port::Stats,      Port::Max,  Port::SumExp,
         Port::DO,         Port::DQ,      Port::DK,       Port::DV,        Port::AttnScale,  Port::Bias, Port::SinkToken,
@@ -89,35 +90,37 @@ void check_operands(Scope const& scope) {
         bool const is_known = std::ranges::find(kPorts, port) != kPorts.end();
         bool const is_shared = port != Port::Bias || is_shared_by_keys(scope, *a.tensor(port));
         if (is_known && is_shared) continue;
-        scope.report(rules::kOperands, attention::operand(port).name,
+        scope.report(attention::operand(port).name,
                      is_known ? text("a bias of ", a.tensor(port)->dim) : std::string("it is connected"),
                      is_known ? kSharedByKeys : "only what each rank has for its rows",
                      "leave it out, or compute the attention on one rank");
     }
 }
 
-void check_documents(Scope const& scope) {
+void check_documents(GroupScope const& scope) {
+    if (!has_documents(scope.attention)) return;
     group::Task const& task = scope.task;
     std::string obstacle = obstacle_to_documents(scope.attention);
     if (obstacle.empty() && has_bounds(scope.attention) && task.queries.length() != task.keys.length()) {
         obstacle = text("bounds, and layouts of ", task.queries.length(), " queries and ", task.keys.length(), " keys");
     }
     if (obstacle.empty()) return;
-    scope.report(rules::kDocuments, "", obstacle,
+    scope.report("", obstacle,
                  "packed tensors whose rows hold all heads, INT32 lengths as they are, no bias and no tensors of score "
                  "modifiers with rows of queries, and with bounds as many queries as keys",
                  "pack all tensors alike, by tokens, heads, elements");
 }
 
-void check_dense(Scope const& scope) {
-    if (has_documents(scope.attention)) return check_documents(scope);
+void check_dense(GroupScope const& scope) {
+    if (has_documents(scope.attention)) return;
     if (has_dense_tensors(scope.attention)) return;
-    scope.report(rules::kDense, "", "a tensor that is packed by lengths, reordered or vectorized",
+    scope.report("", "a tensor that is packed by lengths, reordered or vectorized",
                  "the same rows for each batch entry in all tensors, or all of them packed",
                  "lay all tensors of tokens out with ragged offsets, or none");
 }
 
-void check_band(Scope const& scope) {
+void check_band(GroupScope const& scope) {
+    if (!scope.has_sound_layouts) return;
     group::Task const& task = scope.task;
     nodes::AttentionFields const& fields = scope.attention.fields();
     // Lengths move such a diagonal.
@@ -126,99 +129,142 @@ void check_band(Scope const& scope) {
     WholeBand const band(fields, task.queries.length(), task.keys.length());
     if (band.shows_each_query_a_key()) return;
     scope.report(
-        rules::kVisible, "",
+        "",
         text("a band in which some of ", task.queries.length(), " queries see none of ", task.keys.length(), " keys"),
         "a key for each query", "leave those queries out, or change the bounds");
 }
 
-void check_results(Scope const& scope) {
+void check_results(GroupScope const& scope) {
     Attention const& a = scope.attention;
     if (a.is_backward() ? has_gradients(a) : a.has(Port::O)) return;
-    scope.report(rules::kResults, "", "a result without memory",
-                 a.is_backward() ? "memory for dQ, dK and dV" : "memory for O", "set_output(true) on it");
+    scope.report("", "a result without memory", a.is_backward() ? "memory for dQ, dK and dV" : "memory for O",
+                 "set_output(true) on it");
 }
 
-void check_modifiers(Scope const& scope) {
+void check_modifiers(GroupScope const& scope) {
     for (nodes::TensorSpec const* const tensor : tensors_of_modifiers(scope.attention)) {
         bool const is_number = tensor->is_by_value || tensor->value;
         if (is_number || (tensor->dim.size() == 4 && is_shared_by_keys(scope, *tensor))) continue;
-        scope.report(rules::kModifier, tensor->name, text("a tensor of ", tensor->dim, " that a score modifier reads"),
+        scope.report(tensor->name, text("a tensor of ", tensor->dim, " that a score modifier reads"),
                      tensor->dim.size() == 4 ? kSharedByKeys : "a number by value, or four dims",
                      "compute it from the positions of queries and keys, or compute the attention on one rank");
     }
 }
 
-void check_dropout(Scope const& scope) {
+void check_dropout(GroupScope const& scope) {
     if (!draws_dropout(scope.attention)) return;
     for (int const port : {Port::Seed, Port::Offset}) {
         nodes::TensorSpec const& tensor = *scope.attention.tensor(port);
         if (!tensor.is_by_value && !tensor.value) continue;
-        scope.report(rules::kDropout, attention::operand(port).name, "a number by value",
+        scope.report(attention::operand(port).name, "a number by value",
                      "one integer in memory, where the rank's other tensors are", "call set_is_pass_by_value(false)");
     }
 }
 
-// GATHER computes the lengths of parts, and needs to know which keys a part's queries see.
-void check_lengths(Scope const& scope) {
-    std::string const obstacle = obstacle_to_gather(scope.attention);
+// The obstacle to GATHER where the ranks cannot exchange heads instead. GATHER computes the lengths of parts, and needs
+// to know which keys a part's queries see.
+std::string obstacle_to_only_way(GroupScope const& scope) {
     group::Task const& task = scope.task;
     bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 0;
     bool const is_by_heads = task.way == group::Group_way::ALL_TO_ALL;
-    if (obstacle.empty() || is_by_heads || (is_free && can_be_by_heads(scope.attention, task))) return;
-    if (has_documents(scope.attention)) {
-        return scope.report(rules::kGatheredDocuments, "", obstacle,
-                            "one tensor of lengths for Q and K, a causal mask, a window of it or none, and modifiers "
-                            "without indices",
-                            "use ALL_TO_ALL, with a number of ranks that divides the heads of K and V");
-    }
-    scope.report(rules::kLengths, "", obstacle, "lengths of INT32 as they are, and a diagonal from the top left",
-                 "use ALL_TO_ALL, with a number of ranks that divides the heads of K and V");
+    if (is_by_heads || (is_free && can_be_by_heads(scope.attention, task))) return {};
+    return obstacle_to_gather(scope.attention);
+}
+constexpr char const* kExchangeHeads = "use ALL_TO_ALL, with a number of ranks that divides the heads of K and V";
+
+void check_gathered_documents(GroupScope const& scope) {
+    if (!has_documents(scope.attention)) return;
+    std::string const obstacle = obstacle_to_only_way(scope);
+    if (obstacle.empty()) return;
+    scope.report("", obstacle,
+                 "one tensor of lengths for Q and K, a causal mask, a window of it or none, and modifiers without "
+                 "indices",
+                 kExchangeHeads);
 }
 
-void check_way(Scope const& scope) {
+void check_gathered_lengths(GroupScope const& scope) {
+    if (has_documents(scope.attention)) return;
+    std::string const obstacle = obstacle_to_only_way(scope);
+    if (obstacle.empty()) return;
+    scope.report("", obstacle, "lengths of INT32 as they are, and a diagonal from the top left", kExchangeHeads);
+}
+
+bool divides_heads(std::int64_t count, Attention const& a) {
+    return count > 0 && a.key_heads % count == 0 && a.value_heads % count == 0;
+}
+
+std::string heads_text(Attention const& a) { return text(a.key_heads, " heads of K and ", a.value_heads, " of V"); }
+
+void check_heads(GroupScope const& scope) {
     Attention const& a = scope.attention;
     group::Task const& task = scope.task;
-    auto const divides = [&](std::int64_t count) {
-        return count > 0 && a.key_heads % count == 0 && a.value_heads % count == 0;
-    };
-    std::string const heads = text(a.key_heads, " heads of K and ", a.value_heads, " of V");
-    bool const is_forced = task.way == group::Group_way::ALL_TO_ALL;
-    if (is_forced && task.size() > 0 && !divides(task.size())) {
-        scope.report(rules::kHeads, "", heads, text("multiples of the ", task.size(), " ranks"), "use GATHER or AUTO");
+    if (task.way != group::Group_way::ALL_TO_ALL) return;
+    if (task.size() > 0 && !divides_heads(task.size(), a)) {
+        scope.report("", heads_text(a), text("multiples of the ", task.size(), " ranks"), "use GATHER or AUTO");
     }
     for (nodes::TensorSpec const* const tensor : tensors_of_rows(a)) {
-        if (!is_forced) continue;
-        scope.report(rules::kHeads, tensor->name, text("dims of ", tensor->dim), "a third dim of 1",
-                     "use GATHER or AUTO");
-    }
-    if (task.stages != 0 && !divides(task.stages)) {
-        scope.report(rules::kStages, "", text(task.stages, " stages for ", heads),
-                     "a divisor of both, or 0 to have it chosen", "use another number of stages");
+        scope.report(tensor->name, text("dims of ", tensor->dim), "a third dim of 1", "use GATHER or AUTO");
     }
 }
+
+void check_stages(GroupScope const& scope) {
+    std::int64_t const stages = scope.task.stages;
+    if (stages == 0 || divides_heads(stages, scope.attention)) return;
+    scope.report("", text(stages, " stages for ", heads_text(scope.attention)),
+                 "a divisor of both, or 0 to have it chosen", "use another number of stages");
+}
+
+using enum error_code_t;
+
+constexpr core::Rule kAttention{"group.c01",
+                                "The graph is one attention, or its backward, and operations that modify its scores.",
+                                GRAPH_NOT_SUPPORTED};
+
+constexpr core::RuleFor<GroupScope> kRules[] = {
+    {"group.c02", "The group has this process as a rank, and the layouts have its ranks.", INVALID_VALUE, check_member},
+    {"group.c03", "A layout gives each token to one rank, and each rank some.", INVALID_VALUE, check_layouts},
+    {"group.c04", "Q has as many rows as the rank has tokens, and so have K and V.", INVALID_VALUE, check_rows},
+    {"group.c05",
+     "No tensor is connected except Q, K, V, O, Stats, Max, Sum_exp, dO, attn_scale, a sink token, a bias that all "
+     "keys share, lengths, the seed and the offset of dropout, dQ, dK, dV and dSink_token.",
+     GRAPH_NOT_SUPPORTED, check_operands},
+    {"group.c06", "All tensors of tokens are packed by lengths, or none; none is in blocks.", GRAPH_NOT_SUPPORTED,
+     check_dense},
+    {"group.c24",
+     "Packed tensors have rows of all heads, INT32 lengths that are no sums, neither a bias nor tensors of score "
+     "modifiers with rows of queries, and with bounds as many queries as keys.",
+     GRAPH_NOT_SUPPORTED, check_documents},
+    {"group.c07", "Each query sees a key.", GRAPH_NOT_SUPPORTED, check_band},
+    {"group.c08", "There is memory for O, in backward for dQ, dK and dV.", GRAPH_NOT_SUPPORTED, check_results},
+    {"group.c22", "All keys share the tensors that a score modifier reads.", GRAPH_NOT_SUPPORTED, check_modifiers},
+    {"group.c26", "The seed and the offset of dropout are in memory.", GRAPH_NOT_SUPPORTED, check_dropout},
+    {"group.c25",
+     "By GATHER packed queries and keys share one tensor of lengths, bounds are causal, and scores do not depend on "
+     "positions.",
+     GRAPH_NOT_SUPPORTED, check_gathered_documents},
+    {"group.c23", "By GATHER lengths are INT32 and no sums, and with them a diagonal starts at the top left.",
+     GRAPH_NOT_SUPPORTED, check_gathered_lengths},
+    {"group.c10",
+     "By ALL_TO_ALL the number of ranks divides the numbers of heads of K and V, and all queries share a bias and what "
+     "a score modifier reads.",
+     GRAPH_NOT_SUPPORTED, check_heads},
+    {"group.c11", "The number of stages divides the numbers of heads of K and V.", INVALID_VALUE, check_stages},
+};
 
 }  // namespace
 
 error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
     auto const attention = Attention::with_modifiers(graph);
     if (!attention) {
-        return group::rules::violation(rules::kAttention, text("a graph of ", graph.spec().nodes.size(), " nodes"),
+        return group::rules::violation(kAttention, text("a graph of ", graph.spec().nodes.size(), " nodes"),
                                        "one node, of attention or its backward, and pointwise nodes that modify scores",
                                        "compute what is around it in other graphs");
     }
     core::Findings findings;
-    Scope const scope{*attention, task, findings};
-    check_member(scope);
-    bool const is_sound = has_sound_layouts(scope) && findings.empty();
-    if (is_sound) check_rows(scope);
-    check_operands(scope);
-    check_dense(scope);
-    if (is_sound) check_band(scope);
-    check_results(scope);
-    check_modifiers(scope);
-    check_dropout(scope);
-    check_lengths(scope);
-    check_way(scope);
+    bool const has_layouts = has_sound_layouts(task);
+    for (auto const& rule : kRules) {
+        rule.check({{rule, findings, attention->node().name}, *attention, task, has_layouts});
+    }
     return findings.to_error("the group cannot compute the graph:");
 }
 
