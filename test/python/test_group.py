@@ -8,6 +8,7 @@ import pytest
 import sdpa_graph
 from attention import Forward, attention, causal, gradients, qkv, random, tolerance
 from sdpa_graph import Group, Layout, group_way
+from sdpa_graph._core import shape_policy
 
 TOKENS, SCALE = 61, 0.25  # no number of ranks divides the tokens
 
@@ -136,9 +137,12 @@ def test_refusals_name_rules_in_words_of_python():
     with pytest.raises(RuntimeError, match=r"\[group.c04\]") as raised:
         forward.build()
     assert raised.value.rule == "group.c04"
+    forward.graph.set_shape_policy(shape_policy.CLASSES)
+    with pytest.raises(RuntimeError, match=r"\[group.c13\]: found set_shape_policy\(shape_policy.CLASSES\)"):
+        forward.build()
     with pytest.raises(RuntimeError, match=r"\[group.c18\]"):
         Group.described(2, 2)
-    with pytest.raises(ValueError, match="found an id of 3 bytes, expected the 128 bytes"):
+    with pytest.raises(ValueError, match="found an id of 3 bytes; expected the 128 bytes"):
         Group.of_nccl(b"abc", 0, 2)
     with pytest.raises(ValueError, match="expected the address"):
         Group.adopt_nccl(7)

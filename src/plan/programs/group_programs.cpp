@@ -41,10 +41,10 @@ error_t check_settings(Settings const& settings) {
                                : settings.override_shapes      ? "set_override_shape_enabled(true)"
                                : settings.slices_for_workspace ? "set_workspace_limit()"
                                : settings.batch_invariant      ? "set_batch_invariant(true)"
-                               : is_of_class                   ? "set_shape_policy(CLASSES)"
+                               : is_of_class                   ? "set_shape_policy(ShapePolicy_t::CLASSES)"
                                                                : nullptr;
     if (setter == nullptr) return {};
-    return rules::violation(rules::kSettings, setter, "none of them beside set_group()", "leave it out");
+    return rules::violation(rules::kSettings, setter, "none of them with set_group()", "leave it out");
 }
 
 // All that is wrong with the graph, the target and the settings.

@@ -239,7 +239,7 @@ TEST_CASE("group.c13: settings that make another program") {
     CHECK_THAT(refusal(limited), Catch::Contains("[group.c13]: found set_workspace_limit()"));
     RankPart of_class({}, kLayout, 0);
     of_class.graph.set_shape_policy(cudnn_frontend::ShapePolicy_t::CLASSES);
-    CHECK_THAT(refusal(of_class), Catch::Contains("[group.c13]: found set_shape_policy(CLASSES)"));
+    CHECK_THAT(refusal(of_class), Catch::Contains("[group.c13]: found set_shape_policy(ShapePolicy_t::CLASSES)"));
 }
 
 TEST_CASE("group.c21: calls that need the whole attention") {
