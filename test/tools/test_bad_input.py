@@ -77,10 +77,10 @@ class BadInput(CommandTest):
     def files_of_no_kind(self):
         """Files that no command can read, and what it says of them."""
         return {
-            "missing.json": "No such file or directory, expected ",
-            "/proc/self/mem": "Input/output error, expected ",
-            "folder": "found (a folder|no file with the ending .json in this folder), expected ",
-            self.write_bytes("empty.json", b""): "found nothing in it, expected ",
+            "missing.json": r"found no file that can be read \(No such file or directory\); expected ",
+            "/proc/self/mem": r"found no file that can be read \(Input/output error\); expected ",
+            "folder": "found (a folder|no file with the ending .json in this folder); expected ",
+            self.write_bytes("empty.json", b""): "found nothing in it; expected ",
         }
 
     def run_limited(self, words):
@@ -119,10 +119,10 @@ class BadInput(CommandTest):
 
     def test_empty_standard_input(self):
         for command in READERS:
-            self.expect_refusal(command, "-", "standard input: found nothing in it, expected a graph")
+            self.expect_refusal(command, "-", "standard input: found nothing in it; expected a graph")
 
     def test_files_without_end(self):
-        message = r"found more than 64\.0 MiB, expected a graph as JSON, docs/json\.md\. Try: sdpa new"
+        message = r"found more than 64\.0 MiB; expected a graph as JSON, docs/json\.md\. Try: sdpa new"
         for file in (self.write_huge("zeros.json", b""), self.write_huge("long.json", self.text.encode())):
             for command in READERS:
                 self.expect_refusal(command, file, message)
@@ -146,33 +146,33 @@ class BadInput(CommandTest):
         kinds = {
             "run good.json --data Q={}": ("a file that numpy.save", "found no array of NumPy; expected "),
             "verify good.json --got O={}": ("a file that numpy.save", "found no array of NumPy; expected "),
-            "explain good.json --target {}": ("a description of a GPU", r"the device description .*, expected a description of a GPU, docs/offline\.md"),
-            "matrix --answers {}": ("the output of sdpa matrix --json", "found other text, expected the output of sdpa matrix --json"),
+            "explain good.json --target {}": ("a description of a GPU", r"the device description: found .*; expected .* Try: a description of a GPU, docs/offline\.md"),
+            "matrix --answers {}": ("the output of sdpa matrix --json", "found other text; expected the output of sdpa matrix --json"),
         }
         texts = (self.write_bytes("deep.json", b"[" * 1_000_000), self.write_bytes("list.json", b"[1]"), self.write_huge("zeros", b""), "/dev/zero")
         for command, (kind, message) in kinds.items():
             for file, found in self.files_of_no_kind().items():
                 self.expect_refusal(command, self.folder / file, found + ".*" + kind)
             for file in texts:
-                self.expect_refusal(command, self.folder / file, message + "|found more than 64.0 MiB, expected " + kind)
+                self.expect_refusal(command, self.folder / file, message + "|found more than 64.0 MiB; expected " + kind)
 
     def test_libraries(self):
         files = ("missing.so", "folder", "/dev/zero", self.write_bytes("garbage.so", b"\x7fELF" + bytes(4096)), self.write_huge("huge.so", b"\x7fELF"))
         for file in files:
-            self.expect_refusal("explain good.json --cudnn {}", file, "--cudnn: found no usable cuDNN in .*, expected a libcudnn.so.9.* Try: ")
+            self.expect_refusal("explain good.json --cudnn {}", file, "--cudnn: found no usable cuDNN in .*; expected a libcudnn.so.9.* Try: ")
             self.expect_refusal("matrix good.json --for h100 --cudnn {}", file, "--cudnn.*( Try: |does not exist)")
 
     def test_stores(self):
         for command in STORES:
-            self.expect_refusal(command, "missing", "No such folder, expected that of a plan store")
-            self.expect_refusal(command, "good.json", "found a file, expected the folder of a plan store")
+            self.expect_refusal(command, "missing", "found no such folder; expected that of a plan store")
+            self.expect_refusal(command, "good.json", "found a file; expected the folder of a plan store")
 
     def test_arguments(self):
-        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian', expected one of doctor, new, show")
+        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian'; expected one of doctor, new, show")
         for command in WORKING[1:]:
             self.expect_refusal(command + " {}", "--no-such-option", f"Try: sdpa {command.split()[0]} --help")
-        self.expect_refusal("new --tokens {}", "many", "--queries: found 'many', expected a number of 1 or more")
-        self.expect_refusal("mask good.json --head {}", "-1", "--head: found '-1', expected a number of 0 or more")
+        self.expect_refusal("new --tokens {}", "many", "--queries: found 'many'; expected a number of 1 or more")
+        self.expect_refusal("mask good.json --head {}", "-1", "--head: found '-1'; expected a number of 0 or more")
 
     def test_closed_pipe(self):
         matrix = {"cudnn": "9.14.0", "devices": ["h100"], "rows": [{"graph": "g", "answers": {"h100": {"rule": ""}}}]}

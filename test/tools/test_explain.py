@@ -50,7 +50,7 @@ class OnTheCpu(CommandTest):
         self.assertRegex(text, r"advice\n  \[advice.a07\]")
 
     def test_unknown_target(self):
-        self.assertIn("found the target 'abacus', expected cpu, reference, cuda",
+        self.assertIn("found the target 'abacus'; expected cpu, reference, cuda",
                       self.expect(USAGE, "explain", "-", "--target", "abacus", input=attention()))
 
     def test_target_from_a_broken_file(self):

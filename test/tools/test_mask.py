@@ -184,7 +184,7 @@ class Mask(CommandTest):
                 row, column = query.split(",")
                 self.assertIn(f"<rect x='{column}' y='{row}' width='1' height='1' class='query'/>", svg)
         errors = self.expect(USAGE, "mask", "-", "--query", "9,0", "--format", "svg", input=graph)
-        self.assertIn("found [9, 0], expected a place in the space [9, 12]", errors)
+        self.assertIn("found [9, 0]; expected a place in the space [9, 12]", errors)
 
     def test_window_of_neighborhood_attention(self):
         graph = attention()

@@ -87,7 +87,7 @@ class Matrix(CommandTest):
             row = {"graph": "g", "answers": {"h100": answer}}
             path = self.write("old.json", {"matrices": [{"cudnn": "9.14.0", "devices": ["h100"], "rows": [row]}]})
             errors = self.expect(USAGE, "matrix", "--answers", path)
-            self.assertIn(f"old.json: found {json.dumps(answer, separators=(',', ':'))} as the answer for g on h100, expected", errors)
+            self.assertIn(f"old.json: found {json.dumps(answer, separators=(',', ':'))} as the answer for g on h100; expected", errors)
 
     def test_arguments(self):
         self.assertIn("--for", self.expect(USAGE, "matrix", FILES[0], "--for", "h1000"))

@@ -48,7 +48,7 @@ class PlanArguments(CommandTest):
 
 class Store(CommandTest):
     def test_no_folder(self):
-        self.assertIn("No such folder", self.expect(USAGE, "store", self.folder / "none", "list"))
+        self.assertIn("found no such folder", self.expect(USAGE, "store", self.folder / "none", "list"))
 
     def test_file(self):
         self.assertIn("found a file", self.expect(USAGE, "store", self.write("file", "x"), "list"))

@@ -96,14 +96,14 @@ class BadFiles(CommandTest):
 
     def test_files(self):
         good = npy.header("<f4", (1, 1, 4, 2)) + bytes(32)
-        self.assertIn("q.npy: No such file", self.refused())
-        self.assertIn("found a folder, expected a file that numpy.save() wrote (.npy)",
+        self.assertIn("q.npy: found no file that can be read (No such file", self.refused())
+        self.assertIn("found a folder; expected a file that numpy.save() wrote (.npy)",
                       self.refused(None, f"--data=Q={self.folder}"))
         for data, message in (
             (good[:-1], "found 31 bytes of data; expected 32 for shape [1, 1, 4, 2] of <f4. Try: write the file again"),
             (good + b"1", "found 33 bytes of data; expected 32"),
             (good[:40], "found 40 bytes, which end within the header; expected 128 or more"),
-            (b"", "found nothing in it, expected a file that numpy.save() wrote (.npy)"),
+            (b"", "found nothing in it; expected a file that numpy.save() wrote (.npy)"),
             (b"1", "found no array of NumPy; expected a file that numpy.save() wrote (.npy)"),
             (b"PK" + bytes(60), "found an archive of arrays (.npz); expected one array (.npy)"),
             (npy.header("<f4", (1, 1, 4, 2), True) + bytes(32), "found Fortran order; expected C order"),
@@ -119,13 +119,13 @@ class BadFiles(CommandTest):
             self.assertIn(message, self.refused(data))
 
     def test_arguments(self):
-        self.assertIn("--data: found 'Q', expected NAME=file.npy", self.refused(None, "--data", "Q"))
-        self.assertIn("--data: found no tensor 'X', expected one of Q, K, V, O", self.refused(None, "--data", "X=x.npy"))
+        self.assertIn("--data: found 'Q'; expected NAME=file.npy", self.refused(None, "--data", "Q"))
+        self.assertIn("--data: found no tensor 'X'; expected one of Q, K, V, O", self.refused(None, "--data", "X=x.npy"))
         graph, path = attention(), self.folder / "o.npy"
         npy.write(path, "<f4", (1, 2, 16, 8), [0.0] * 256)
-        self.assertIn("--got: found no results, expected --got NAME=file.npy for one or more of O",
+        self.assertIn("--got: found no results; expected --got NAME=file.npy for one or more of O",
                       self.expect(USAGE, "verify", "-", input=graph))
-        self.assertIn("--got: found 'Q', which is an input, expected one of O. Try: --data for inputs",
+        self.assertIn("--got: found 'Q', which is an input; expected one of O. Try: --data for inputs",
                       self.expect(USAGE, "verify", "-", "--got", f"Q={path}", input=graph))
         self.assertIn("--got: found two files for 'O'",
                       self.expect(USAGE, "verify", "-", f"--got=O={path}", f"--got=O={path}", input=graph))

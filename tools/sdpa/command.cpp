@@ -3,6 +3,7 @@
 #include "child.h"
 #include "command_line.h"
 
+#include <cudnn_frontend/report.h>
 #include <cudnn_frontend/version.h>
 
 #include <csignal>
@@ -42,7 +43,7 @@ int parse(CLI::App& app, int argc, char const* const* argv) {
         return kUsage;
     }
     if (std::string const name = unknown_subcommand(app, argc, argv); !name.empty())
-        return complain("found the subcommand '" + name + "', expected one of " + names_of_subcommands(app));
+        return complain(fault_text("", "the subcommand '" + name + "'", "one of " + names_of_subcommands(app)));
     try {
         app.parse(argc, argv);
     } catch (CLI::Success const& success) {
@@ -50,12 +51,23 @@ int parse(CLI::App& app, int argc, char const* const* argv) {
     } catch (CLI::ParseError const& error) {
         auto const chosen = app.get_subcommands();
         std::string const name = chosen.empty() ? "" : " " + chosen.front()->get_name();
-        return complain(error.what() + std::string(". Try: sdpa") + name + " --help");
+        std::string text = error.what();
+        if (!text.ends_with('.')) text += '.';
+        return complain(text + " Try: sdpa" + name + " --help");
     }
     return -1;
 }
 
 }  // namespace
+
+std::string fault_text(std::string place, std::string found, std::string expected, std::string fix) {
+    cudnn_frontend::Finding finding;
+    finding.where.node = std::move(place);
+    finding.found = std::move(found);
+    finding.needed = std::move(expected);
+    finding.fix = std::move(fix);
+    return cudnn_frontend::Report({std::move(finding)}).to_error().err_msg;
+}
 
 std::string version_text() {
     return "sdpa-graph " + std::to_string(SDPA_GRAPH_VERSION_MAJOR) + "." + std::to_string(SDPA_GRAPH_VERSION_MINOR) +

@@ -7,6 +7,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace sdpa {
 
@@ -17,9 +18,14 @@ constexpr int kYes = 0;    // done, or the answer is yes
 constexpr int kNo = 1;     // the answer is no: no plan, wrong numbers, nothing usable
 constexpr int kUsage = 2;  // the arguments or the input are not usable
 
+// "place: found ...; expected .... Try: ....", without the parts that are empty, as the library words its findings.
+std::string fault_text(std::string place, std::string found, std::string expected, std::string fix = {});
+
 // Ends the command with exit code kUsage and this message.
 struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
+    Failure(std::string place, std::string found, std::string expected, std::string fix = {})
+        : std::runtime_error(fault_text(std::move(place), std::move(found), std::move(expected), std::move(fix))) {}
 };
 
 // The subcommand that was chosen; it returns the exit code.
@@ -54,7 +60,7 @@ inline CLI::Validator at_least(int least) {
     auto const find_fault = [least](std::string const& text) -> std::string {
         double number = 0.0;
         if (CLI::detail::lexical_cast(text, number) && number >= least) return {};
-        return "found '" + text + "', expected a number of " + std::to_string(least) + " or more";
+        return fault_text("", "'" + text + "'", "a number of " + std::to_string(least) + " or more");
     };
     return {find_fault, least > 0 ? "POSITIVE" : "NONNEGATIVE", "at_least"};
 }

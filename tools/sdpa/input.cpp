@@ -24,20 +24,24 @@ struct Close {
 };
 
 [[noreturn]] void refuse(std::string const& name, std::string const& found, Expected_file const& expected) {
-    throw Failure(name + ": " + found + ", expected " + expected.kind + ". Try: " + expected.source);
+    throw Failure(name, found, expected.kind, expected.source);
+}
+
+[[noreturn]] void refuse_unreadable(std::string const& name, Expected_file const& expected) {
+    refuse(name, std::string("no file that can be read (") + std::strerror(errno) + ")", expected);
 }
 
 void need_size(std::string const& name, std::uint64_t bytes, Expected_file const& expected) {
     if (bytes <= expected.most_bytes) return;
-    refuse(name, "found more than " + bytes_text(expected.most_bytes), expected);
+    refuse(name, "more than " + bytes_text(expected.most_bytes), expected);
 }
 
 std::FILE* open(std::string const& path, Expected_file const& expected) {
     if (path == "-") return stdin;
     std::error_code status;
-    if (fs::is_directory(path, status)) refuse(path, "found a folder", expected);
+    if (fs::is_directory(path, status)) refuse(path, "a folder", expected);
     std::FILE* const file = std::fopen(path.c_str(), "rb");
-    if (file == nullptr) refuse(path, std::strerror(errno), expected);
+    if (file == nullptr) refuse_unreadable(path, expected);
     return file;
 }
 
@@ -62,8 +66,8 @@ std::string read_bytes(std::string const& path, Expected_file const& expected) {
         if (!bytes.starts_with(expected.start)) break;
         need_size(name, bytes.size(), expected);
     }
-    if (std::ferror(file.get()) != 0) refuse(name, std::strerror(errno), expected);
-    if (bytes.empty()) refuse(name, "found nothing in it", expected);
+    if (std::ferror(file.get()) != 0) refuse_unreadable(name, expected);
+    if (bytes.empty()) refuse(name, "nothing in it", expected);
     return bytes;
 }
 
@@ -85,8 +89,7 @@ static Json parse_capsule(std::string const& name, std::string const& text) {
     Json const document = Json::parse(text, nullptr, false);
     if (!document.is_object() || document.value("format", Json()) != kFormat) return nullptr;
     if (document.value("version", Json()) != 1 || !member(document, "graph").is_object())
-        throw Failure(name +
-                      ": found a capsule of another version or without a graph, expected version 1, docs/capsules.md");
+        throw Failure(name, "a capsule of another version or without a graph", "version 1, docs/capsules.md");
     return document;
 }
 
@@ -112,8 +115,7 @@ std::vector<std::string> files_of(std::vector<std::string> const& paths) {
         for (auto const& entry : fs::directory_iterator(path)) {
             if (entry.path().extension() == ".json") inside.push_back(entry.path().string());
         }
-        if (inside.empty())
-            throw Failure(path + ": found no file with the ending .json in this folder, expected graphs, docs/json.md");
+        if (inside.empty()) throw Failure(path, "no file with the ending .json in this folder", "graphs, docs/json.md");
         std::sort(inside.begin(), inside.end());
         files.insert(files.end(), inside.begin(), inside.end());
     }
@@ -160,20 +162,22 @@ fe::Target parse_target(std::string const& name) {
     if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) {
         auto const device = fe::DeviceProperties::named(name);
         if (device.status().is_good()) return fe::Target::offline(name);
-        throw Failure("found the target '" + name + "', expected " + help_of_targets());
+        throw Failure("", "the target '" + name + "'", help_of_targets());
     }
     constexpr Expected_file kDescription{"a description of a GPU, docs/offline.md", "a name such as h100"};
     std::string const text = read_bytes(name, kDescription);
     auto device = std::make_shared<fe::DeviceProperties>(fe::DeviceProperties::from_json(text));
-    if (device->status().is_bad()) refuse(name, device->status().err_msg, kDescription);
+    if (device->status().is_bad())
+        throw Failure(name + ": " + device->status().err_msg + " Try: " + kDescription.kind + ", or " +
+                      kDescription.source);
     return fe::Target::offline(std::move(device));
 }
 
 fe::Target parse_target_to_run(std::string const& name, std::string const& other) {
     fe::Target target = parse_target(name);
     if (target.kind() == fe::Target::Kind::OFFLINE)
-        throw Failure("found the target '" + name +
-                      "', for which plans can be made and not run; expected cpu, reference or cuda. Try: " + other);
+        throw Failure("", "the target '" + name + "', for which plans can be made and not run",
+                      "cpu, reference or cuda", other);
     return target;
 }
 

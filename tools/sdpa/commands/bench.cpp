@@ -43,8 +43,8 @@ std::optional<Roofline> roofline_of(Bench_options const& options, fe::Target con
         fe::DeviceProperties const device = fe::DeviceProperties::named(options.roofline);
         require(device.status());
         if (auto const roofline = sdpa::roofline_of(device)) return roofline;
-        throw Failure("--roofline: found " + options.roofline +
-                      ", whose rate of products is not known here; expected a100, h100, h200 or b200");
+        throw Failure("--roofline", options.roofline + ", whose rate of products is not known here",
+                      "a100, h100, h200 or b200");
     }
     if (target.kind() != fe::Target::Kind::CUDA) return std::nullopt;
     fe::DeviceProperties device;
@@ -92,7 +92,7 @@ std::vector<Row> measure_all(Bench_options const& options) {
     bool const has_gpu = std::any_of(targets.begin(), targets.end(),
                                      [](fe::Target const& target) { return target.kind() == fe::Target::Kind::CUDA; });
     if (options.timing.has_cold_cache && !has_gpu)
-        throw Failure("--cold: found no target cuda, whose L2 cache is flushed. Try: --target cuda, or leave it out");
+        throw Failure("--cold", "no target cuda", "one, whose L2 cache is flushed", "--target cuda, or leave it out");
     Progress progress;
     std::vector<Row> rows;
     for (Graph_file const& file : files) {

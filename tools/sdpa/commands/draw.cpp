@@ -51,8 +51,9 @@ std::string graph_dot(Json const& document) {
 
 // For graphs and operations Graphviz makes the picture of the DOT text.
 [[noreturn]] void refuse_svg(Draw_options const& options) {
-    throw Failure("--format svg: found --what " + options.what + ", expected --what plan. Try: sdpa draw " +
-                  options.path + " --what " + options.what + " --format dot | dot -Tsvg > picture.svg, with Graphviz");
+    throw Failure("--format svg", "--what " + options.what, "--what plan",
+                  "sdpa draw " + options.path + " --what " + options.what +
+                      " --format dot | dot -Tsvg > picture.svg, with Graphviz");
 }
 
 std::string draw_operations(Draw_options const& options, Graph_file const& file) {

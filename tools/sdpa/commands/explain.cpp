@@ -36,10 +36,10 @@ std::string highlighted(std::string text) {
 void choose_library(std::string const& library) {
     setenv("SDPA_GRAPH_CUDNN_PATH", library.c_str(), 1);
     if (fe::runtime::cudnn_version() != 0) return;
-    throw Failure("--cudnn: found no usable cuDNN in " + library +
-                  ", expected a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 "
-                  "have as nvidia/cudnn/lib. Try: SDPA_GRAPH_CUDNN_PATH=" +
-                  library + " sdpa doctor");
+    throw Failure("--cudnn", "no usable cuDNN in " + library,
+                  "a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 have as "
+                  "nvidia/cudnn/lib",
+                  "SDPA_GRAPH_CUDNN_PATH=" + library + " sdpa doctor");
 }
 
 fe::Explanation explain(Explain_options const& options, Graph_file const& file, fe::Target const& target) {

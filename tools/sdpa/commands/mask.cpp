@@ -52,7 +52,7 @@ Mask_picture picture_of(Visibility const& mask) {
 
 void draw(Mask_options const& options, Mask_picture const& picture) {
     if (options.format == "png" && isatty(STDOUT_FILENO) == 1)
-        throw Failure("--format png: found a terminal, expected a file or a pipe. Try: sdpa mask ... > mask.png");
+        throw Failure("--format png", "a terminal", "a file or a pipe", "sdpa mask ... > mask.png");
     print(options.format == "png" ? to_png(picture) : to_svg(picture));
 }
 
@@ -67,7 +67,7 @@ Sizes numbers_of(std::string const& text) {
             if (end == part.size()) continue;
         } catch (std::logic_error const&) {
         }
-        throw Failure("--query: found '" + text + "', expected a number for each axis, such as 3,4");
+        throw Failure("--query", "'" + text + "'", "a number for each axis, such as 3,4");
     }
     return numbers;
 }
@@ -96,7 +96,7 @@ int show_window(Mask_options const& options, Graph_file const& file) {
 int show(Mask_options const& options) {
     Graph_file const file = read_graph(options.path);
     if (neighborhood_node(file.document) != nullptr) return show_window(options, file);
-    if (!options.query.empty()) throw Failure("--query: found no node of neighborhood attention, expected one");
+    if (!options.query.empty()) throw Failure("--query", "no node of neighborhood attention", "one");
     Visibility const mask = visibility_of(file, options.visibility);
     if (!options.is_json) {
         if (options.format == "text") print(to_text(mask, options));

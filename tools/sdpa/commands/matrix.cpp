@@ -96,8 +96,8 @@ Json to_json(Matrix const& matrix) {
 Json checked_cell(Json const& cell, std::string const& graph, std::string const& device) {
     auto const has_text = [&](char const* name) { return cell.contains(name) && cell[name].is_string(); };
     if (cell.is_object() && (has_text("plan") || has_text("rule"))) return cell;
-    throw Failure("found " + cell.dump() + " as the answer for " + graph + " on " + device +
-                  ", expected an object with the name of a plan or of a rule, as sdpa matrix --json prints it");
+    throw Failure("", cell.dump() + " as the answer for " + graph + " on " + device,
+                  "an object with the name of a plan or of a rule, as sdpa matrix --json prints it");
 }
 
 Matrix from_json(Json const& json) {
@@ -131,8 +131,7 @@ Matrix read_answers(std::string const& path) {
     } catch (Failure const& error) {
         throw Failure("--answers: " + path + ": " + error.what());
     } catch (Json::exception const&) {
-        throw Failure("--answers: " + path + ": found other text, expected " + expected.kind +
-                      ". Try: " + expected.source);
+        throw Failure("--answers: " + path, "other text", expected.kind, expected.source);
     }
 }
 
@@ -141,11 +140,12 @@ std::vector<Matrix> collect(Matrix_options const& options) {
     for (std::string const& path : options.answers) matrices.push_back(read_answers(path));
     for (std::string const& library : options.libraries) matrices.push_back(ask_library(options, library));
     if (options.libraries.empty() && !options.paths.empty()) matrices.push_back(ask_here(options));
-    if (matrices.empty()) throw Failure("found no graphs, expected files or folders of them. Try: sdpa matrix --help");
+    if (matrices.empty()) throw Failure("", "no graphs", "files or folders of them", "sdpa matrix --help");
     for (Matrix const& matrix : matrices) {
         if (matrix.graphs != matrices[0].graphs || matrix.devices != matrices[0].devices)
-            throw Failure("--answers: found other graphs or GPUs with cuDNN " + matrix.cudnn + " than with cuDNN " +
-                          matrices[0].cudnn + ", expected the same");
+            throw Failure("--answers",
+                          "other graphs or GPUs with cuDNN " + matrix.cudnn + " than with cuDNN " + matrices[0].cudnn,
+                          "the same");
     }
     return matrices;
 }
@@ -262,7 +262,7 @@ std::string html(std::string const& head, Cells const& cells) {
 int run_matrix(Matrix_options options) {
     if (options.devices.empty()) options.devices = fe::DeviceProperties::names();
     if (!options.libraries.empty() && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
-        throw Failure("--cudnn: found a graph from standard input, which only one process can read; expected files");
+        throw Failure("--cudnn", "a graph from standard input, which only one process can read", "files");
     std::vector<Matrix> const matrices = collect(options);
     if (options.is_json) {
         Json list = Json::array();

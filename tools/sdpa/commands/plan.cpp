@@ -78,8 +78,10 @@ Planned store_plan(std::string const& path, std::string const& text, std::string
 std::vector<Planned> plan_all(Plan_options const& options) {
     auto const files = files_of(options.paths);
     if (!options.out.empty() && (files.size() != 1 || options.devices.size() != 1))
-        throw Failure("--out: found " + std::to_string(files.size()) + " graphs for " +
-                      std::to_string(options.devices.size()) + " targets, expected one graph for one target");
+        throw Failure(
+            "--out",
+            std::to_string(files.size()) + " graphs for " + std::to_string(options.devices.size()) + " targets",
+            "one graph for one target");
     std::vector<std::string> texts;
     for (std::string const& path : files) {
         texts.push_back(read_bytes(path));
@@ -117,14 +119,12 @@ std::string to_text(std::vector<Planned> const& all) {
 void choose_store(Plan_options& options) {
     if (options.store.empty() && options.out.empty()) options.store = sdpa_graph::plan_store().folder;
     if (options.store.empty() && options.out.empty())
-        throw Failure(
-            "found neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE, expected a place for the plans");
+        throw Failure("", "neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE", "a place for the plans");
     if (!options.store.empty()) sdpa_graph::set_plan_store({options.store, false});
     for (std::string const& device : options.devices) {
         auto const names = fe::DeviceProperties::names();
         if (!options.store.empty() && std::find(names.begin(), names.end(), device) == names.end())
-            throw Failure("--for: found '" + device +
-                          "', expected a GPU that comes with the library: " + help_of_targets());
+            throw Failure("--for", "'" + device + "'", "a GPU that comes with the library: " + help_of_targets());
     }
 }
 

@@ -71,11 +71,7 @@ fe::Verification verify(Run_options const& options, Json const& document, bool i
 // Nothing where the target has no plan, of which the reason is then in the message.
 std::optional<Result> run_graph(Run_options const& options, std::string& refusal) {
     Graph_file const file = read_graph(options.path);
-    fe::Target const target = parse_target(options.target);
-    if (target.kind() == fe::Target::Kind::OFFLINE)
-        throw Failure("found the target '" + options.target +
-                      "', for which plans can be made and not run; expected cpu, " +
-                      "reference or cuda. Try: sdpa explain, sdpa plan");
+    fe::Target const target = parse_target_to_run(options.target, "sdpa explain, sdpa plan");
     Json const document = with_uids(file.document);
     Result result{file.name, options.target, {}, 0.0, 0.0, 0, {}, {}, {}};
     fe::graph::Graph graph;

@@ -35,11 +35,9 @@ struct Environment {
 void need_folder(std::string const& folder) {
     std::error_code status;
     if (!fs::exists(folder, status))
-        throw Failure(folder +
-                      ": No such folder, expected that of a plan store. Try: sdpa plan graph.json --for h100 --store " +
-                      folder);
-    if (!fs::is_directory(folder, status))
-        throw Failure(folder + ": found a file, expected the folder of a plan store");
+        throw Failure(folder, "no such folder", "that of a plan store",
+                      "sdpa plan graph.json --for h100 --store " + folder);
+    if (!fs::is_directory(folder, status)) throw Failure(folder, "a file", "the folder of a plan store");
 }
 
 // By the folders of the store, each of which is for one environment.

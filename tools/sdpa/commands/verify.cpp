@@ -29,12 +29,11 @@ std::string names_of_results(Memories const& tensors) {
 void require_results(Given_numbers const& got, Memories const& tensors) {
     for (auto const& [uid, numbers] : got) {
         if (!tensors.at(uid).is_output)
-            throw Failure("--got: found '" + tensors.at(uid).name + "', which is an input, expected one of " +
-                          names_of_results(tensors) + ". Try: --data for inputs");
+            throw Failure("--got", "'" + tensors.at(uid).name + "', which is an input",
+                          "one of " + names_of_results(tensors), "--data for inputs");
     }
     if (got.empty())
-        throw Failure("--got: found no results, expected --got NAME=file.npy for one or more of " +
-                      names_of_results(tensors));
+        throw Failure("--got", "no results", "--got NAME=file.npy for one or more of " + names_of_results(tensors));
 }
 
 int run(Verify_command const& options) {

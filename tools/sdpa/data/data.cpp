@@ -236,8 +236,8 @@ void Maker::lay_out(Memory& memory) {
         Sizes const units = starts_for(offset->get_uid(), memory, multiplier);
         for (std::int64_t const unit : units) {
             if (unit > kMostElements / multiplier)
-                throw Failure("found a ragged offset of " + std::to_string(unit) + ", expected at most " +
-                              std::to_string(kMostElements / multiplier));
+                throw Failure("", "a ragged offset of " + std::to_string(unit),
+                              "at most " + std::to_string(kMostElements / multiplier));
             memory.starts.push_back(unit * multiplier);
         }
         elements = std::max<std::int64_t>(memory.starts.back(), 1);
@@ -247,7 +247,7 @@ void Maker::lay_out(Memory& memory) {
             for (std::int64_t& rows : memory.rows) rows = (rows + page - 1) / page;
         }
         for (std::size_t b = 0; b < memory.rows.size(); ++b) {
-            if (memory.starts[b] < 0) throw Failure("found a ragged offset below 0, expected 0 or more");
+            if (memory.starts[b] < 0) throw Failure("", "a ragged offset below 0", "0 or more");
             elements = std::max(elements, memory.starts[b] + span_of(memory, memory.rows[b]));
         }
     }
@@ -413,9 +413,8 @@ std::optional<Json> forward_of(Json const& document) {
         if (!inputs.contains("O") || is_computed(document, inputs["O"].get<std::string>())) continue;
         bool const is_attention = node["tag"] == "SDPA_BACKWARD";
         if (inputs.contains("score_mod") || inputs.contains("descale_q"))
-            throw Failure(
-                "found backward with a score modifier or 8-bit numbers and without its forward, expected a "
-                "graph for which O and Stats can be computed. Try: put forward into the same graph");
+            throw Failure("", "backward with a score modifier or 8-bit numbers and without its forward",
+                          "a graph for which O and Stats can be computed", "put forward into the same graph");
         Json forward = {{"tag", is_attention ? "SDPA_FORWARD" : "NEIGHBORHOOD_FORWARD"}, {"name", "forward"}};
         for (auto const& [port, id] : inputs.items()) {
             if (port != "O" && port != "dO" && port != "Stats" && port != "dropout_scale_inv")
@@ -447,8 +446,8 @@ std::vector<std::byte> make_workspace(std::int64_t bytes) {
     try {
         return std::vector<std::byte>(static_cast<std::size_t>(bytes));
     } catch (std::bad_alloc const&) {
-        throw Failure("found a plan with a workspace of " + bytes_text(static_cast<std::uint64_t>(bytes)) +
-                      ", for which there is not enough memory here. Try: fewer batch entries, heads or rows");
+        throw Failure("", "a plan with a workspace of " + bytes_text(static_cast<std::uint64_t>(bytes)),
+                      "one for which there is enough memory here", "fewer batch entries, heads or rows");
     }
 }
 

@@ -52,7 +52,7 @@ std::uint64_t seed_of(Json const& capsule) {
     if (!capsule.is_object() || !capsule.contains("seed")) return 1;
     Json const& seed = capsule["seed"];
     if (!seed.is_number_unsigned())
-        throw Failure("found the seed " + seed.dump() + " in the capsule, expected a number of 0 or more");
+        throw Failure("", "the seed " + seed.dump() + " in the capsule", "a number of 0 or more");
     return seed.get<std::uint64_t>();
 }
 
@@ -65,8 +65,8 @@ Given_numbers given_of_capsule(Json const& capsule, Json const& document, Memori
         auto const found = tensors.find(tensor.value("uid", std::int64_t{-1}));
         bool const is_known = found != tensors.end() && is_structure(document, id, found->second);
         if (!is_known || !is_list_of_integers(integers, found->second.dim))
-            throw Failure("found a capsule whose integers of '" + id +
-                          "' do not fit its graph, expected one number for each element of lengths or offsets");
+            throw Failure("", "a capsule whose integers of '" + id + "' do not fit its graph",
+                          "one number for each element of lengths or offsets");
         given[found->first] = integers.get<std::vector<double>>();
     }
     return given;
@@ -81,7 +81,7 @@ Memories::value_type const& find_tensor(std::string const& name, char const* opt
     for (auto const& entry : tensors) {
         if (entry.second.port == name || std::to_string(entry.first) == name) return entry;
     }
-    throw Failure(std::string(option) + ": found no tensor '" + name + "', expected one of " + names_of(tensors));
+    throw Failure(option, "no tensor '" + name + "'", "one of " + names_of(tensors));
 }
 
 Given_numbers read_given(std::vector<std::string> const& assignments, char const* option, Memories const& tensors) {
@@ -89,10 +89,9 @@ Given_numbers read_given(std::vector<std::string> const& assignments, char const
     for (std::string const& assignment : assignments) {
         auto const equals = assignment.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == assignment.size())
-            throw Failure(std::string(option) + ": found '" + assignment + "', expected NAME=file.npy");
+            throw Failure(option, "'" + assignment + "'", "NAME=file.npy");
         auto const& [uid, memory] = find_tensor(assignment.substr(0, equals), option, tensors);
-        if (given.contains(uid))
-            throw Failure(std::string(option) + ": found two files for '" + memory.name + "', expected one");
+        if (given.contains(uid)) throw Failure(option, "two files for '" + memory.name + "'", "one");
         given[uid] = numbers_of(read_npy(assignment.substr(equals + 1), memory), memory);
     }
     return given;

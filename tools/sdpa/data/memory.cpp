@@ -53,7 +53,7 @@ auto with_storage(fe::DataType_t type, Function const& function) {
         case DataType_t::FP8_E5M2: return function(fe::fp8_e5m2());
         case DataType_t::FP8_E8M0: return function(Power_of_two());
         default:
-            throw Failure(std::string("found a tensor of type ") + to_string(type) + ", for which no data can be made");
+            throw Failure("", std::string("a tensor of type ") + to_string(type), "one for which data can be made");
     }
 }
 

@@ -23,7 +23,7 @@ std::string shape_text(Sizes const& shape) { return list_text(shape); }
 // Throws with the file's name.
 [[noreturn]] void refuse(std::string const& name, std::string const& found, std::string const& expected,
                          std::string const& fix = {}) {
-    throw Failure(name + ": found " + found + "; expected " + expected + (fix.empty() ? "" : ". Try: " + fix));
+    throw Failure(name, found, expected, fix);
 }
 
 std::int64_t product(Sizes const& shape) {

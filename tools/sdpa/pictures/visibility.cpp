@@ -40,7 +40,7 @@ Json const& only_node(Json const& document) {
         if (tag != "SDPA_FORWARD" && tag != "SDPA_BACKWARD") continue;
         if (found == nullptr) found = &node;
     }
-    if (found == nullptr) throw Failure("found no node of attention, expected one whose mask can be shown");
+    if (found == nullptr) throw Failure("", "no node of attention", "one whose mask can be shown");
     return *found;
 }
 
@@ -211,9 +211,8 @@ void check_place(Json const& document, Visibility_options const& options) {
     Json const& node = only_node(document);
     Sizes const q = dim_of(document, node, "Q");
     if (options.batch >= q[0] || options.head >= q[1])
-        throw Failure("found batch entry " + std::to_string(options.batch) + " and head " +
-                      std::to_string(options.head) + ", expected less than " + std::to_string(q[0]) + " and " +
-                      std::to_string(q[1]));
+        throw Failure("", "batch entry " + std::to_string(options.batch) + " and head " + std::to_string(options.head),
+                      "less than " + std::to_string(q[0]) + " and " + std::to_string(q[1]));
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ Sizes space_of(Json const& document, Json const& node) {
 void check_query(Sizes const& space, Sizes const& query) {
     bool fits = query.size() == space.size();
     for (std::size_t a = 0; fits && a < query.size(); ++a) fits = query[a] >= 0 && query[a] < space[a];
-    if (!fits)
-        throw Failure("--query: found " + list_text(query) + ", expected a place in the space " + list_text(space));
+    if (!fits) throw Failure("--query", list_text(query), "a place in the space " + list_text(space));
 }
 
 std::vector<Axis> axes_of(Json const& document, Json const& node, Sizes const& query) {
