@@ -106,7 +106,7 @@ def group_of(process_group: Any = None, deadline_milliseconds: int = 60000) -> G
     backend = distributed.get_backend(process_group)
     if "nccl" not in backend:
         raise ValueError(
-            f"found a process group of the backend {backend}, expected nccl, since ranks exchange data between GPUs. Try: "
+            f"found a process group of the backend {backend}; expected nccl, since ranks exchange data between GPUs. Try: "
             'init_process_group("nccl"); without GPUs Group.of_threads() makes ranks of threads'
         )
     ids = [Group.make_nccl_id() if rank == 0 else b""]
@@ -122,16 +122,16 @@ def _check_lengths(
     max_seqlen: int | None,
 ) -> None:
     if (seq_len_q is None) != (seq_len_kv is None):
-        raise ValueError("found one of seq_len_q and seq_len_kv, expected both or neither")
+        raise ValueError("found one of seq_len_q and seq_len_kv; expected both or neither")
     if cu_seqlens is None:
         if max_seqlen is not None:
-            raise ValueError("found max_seqlen without cu_seqlens, expected both or neither")
+            raise ValueError("found max_seqlen without cu_seqlens; expected both or neither")
         return
     if seq_len_q is not None:
-        raise ValueError("found cu_seqlens and seq_len_q, expected one of them: cu_seqlens say how long documents are")
+        raise ValueError("found cu_seqlens and seq_len_q; expected one of them: cu_seqlens say how long documents are")
     if cu_seqlens.dim() != 1 or cu_seqlens.shape[0] < 2:
         found = f"cu_seqlens of shape {tuple(cu_seqlens.shape)}"
-        raise ValueError(f"found {found}, expected one dim: 0, and then the end of each document")
+        raise ValueError(f"found {found}; expected one dim: 0, and then the end of each document")
     if max_seqlen is not None:
         call_checks.check_integer("max_seqlen", max_seqlen, least=1)
 

@@ -2,6 +2,10 @@
 
 #include "words.h"
 
+#include <cudnn_frontend/report.h>
+
+#include <utility>
+
 namespace binding {
 namespace {
 
@@ -36,6 +40,14 @@ void check(fe::error_t const& error) {
     exception.attr("tensor") = error.where.tensor;
     PyErr_SetObject(kind, exception.ptr());
     throw py::error_already_set();
+}
+
+py::value_error bad_argument(std::string place, std::string found, std::string expected) {
+    fe::Finding finding;
+    finding.where.node = std::move(place);
+    finding.found = std::move(found);
+    finding.needed = std::move(expected);
+    return py::value_error(fe::Report({std::move(finding)}).to_error().err_msg);
 }
 
 void bind_errors(py::module_& module) {

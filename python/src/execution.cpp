@@ -1,4 +1,5 @@
 #include "bindings.h"
+#include "errors.h"
 #include "pack_keys.h"
 #include "packs.h"
 #include "streams.h"
@@ -124,7 +125,7 @@ std::pair<std::string, std::string> verify(Graph& graph, py::handle pack, std::o
     fe::Verification_options options;
     if (most_scores) options.most_scores = *most_scores;
     if (std::isnan(search_seconds))
-        throw py::value_error("verify: found search_seconds of NaN, expected a number of seconds, 0 or more");
+        throw bad_argument("verify", "search_seconds of NaN", "a number of seconds, 0 or more");
     constexpr double kMostSeconds = 1e6;
     options.search_milliseconds = static_cast<std::int64_t>(std::clamp(search_seconds, 0.0, kMostSeconds) * 1000.0);
     fe::Verification result;

@@ -1,5 +1,6 @@
 // Groups of ranks, and the tokens that each of them owns: docs/several-gpus.md.
 #include "bindings.h"
+#include "errors.h"
 #include "words.h"
 
 #include <sdpa_graph/group.h>
@@ -58,8 +59,9 @@ Group of_nccl(py::bytes const& given, int rank, int size, std::int64_t deadline)
     std::string const bytes = given;
     Nccl_id id;
     if (bytes.size() != sizeof id.bytes)
-        throw py::value_error("found an id of " + std::to_string(bytes.size()) + " bytes, expected the " +
-                              std::to_string(sizeof id.bytes) + " bytes that Group.make_nccl_id() returns on rank 0");
+        throw bad_argument(
+            "", "an id of " + std::to_string(bytes.size()) + " bytes",
+            "the " + std::to_string(sizeof id.bytes) + " bytes that Group.make_nccl_id() returns on rank 0");
     std::ranges::copy(bytes, id.bytes);
     return made([&](Group& member) { return Group::of_nccl(id, rank, size, {deadline}, member); });
 }
@@ -71,8 +73,8 @@ Group of_nccl_file(std::string const& path, int rank, int size, std::int64_t dea
 Group adopt_nccl(std::intptr_t communicator, std::int64_t deadline) {
     auto* const address = reinterpret_cast<ncclComm*>(communicator);
     if (!may_be_address(address))
-        throw py::value_error("found " + std::to_string(communicator) +
-                              " as a communicator, expected the address that an ncclComm_t holds");
+        throw bad_argument("", std::to_string(communicator) + " as a communicator",
+                           "the address that an ncclComm_t holds");
     return made([&](Group& member) { return Group::adopt_nccl(address, {deadline}, member); });
 }
 

@@ -171,7 +171,7 @@ def test_a_process_group_without_gpus_is_refused(tmp_path):
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
     try:
-        with pytest.raises(ValueError, match="backend gloo, expected nccl"):
+        with pytest.raises(ValueError, match="backend gloo; expected nccl"):
             group_of()
     finally:
         distributed.destroy_process_group()
