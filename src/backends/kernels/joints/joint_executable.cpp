@@ -69,20 +69,9 @@ Result<KernelPointer> kernel_of(rewrite::SplitLengths const& split, DeviceFacts 
     return stored ? load_split_lengths(problem, facts, *stored) : compile_split_lengths(problem, facts);
 }
 
-Result<KernelPointer> kernel_of(rewrite::SlotTables const& tables, DeviceFacts const& facts, StoredCode stored) {
-    return slot_kernel(tables, facts, stored);
-}
-
-Result<KernelPointer> kernel_of(rewrite::ClearPadding const& padding, DeviceFacts const& facts, StoredCode stored) {
-    return slot_kernel(padding, facts, stored);
-}
-
-Result<KernelPointer> kernel_of(rewrite::DocumentTables const& tables, DeviceFacts const& facts, StoredCode stored) {
-    return slot_kernel(tables, facts, stored);
-}
-
-Result<KernelPointer> kernel_of(rewrite::DropoutMask const& mask, DeviceFacts const& facts, StoredCode stored) {
-    return slot_kernel(mask, facts, stored);
+template <IsOfSlots Joint>
+Result<KernelPointer> kernel_of(Joint const& joint, DeviceFacts const& facts, StoredCode stored) {
+    return slot_kernel(joint, facts, stored);
 }
 
 }  // namespace

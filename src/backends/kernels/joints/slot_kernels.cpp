@@ -53,9 +53,12 @@ class SlotKernel final : public CodeKernel<ArgumentOf<Joint>> {
     Joint joint_;
 };
 
+}  // namespace
+
 // These kinds of work do the same for all types of elements: the code is that of one of them.
-template <class Joint>
-Result<KernelPointer> make(Joint const& joint, DeviceFacts const& device, std::optional<std::string_view> stored) {
+template <IsOfSlots Joint>
+Result<KernelPointer> slot_kernel(Joint const& joint, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored) {
     CodeName const name = name_of_rows(DataType_t::HALF, device.compute_capability);
     SDPA_GRAPH_TRY(check_device(name.source, device));
     auto code = stored ? stored_code(name, *stored) : find_code(name);
@@ -63,26 +66,10 @@ Result<KernelPointer> make(Joint const& joint, DeviceFacts const& device, std::o
     return KernelPointer(std::make_shared<SlotKernel<Joint>>(joint, std::move(code).value()));
 }
 
-}  // namespace
-
-Result<KernelPointer> slot_kernel(rewrite::SlotTables const& tables, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored) {
-    return make(tables, device, stored);
-}
-
-Result<KernelPointer> slot_kernel(rewrite::ClearPadding const& padding, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored) {
-    return make(padding, device, stored);
-}
-
-Result<KernelPointer> slot_kernel(rewrite::DocumentTables const& tables, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored) {
-    return make(tables, device, stored);
-}
-
-Result<KernelPointer> slot_kernel(rewrite::DropoutMask const& mask, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored) {
-    return make(mask, device, stored);
-}
+using Stored = std::optional<std::string_view>;
+template Result<KernelPointer> slot_kernel(rewrite::SlotTables const&, DeviceFacts const&, Stored);
+template Result<KernelPointer> slot_kernel(rewrite::ClearPadding const&, DeviceFacts const&, Stored);
+template Result<KernelPointer> slot_kernel(rewrite::DocumentTables const&, DeviceFacts const&, Stored);
+template Result<KernelPointer> slot_kernel(rewrite::DropoutMask const&, DeviceFacts const&, Stored);
 
 }  // namespace cudnn_frontend::kernels

@@ -4,19 +4,19 @@
 #include "kernels/launch/kernel.h"
 #include "rewrite/program.h"
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 
 namespace cudnn_frontend::kernels {
 
+template <class Joint>
+concept IsOfSlots = std::same_as<Joint, rewrite::SlotTables> || std::same_as<Joint, rewrite::ClearPadding> ||
+    std::same_as<Joint, rewrite::DocumentTables> || std::same_as<Joint, rewrite::DropoutMask>;
+
 // Loads the result of Kernel::serialize() for the same joint and device, if there is one; else compiles.
-Result<KernelPointer> slot_kernel(rewrite::SlotTables const& tables, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored);
-Result<KernelPointer> slot_kernel(rewrite::ClearPadding const& padding, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored);
-Result<KernelPointer> slot_kernel(rewrite::DocumentTables const& tables, DeviceFacts const& device,
-                                  std::optional<std::string_view> stored);
-Result<KernelPointer> slot_kernel(rewrite::DropoutMask const& mask, DeviceFacts const& device,
+template <IsOfSlots Joint>
+Result<KernelPointer> slot_kernel(Joint const& joint, DeviceFacts const& device,
                                   std::optional<std::string_view> stored);
 
 }  // namespace cudnn_frontend::kernels
