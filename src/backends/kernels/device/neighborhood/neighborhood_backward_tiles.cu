@@ -2,7 +2,7 @@
 // Queries, Keys, Values, Output, Stats, OutputGradient and Delta, which the queries' kernel writes and the keys' kernel
 // reads; QueryGradient; KeyGradient, ValueGradient. Options define X, the type of the elements, and TILE_COLUMNS, their
 // number rounded up.
-#include <neighborhood/neighborhood_tiles.cuh>
+#include <neighborhood/neighborhood_warps.cuh>
 
 // Scores and products of output gradients with values become weights and gradients of scores.
 inline void weigh(float& score, float& product, bool is_seen, float scale, float stats, float delta) {

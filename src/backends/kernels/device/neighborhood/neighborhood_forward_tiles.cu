@@ -1,7 +1,7 @@
 // Neighborhood attention, a block for each tile of queries; tensors: Queries, Keys, Values, Bias, Output, Stats, of
 // which Bias and Stats may be missing. Options define X, the type of the elements, and TILE_COLUMNS, their number
 // rounded up.
-#include <neighborhood/neighborhood_tiles.cuh>
+#include <neighborhood/neighborhood_warps.cuh>
 
 // Attention of the warp's queries over the keys so far. Scores count in powers of 2.
 template <class Element, int COLUMNS>

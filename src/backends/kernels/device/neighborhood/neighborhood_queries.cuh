@@ -220,7 +220,7 @@ class QueryGradientSums {
     }
 
     void add(int stage) {
-        for (auto& four : sums_) make_neighbours(four);
+        for (auto& four : sums_) make_neighbors(four);
         int const column = panel_ * kPanelColumns + lane_index() % 4 / 2 * 4;
         if (stage * kWarpgroupRows + row() >= shared_.visible_queries) return;
         float* const to = sums_of_row_ + column;
@@ -233,7 +233,7 @@ class QueryGradientSums {
    private:
     // A lane has two columns of each of two rows. Lanes 2n and 2n + 1 exchange numbers, so that each has four
     // neighboring columns of one row.
-    static void make_neighbours(float (&sums)[4]) {
+    static void make_neighbors(float (&sums)[4]) {
         bool const keeps_second = lane_index() % 2 != 0;
         for (int j = 0; j < 2; ++j) {
             float const other = from_lane_across(keeps_second ? sums[j] : sums[2 + j], 1);
@@ -243,7 +243,7 @@ class QueryGradientSums {
         }
     }
 
-    // The row that the lane keeps after make_neighbours().
+    // The row that the lane keeps after make_neighbors().
     static int row() {
         int const lane = computed_here(lane_index());
         return first_row_in_stage() + lane / 4 + lane % 2 * 8;
