@@ -16,13 +16,9 @@ namespace {
 constexpr std::int64_t kSpan = 256;
 
 BackwardRun make_backward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
-    AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
-    Kernels const& best = kernels();
-    bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV});
-    PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
-    std::int64_t const most = have_blocks(pairs) ? 512 : 256;
-    std::int64_t const block = query_block(shape, best.lanes, threads, most);
-    return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), block};
+    constexpr std::int64_t kMostQueries = 512;
+    return {make_run(tensors, modifier,
+                     {{Port::Q, Port::K, Port::V, Port::DO}, {Port::DQ, Port::DK, Port::DV}, kMostQueries}, threads)};
 }
 
 // Query heads that share key and value heads with no other query heads.

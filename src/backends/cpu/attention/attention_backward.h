@@ -31,18 +31,8 @@ struct Region {
     bool is_careful = false;  // masked pairs contribute nothing, even with NaN and infinity
 };
 
-struct BackwardRun {
-    AttentionTensors const& tensors;
-    ScoreProgram const& modifier;
-    AttentionShape shape;
-    Kernels const& kernels;
-    PairKernels const* pairs;  // null where products are of floats
-    TileSizes tile;
-    std::int64_t block;  // queries of one step
-
-    std::int64_t lanes() const { return kernels.lanes; }
-    bool has_pair_blocks() const { return have_blocks(pairs); }
-    // Pairs of lanes that are kept for a key: with blocks those of all panels, for one product.
+struct BackwardRun : AttentionRun {
+    // Pairs of lanes that are kept for a key: those of one panel, or with blocks those of all, for one product.
     std::int64_t kept_pairs() const { return (has_pair_blocks() ? block : lanes()) / 2; }
     // Pairs of all queries' rows in one block of columns.
     std::int64_t row_block() const { return block / 2 * lanes(); }
@@ -52,8 +42,8 @@ struct BackwardRun {
     std::int64_t lane_padded(std::int64_t width) const { return round_up(width, kernels.lanes); }
 };
 
-// The operands of products as pairs. Panels and columns have pairs along the width, rows have pairs of rows: those of
-// queries in blocks of so many columns as there are lanes.
+// The operands of products as pairs. Panels and columns have pairs along the width, rows have pairs of rows. Rows of
+// queries are in blocks, which have as many columns as a register has lanes.
 struct PairScratch {
     std::uint32_t *q_panels, *d_o_panels, *k_columns, *v_columns;
     std::uint32_t *q_rows, *d_o_rows, *k_rows;

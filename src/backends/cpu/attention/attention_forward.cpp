@@ -17,9 +17,11 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// So many tiles that fill a part of the second cache, if panels go through keys one after the other.
-std::int64_t kept_tiles(AttentionShape const& shape, TileSizes const& tile, PairKernels const* pairs) {
-    if (pairs == nullptr || pairs->layout != PairLayout::Blocks) return 1;
+// The number of tiles that fill a part of the second-level cache, where panels go through the keys one by one.
+std::int64_t kept_tiles(AttentionRun const& run) {
+    if (!run.has_pair_blocks()) return 1;
+    AttentionShape const& shape = run.shape;
+    TileSizes const& tile = run.tile;
     constexpr std::int64_t kBytes = std::int64_t{512} * 1024;
     std::int64_t const bytes =
         tile.keys * 4 * tile.pairs_of(shape.width) + tile.keys * 2 * tile.padded_rows(shape.value_width);
@@ -28,22 +30,10 @@ std::int64_t kept_tiles(AttentionShape const& shape, TileSizes const& tile, Pair
 }
 
 ForwardRun make_forward(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
-    AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
-    Kernels const& best = kernels();
-    bool const are_paired = have_pairs(tensors, {Port::Q, Port::K, Port::V}, {Port::O});
-    PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
-    TileSizes const tile = tile_sizes(best, pairs);
-    // Products of tiles are so fast that bringing keys and values into their layout counts.
-    std::int64_t const most = have_blocks(pairs) ? 4096 : 256;
-    return {tensors,
-            modifier,
-            shape,
-            best,
-            pairs,
-            tile,
-            query_block(shape, best.lanes, threads, most),
-            tile.padded_rows(shape.value_width),
-            kept_tiles(shape, tile, pairs)};
+    constexpr std::int64_t kMostQueries = 4096;
+    AttentionRun const run =
+        make_run(tensors, modifier, {{Port::Q, Port::K, Port::V}, {Port::O}, kMostQueries}, threads);
+    return {run, run.tile.padded_rows(run.shape.value_width), kept_tiles(run)};
 }
 
 ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
@@ -132,7 +122,8 @@ void run_task(ForwardTask task) {
     for (std::int64_t p = 0; p < task.panels(); ++p) store_panel(task, p);
 }
 
-// Where each tile of keys serves all queries before the next one, so many of these that the second cache has them.
+// Where each tile of keys serves all queries before the next tile is loaded, a part has as few queries as the
+// second-level cache holds.
 void run_in_parts(ForwardTask task) {
     constexpr std::int64_t kPart = 1024;
     Range const all = task.queries;

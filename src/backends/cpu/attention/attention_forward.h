@@ -23,24 +23,15 @@ struct ForwardScratch {
     std::byte *modifier, *hidden;                          // of ScoreProgram and HiddenTiles
 };
 
-struct ForwardRun {
-    AttentionTensors const& tensors;
-    ScoreProgram const& modifier;
-    AttentionShape shape;
-    Kernels const& kernels;
-    PairKernels const* pairs;  // null where products are of floats
-    TileSizes tile;
-    std::int64_t block;         // queries of a task
+struct ForwardRun : AttentionRun {
     std::int64_t value_stride;  // value width in whole register blocks
     std::int64_t kept_tiles;    // tiles of keys and values that are there as pairs at once
 
-    std::int64_t lanes() const { return kernels.lanes; }
     std::int64_t blocks() const { return (shape.queries + block - 1) / block; }
     std::int64_t tasks() const { return shape.batches * shape.heads * blocks(); }
     std::int64_t pairs_of_width() const { return tile.pairs_of(shape.width); }
     // The size of a tile's values as pairs of keys in blocks.
     std::int64_t value_blocks() const { return PairBlocks::size(value_stride, tile.keys / 2); }
-    bool has_pair_blocks() const { return have_blocks(pairs); }
 };
 
 // The maximum of a row's scores, and the sum of exp(score - maximum).

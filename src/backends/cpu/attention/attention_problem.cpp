@@ -26,6 +26,30 @@ std::int64_t load_length(DataView const& view, std::int64_t b, std::int64_t most
     return std::clamp<std::int64_t>(core::load_integer(view.type, view.data, view.at(b, 0, 0, 0)), 0, most);
 }
 
+// Whether the factors are BFLOAT16 numbers whose pairs can be loaded, and no result keeps more digits, so that
+// probabilities may be rounded to that type before products.
+bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> factors,
+                std::initializer_list<Port> results) {
+    bool const fit = std::ranges::all_of(factors, [&](Port port) {
+        DataView const& view = tensors[port];
+        bool const is_even = !view.pages || view.pages.rows % 2 == 0;  // a pair of rows is in one page
+        return view.type == DataType_t::BFLOAT16 && view.dim[3] > 1 && view.stride[3] == 1 && is_even;
+    });
+    return fit && std::ranges::all_of(
+                      results, [&](Port port) { return !tensors[port] || tensors[port].type == DataType_t::BFLOAT16; });
+}
+
+// The number of queries that a worker processes together: many, so that each load of a key serves many queries, but at
+// most so many, and few enough that all threads have work. Results do not depend on it.
+std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads, std::int64_t most) {
+    constexpr std::int64_t kTasksPerThread = 4;
+    std::int64_t const sequences = shape.batches * shape.heads;
+    std::int64_t block = most;
+    while (block / 2 >= lanes && (shape.queries + block - 1) / block * sequences < kTasksPerThread * threads)
+        block /= 2;
+    return std::min(block, round_up(shape.queries, lanes));
+}
+
 }  // namespace
 
 AttentionShape shape_of(DataView const& q, DataView const& k, DataView const& v) {
@@ -87,29 +111,21 @@ AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOpti
     return problem;
 }
 
-bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> factors,
-                std::initializer_list<Port> results) {
-    bool const fit = std::ranges::all_of(factors, [&](Port port) {
-        DataView const& view = tensors[port];
-        bool const is_even = !view.pages || view.pages.rows % 2 == 0;  // a pair of rows is in one page
-        return view.type == DataType_t::BFLOAT16 && view.dim[3] > 1 && view.stride[3] == 1 && is_even;
-    });
-    return fit && std::ranges::all_of(
-                      results, [&](Port port) { return !tensors[port] || tensors[port].type == DataType_t::BFLOAT16; });
-}
-
 TileSizes tile_sizes(Kernels const& kernels, PairKernels const* pairs) {
     if (pairs == nullptr) return {kTileKeys, kernels.row_step, 1};
     return {pairs->tile_keys, pairs->row_step, pairs->depth_step};
 }
 
-std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads, std::int64_t most) {
-    constexpr std::int64_t kTasksPerThread = 4;
-    std::int64_t const sequences = shape.batches * shape.heads;
-    std::int64_t block = most;
-    while (block / 2 >= lanes && (shape.queries + block - 1) / block * sequences < kTasksPerThread * threads)
-        block /= 2;
-    return std::min(block, round_up(shape.queries, lanes));
+AttentionRun make_run(AttentionTensors const& tensors, ScoreProgram const& modifier, RunOperands const& operands,
+                      int threads) {
+    constexpr std::int64_t kMostOfFloats = 256;
+    AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
+    Kernels const& best = kernels();
+    bool const are_paired = have_pairs(tensors, operands.factors, operands.results);
+    PairKernels const* const pairs = are_paired ? best.pairs : nullptr;
+    std::int64_t const most = have_blocks(pairs) ? operands.most_queries : kMostOfFloats;
+    std::int64_t const block = query_block(shape, best.lanes, threads, most);
+    return {tensors, modifier, shape, best, pairs, tile_sizes(best, pairs), block};
 }
 
 }  // namespace cudnn_frontend::cpu

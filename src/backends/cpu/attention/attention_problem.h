@@ -59,11 +59,6 @@ struct AttentionProblem {
 AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options,
                               ScoreProgram modifier);
 
-// Whether the factors are BFLOAT16 numbers whose pairs can be loaded, and no result keeps more digits, so that
-// probabilities may be rounded to that type before products.
-bool have_pairs(AttentionTensors const& tensors, std::initializer_list<Port> factors,
-                std::initializer_list<Port> results);
-
 // The sizes of tiles and their padding: as products of pairs need them if there are any, otherwise those of floats.
 struct TileSizes {
     std::int64_t keys, row_step, depth_step;
@@ -74,8 +69,28 @@ struct TileSizes {
 
 TileSizes tile_sizes(Kernels const& kernels, PairKernels const* pairs);
 
-// The number of queries that a worker processes together: many, so that each load of a key serves many queries, but at
-// most so many, and few enough that all threads have work. Results do not depend on it.
-std::int64_t query_block(AttentionShape const& shape, std::int64_t lanes, int threads, std::int64_t most);
+// The kernels of a run, forward or backward, and the sizes that follow from them.
+struct AttentionRun {
+    AttentionTensors const& tensors;
+    ScoreProgram const& modifier;
+    AttentionShape shape;
+    Kernels const& kernels;
+    PairKernels const* pairs;  // null where products are of floats
+    TileSizes tile;
+    std::int64_t block;  // queries that a worker processes together
+
+    std::int64_t lanes() const { return kernels.lanes; }
+    bool has_pair_blocks() const { return have_blocks(pairs); }
+};
+
+// The operands of the products, and the results that follow from rounded probabilities; and the most queries of a block
+// where the kernels multiply pairs in blocks, so fast that bringing keys and values into their layout counts.
+struct RunOperands {
+    std::initializer_list<Port> factors, results;
+    std::int64_t most_queries;
+};
+
+AttentionRun make_run(AttentionTensors const& tensors, ScoreProgram const& modifier, RunOperands const& operands,
+                      int threads);
 
 }  // namespace cudnn_frontend::cpu
