@@ -37,18 +37,18 @@ Extent extent_of(Placed const& tensor);
 // Calls visit(a, b) once for each pair of slots whose extents overlap and of which at least one is written, in any
 // order.
 template <class Visit>
-void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit);
+void for_each_overlap(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit);
 
 // One sequence of a ragged tensor, of at least one row.
 Slot sequence_slot(Slot const& ragged, std::int64_t rows);
 
-// The two algorithms of for_each_meeting(): all pairs, faster for few slots, and a sweep over the addresses.
+// The two algorithms of for_each_overlap(): all pairs, faster for few slots, and a sweep over the addresses.
 template <class Visit>
 void compare_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
     for (std::size_t b = 1; b < slots.size(); ++b) {
         for (std::size_t a = 0; a < b; ++a) {
-            bool const meet = extents[a].begin < extents[b].end && extents[b].begin < extents[a].end;
-            if (meet && (slots[a].is_written || slots[b].is_written)) visit(a, b);
+            bool const overlap = extents[a].begin < extents[b].end && extents[b].begin < extents[a].end;
+            if (overlap && (slots[a].is_written || slots[b].is_written)) visit(a, b);
         }
     }
 }
@@ -60,7 +60,7 @@ void sweep(std::vector<Slot> const& slots, std::span<Extent const> extents, Visi
     SlotList<std::size_t> orders(slots.size()), open_written(slots.size()), open_others(slots.size());
     std::span<std::size_t> const order = orders.all(), written = open_written.all(), others = open_others.all();
     std::size_t written_count = 0, other_count = 0;
-    auto const meet = [&](std::size_t at, std::span<std::size_t> open, std::size_t& open_count) {
+    auto const visit_open = [&](std::size_t at, std::span<std::size_t> open, std::size_t& open_count) {
         for (std::size_t i = 0; i < open_count;) {
             bool const has_ended = extents[open[i]].end <= extents[at].begin;
             if (has_ended) open[i] = open[--open_count];
@@ -71,9 +71,9 @@ void sweep(std::vector<Slot> const& slots, std::span<Extent const> extents, Visi
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return extents[a].begin < extents[b].begin; });
     for (std::size_t const at : order) {
-        meet(at, written, written_count);
+        visit_open(at, written, written_count);
         if (slots[at].is_written) {
-            meet(at, others, other_count);
+            visit_open(at, others, other_count);
             written[written_count++] = at;
         } else {
             others[other_count++] = at;
@@ -82,7 +82,7 @@ void sweep(std::vector<Slot> const& slots, std::span<Extent const> extents, Visi
 }
 
 template <class Visit>
-void for_each_meeting(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
+void for_each_overlap(std::vector<Slot> const& slots, std::span<Extent const> extents, Visit const& visit) {
     constexpr std::size_t kFew = 8;
     if (slots.size() <= kFew) compare_pairs(slots, extents, visit);
     else sweep(slots, extents, visit);

@@ -221,7 +221,7 @@ namespace {
 template <class Share>
 error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {
     std::vector<std::pair<std::size_t, std::size_t>> found;
-    for_each_meeting(slots, extents, [&](std::size_t a, std::size_t b) {
+    for_each_overlap(slots, extents, [&](std::size_t a, std::size_t b) {
         bool const is_in_order = slots[a].is_written && (!slots[b].is_written || a < b);
         auto const [i, j] = is_in_order ? std::pair(a, b) : std::pair(b, a);
         if (share(i, j)) found.emplace_back(i, j);

@@ -43,7 +43,7 @@ Accesses accesses_of(rewrite::Step const& step) {
     return all;
 }
 
-bool meet(Bytes const& a, Bytes const& b) {
+bool overlap(Bytes const& a, Bytes const& b) {
     for (auto const& [memory, bytes] : a) {
         auto const other = b.find(memory);
         if (other == b.end()) continue;
@@ -60,7 +60,7 @@ Lane lane_of(rewrite::Step const& step) {
 }
 
 bool depend(Accesses const& a, Accesses const& b) {
-    return meet(a.written, b.written) || meet(a.written, b.read) || meet(a.read, b.written);
+    return overlap(a.written, b.written) || overlap(a.written, b.read) || overlap(a.read, b.written);
 }
 
 struct Counts {

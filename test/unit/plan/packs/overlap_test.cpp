@@ -155,7 +155,7 @@ TEST_CASE("tensors of one layout share memory exactly when they have an element 
     CHECK(sharing < 2700);
 }
 
-TEST_CASE("dense tensors share memory when their ranges meet") {
+TEST_CASE("dense tensors share memory when their ranges overlap") {
     Slot const a = make_slot({1, 2, 8}, {16, 8, 1}), b = make_slot({1, 4, 4}, {16, 4, 1});
     float memory[64] = {};
     CHECK(plan::share_memory(a, memory, b, memory + 15));
