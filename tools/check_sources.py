@@ -28,7 +28,7 @@ RULES = (
         re.compile(r"\b(printf|fprintf|puts|abort|exit)\s*\(|std::c(out|err)\b"),
         ("include", "src"),
         ("src/core/process/logging.cpp",),
-        "the library returns errors: it neither prints, but for the log, nor ends the program",
+        "the library returns errors: it neither prints, except to the log, nor ends the program",
     ),
     (re.compile(r"[ \t]+$", re.MULTILINE), CODE + TEXT, (), "no white space at the end of a line"),
 )

@@ -37,7 +37,7 @@ struct Nccl_id {
     char bytes[128] = {};
 };
 
-// How long an exchange held a rank up: from when all work before it was done until it was over itself.
+// How long a rank waited for an exchange: from the end of all work before it to its own end.
 struct Exchange_time {
     std::string content;  // such as keys and values of all heads
     double exposed_milliseconds = 0.0;
@@ -77,9 +77,10 @@ class SDPA_GRAPH_API Group {
     // Waits until the stream's work is done, at most until the deadline. A rank that is late, or an error of NCCL, ends
     // the group in place of a wait for ever.
     cudnn_frontend::error_t wait_for(CUstream_st* stream) const noexcept;
-    // Whether runs from now on measure their exchanges, which on a GPU costs two events for each.
+    // Whether later runs measure their exchanges. On a GPU that records two events for each.
     cudnn_frontend::error_t measure(bool is_on) const noexcept;
-    // The exchanges of the last run that was measured, in the order of their ends; on a GPU once its work is done.
+    // The exchanges of the last measured run, in the order of their ends. On a GPU they are there once its work is
+    // done.
     cudnn_frontend::error_t exchange_times(std::vector<Exchange_time>& times) const noexcept;
     // Ends the group: ranks that wait get an error with the reason.
     void give_up(std::string const& reason) const noexcept;

@@ -56,7 +56,7 @@ class Transport {
     // A run that failed breaks the group.
     virtual void end(error_t const& outcome) noexcept = 0;
 
-    // Whether runs that begin from now on measure their exchanges; and those of the last one that did.
+    // Whether later runs measure their exchanges, and the exchanges of the last run that did.
     virtual void measure(bool is_on) noexcept = 0;
     virtual Result<std::vector<sdpa_graph::Exchange_time>> exchange_times() = 0;
 

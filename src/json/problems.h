@@ -32,8 +32,8 @@ class Place {
     std::size_t index_ = 0;
 };
 
-// Findings at JSON pointers instead of rules, about a text from outside: so their number has a bound, at which loops
-// over the document end, and an unknown name comes with the known one that was probably meant.
+// Findings at JSON pointers instead of rules. The text comes from outside: so the number of findings has a bound, at
+// which loops over the document end, and for an unknown name the fix suggests a known one.
 class Problems : public core::Findings {
    public:
     Problems() : Findings(50) {}

@@ -29,7 +29,7 @@ class GpuStreams {
     virtual error_t record(CUevent event) = 0;  // on the own stream
     virtual error_t make_wait_for(CUstream waiting, CUevent event) = 0;
     virtual Result<CUevent> make_event() = 0;
-    // Events that know when they were reached, and the time between two of them; an error while a stream is not there.
+    // Events that record their time, and the time between two of them: an error until both were reached.
     virtual Result<CUevent> make_timed_event() = 0;
     virtual error_t record_on(CUstream stream, CUevent event) = 0;
     virtual Result<double> milliseconds_between(CUevent begin, CUevent end) = 0;

@@ -35,7 +35,7 @@ bool wants_class(Target const& target, Settings const& settings) {
     return policy == ShapePolicy_t::CLASSES || (policy == ShapePolicy_t::AUTO && is_on_gpu);
 }
 
-// Plans that are made ahead for a GPU are of classes, of which a store has few.
+// Plans for described GPUs are made ahead and stored: those of classes are few.
 bool may_be_for_all_shapes(Target const& target, Settings const& settings) {
     return target.kind() == Target::Kind::STREAM ||
            (target.kind() != Target::Kind::OFFLINE && wants_class(target, settings));

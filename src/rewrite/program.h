@@ -91,8 +91,8 @@ struct SplitLengths {
     std::int64_t first_query = 0, most_queries = std::numeric_limits<std::int32_t>::max(), first_key = 0;
 };
 
-// The sequences that slots hold, and how long they are: as the lengths say that are given, or all rows of the tensors.
-// Packed ones are in one batch entry, and start in the rows of `totals`.
+// The sequences that slots hold, and their lengths: the given ones, or all rows of the tensors. Packed sequences are in
+// one batch entry, and `totals` has the rows in which they start.
 struct SlotSequences {
     std::optional<View> given_queries, given_keys;  // {batch, 1, 1, 1}
     std::int64_t batches = 0, queries = 0, keys = 0;

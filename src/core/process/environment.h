@@ -14,9 +14,9 @@
 
 namespace cudnn_frontend::core::environment {
 
-// Empty where it is not set.
+// The value; empty where the variable is not set.
 std::string variable(char const* name);
-// The values of those that are set.
+// The values of the variables that are set.
 std::vector<std::string> variables(std::initializer_list<char const*> names);
 
 // SDPA_GRAPH_IGNORE_LIMITS: skips the tables of limits, so that backends ask for engines of every graph.

@@ -13,7 +13,7 @@ constexpr Field kTensorFields[] = {
     field<TensorSpec, &TensorSpec::uid>("uid", "the key in a pack; assigned by validation where it is not set"),
     field<TensorSpec, &TensorSpec::data_type>("data_type", "type of the elements; the graph's default where not set"),
     field<TensorSpec, &TensorSpec::dim>("dim", "sizes"),
-    field<TensorSpec, &TensorSpec::stride>("stride", "distance between neighbours of each dim, in elements"),
+    field<TensorSpec, &TensorSpec::stride>("stride", "distance between neighbors of each dim, in elements"),
     field<TensorSpec, &TensorSpec::is_virtual>("is_virtual", "exists inside the graph only"),
     field<TensorSpec, &TensorSpec::is_by_value>("is_by_value", "one element that the host supplies"),
     field<TensorSpec, &TensorSpec::value>("value", "an embedded scalar"),

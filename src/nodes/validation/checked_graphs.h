@@ -1,5 +1,5 @@
 // The graphs that this process validated last: those of programs, and the attentions into which they are divided. A
-// graph that is described again gets the earlier result; of another one the differences can be listed.
+// graph that is described again gets the earlier result; a new one can be compared with them.
 #pragma once
 
 #include "core/process/kept_objects.h"
@@ -63,7 +63,7 @@ inline std::shared_ptr<ValidatedGraph const> graph_of(CheckedGraphPointer const&
     return {checked, &checked->graph};
 }
 
-// How many tensors and nodes differ, one for the rest of the graph included.
+// The number of tensors and nodes that differ. The rest of the graph counts as one more.
 std::size_t differing_parts(GraphSpec const& a, GraphSpec const& b);
 
 // The first few fields in which the graph differs from another one, with both values.

@@ -149,7 +149,7 @@ class AllToAllWriter : GroupWriter {
         return documents;
     }
 
-    // All rows of results go to their owners, and no document has some.
+    // Clears the rows of results that no document has: their owners get all rows.
     void clear_gaps(PartDocuments const& documents) {
         for (TokenTensor const& tensor : tensors_) {
             if (tensor.is_read) continue;

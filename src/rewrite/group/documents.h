@@ -11,7 +11,8 @@
 
 namespace cudnn_frontend::rewrite {
 
-// Whether the rows of an operand are queries, or keys; and whether they are tokens, as a bias' are not.
+// Whether the rows of an operand are queries, whether they are keys, and whether they are tokens. A bias has rows of
+// queries, which are no tokens.
 bool is_of_queries(int port);
 bool is_of_keys(int port);
 bool is_of_tokens(int port);
@@ -19,7 +20,7 @@ bool is_of_tokens(int port);
 bool has_documents(Attention const& attention);
 bool has_bounds(Attention const& attention);
 
-// The reasons why no group, or GATHER, computes an attention over documents; empty without one.
+// The reasons why no group computes an attention over documents, and why GATHER does not; empty where one does.
 std::string obstacle_to_documents(Attention const& attention);
 std::string obstacle_to_gathered_documents(Attention const& attention);
 
@@ -44,7 +45,7 @@ class PartDocuments {
                   ProgramBuilder& program);
 
     void connect(AttentionDraft& draft, std::vector<TokenOperand> const& operands) const;
-    // For zeros in the rows that no document has.
+    // The sequences of the part, by which rows that no document has are cleared.
     SlotSequences sequences() const;
 
    private:

@@ -183,7 +183,8 @@ class GatherWriter : GroupWriter {
         return {};
     }
 
-    // All documents at once. Their keys end where their queries do, and so the diagonal ends at the last ones.
+    // Attention over all documents at once. The keys of a document end where its queries do, so that its diagonal ends
+    // at the last query and the last key.
     error_t attend_documents(Stage const& stage, std::size_t index) {
         QueryChunk const& chunk = own_[index];
         ScorePart const scores{stage.heads, chunk.tokens.first, chunk.keys.first, chunk.row, chunk.tokens.count()};

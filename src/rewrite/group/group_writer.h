@@ -44,9 +44,9 @@ class GroupWriter {
     AttentionDraft options() const;
     // An attention with the heads and rows of a part, of all ports whose rows are queries, the sink and the bias.
     AttentionDraft draft_of(ScorePart const& scores) const;
-    // The operands whose rows are queries. Connects those that a draft has besides tokens: sink, bias, and what
-    // modifies the scores.
+    // The operands whose rows are queries.
     std::vector<TokenOperand> operands_of_queries(ScorePart const& scores) const;
+    // Connects the operands that are no tokens: sink, bias, and the tensors of score modifiers.
     void connect_shared(AttentionDraft& draft, ScorePart const& scores) const;
 
     // Dropout by a mask in scratch, that of these queries and keys in the whole attention.

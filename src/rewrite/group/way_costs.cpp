@@ -40,7 +40,7 @@ std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, in
 // The pairs of a query and a key that are visible to each other, times batch entries and query heads.
 double pairs_of(Attention const& a, group::Task const& task, Span const& queries) {
     WholeBand const band(a.fields(), task.queries.length(), task.keys.length());
-    // How long documents are is known to runs: at most as long as the longest one.
+    // The lengths of documents are known to runs alone: each counts as the longest one.
     auto const keys_of = [&](std::int64_t query) {
         std::int64_t const count = band.keys_of({query, query + 1}).count();
         return static_cast<double>(has_documents(a) ? std::min(count, a.keys) : count);

@@ -116,7 +116,7 @@ TEST_CASE("na.c08: tensors have the dims that follow") {
           {"na.c08", "d_rel_pos_bias", "dims [2, 3, 5]"});
 }
 
-TEST_CASE("na.c09: tensors are contiguous, but for attn and d_attn") {
+TEST_CASE("na.c09: tensors are contiguous, except attn and d_attn") {
     check(forward([](auto& c) { c.q.view().stride[1] += 1; }), {"na.c09", "query", "strides ["});
     check(forward([](auto& c) { c.lse.view().stride[0] += 1; }), {"na.c09", "logsumexp", "strides ["});
 }

@@ -12,7 +12,8 @@ struct Expected_time {
     std::string device, plan;
     std::string refusal;       // empty if there is a plan
     double expected_us = 0.0;  // of the plan; 0 where the rates of the device are not known
-    // By the device's products and memory; 0 where these are not known, or where data decides how long sequences are.
+    // The least time by the device's rates of products and memory; 0 where they are not known, or where the lengths of
+    // sequences depend on data.
     double least_us = 0.0;
 };
 

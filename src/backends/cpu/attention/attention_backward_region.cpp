@@ -79,7 +79,7 @@ float dot_rows(std::uint16_t const* a, std::uint16_t const* b, std::int64_t widt
     return static_cast<float>(std::accumulate(sums.begin(), sums.end(), all));
 }
 
-// The row sums of dO * O of a panel. dO also becomes a panel of floats where products have such.
+// The row sums of dO * O of a panel. Where products are of floats, dO also becomes a panel of them.
 void load_row_dots(QueryBlock const& step, std::int64_t p) {
     DataView const &d_o = step.run.tensors[Port::DO], &o = step.run.tensors[Port::O];
     Range const queries = step.panel(p);

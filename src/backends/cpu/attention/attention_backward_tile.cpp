@@ -141,7 +141,7 @@ bool needs_pairs_alone(PanelTile const& tile) {
            !step.run.modifier.changes_gradients() && tile.place.queries.size() == step.run.lanes();
 }
 
-// From scores times `scale`, and the gradients of P, to the pairs of P and dS.
+// Computes the pairs of P and dS from scores times `scale` and the gradients of P.
 GradientPairs gradient_pairs(PanelTile const& tile, float scale, std::uint32_t* by_rows) {
     QueryBlock const& step = tile.step;
     BackwardScratch const& scratch = step.scratch;
@@ -357,8 +357,8 @@ struct VisiblePanels {
     PanelTile at(std::int64_t p) const { return panel_tile(step, p, tile, keys_of_panel(step, p, tile)); }
 };
 
-// Visits panels, all of whose lanes have a query. dQ gets its products a turn later than the other gradients get
-// theirs.
+// Visits the panels in which every lane has a query. The products for dQ come a turn after those for the other
+// gradients.
 void visit_in_turns(VisiblePanels const& panels) {
     QueryBlock const& step = panels.step;
     BackwardScratch const& scratch = step.scratch;

@@ -45,7 +45,7 @@ void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_
 // Pairs of neighbors in a row, along a row of the packed side. Pairs after the last column up to the stride, and rows
 // from to.rows to padded_rows, are set to 0.
 void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_rows);
-// The same in blocks of the stride, from a row on: `first` rows come before the first one.
+// The same in blocks of the stride. The slice begins at row `first` of the blocks.
 void load_pairs_in_blocks(Slice const& from, PackedPairs const& to, std::int64_t first, std::int64_t padded_rows);
 // Pairs of rows, from an even one on. Columns from to.columns to padded_columns are set to 0.
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns);

@@ -57,8 +57,8 @@ struct Verified {
     std::string_view where = {};
 };
 
-// A check returns what it found instead of reporting it, because checks consist of others, whose texts they extend, and
-// because a bar of engines is no report. Expectation and fix are the row's; check() in support.h reports.
+// The result of a check. It is not reported by the check itself: some checks extend the texts of others, and the check
+// of a bar of engines reports nothing. check() in support.h makes a finding of it, with the row's expectation and fix.
 struct Violation {
     int port = -1;  // the first tensor at fault; -1: the node
     std::string found;

@@ -110,7 +110,7 @@ std::string packing_reason(AttentionKernelProblem const& problem, DeviceFacts co
 constexpr auto kConditions = {device_reason, type_reason,  column_reason, stride_reason, head_reason,
                               count_reason,  scale_reason, bias_reason,   packing_reason};
 
-// Tiles go through blocks of the other rows.
+// The rows of tiles, and those of the blocks that each tile goes through.
 std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {
     return problem.is_backward ? problem.keys() : problem.queries();
 }

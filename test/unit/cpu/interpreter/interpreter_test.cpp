@@ -116,7 +116,7 @@ TEST_CASE("reduction: NaN and infinities reach the maximum and the minimum") {
     }
 }
 
-TEST_CASE("reduction: neighbours are folded in every dim where y is smaller") {
+TEST_CASE("reduction: neighbors are folded in every dim where y is smaller") {
     core::Dims const x_dim{2, 6, 2, 300}, y_dim{1, 2, 2, 3};
     auto const elements = random_elements(*core::volume(x_dim), 5);
     std::vector<double> expected(12, 0.0);

@@ -66,8 +66,8 @@ struct PairBlocks {
     }
 };
 
-// Products that the matrix unit computes during another function: c = a^T b, where c may be a tile which that function
-// reads, and c += a^T b. Without rows where there are none, as always with DepthMajor.
+// Products that the matrix unit computes during another function: c = a^T b, where c may be a tile that this function
+// reads, and c += a^T b. A product without rows is left out, as all are with DepthMajor.
 struct ProductsMeanwhile {
     PairProduct assigned[2];
     PairProduct added;

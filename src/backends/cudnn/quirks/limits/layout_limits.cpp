@@ -25,7 +25,7 @@ std::string gap_between_offsets(Facts const& facts, nodes::TensorSpec const& ten
 
 // The dim along which cuDNN reads a tensor's numbers as neighbors, if there is one. In backward only the gradient reads
 // the sink, and it follows the strides; in forward Stats are written by their strides.
-std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
+std::optional<std::size_t> axis_of_neighbors(Facts const& facts, int port) {
     switch (port) {
         case Port::SeqLenQ:
         case Port::SeqLenKv:
@@ -43,7 +43,7 @@ std::optional<std::size_t> axis_of_neighbours(Facts const& facts, int port) {
 }
 
 std::string gap_at(Facts const& facts, int port, nodes::TensorSpec const& tensor) {
-    auto const axis = axis_of_neighbours(facts, port);
+    auto const axis = axis_of_neighbors(facts, port);
     return axis ? gap_between_numbers(tensor, *axis) : gap_between_offsets(facts, tensor);
 }
 

@@ -36,8 +36,8 @@ inline Uniform operator*(Uniform a, Uniform b) { return {a.value * b.value}; }
 inline Uniform inverse_of(Uniform a) { return {inverse_of(a.value)}; }
 inline Uniform number_of(ScoreInputs const& inputs, int number) { return {__uint_as_float(inputs.numbers[number])}; }
 
-// number * factor + addend, whose factor and addend take up further steps, so that a chain of them costs one
-// instruction.
+// number * factor + addend. Further steps by uniform numbers change the factor and the addend, so that a chain of them
+// costs one instruction.
 struct Linear {
     float number;
     float factor, addend;  // uniform
