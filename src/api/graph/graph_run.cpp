@@ -28,10 +28,13 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
     return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "build_plans");
 }
 
-error_t check_queue(Graph::Impl const& impl, detail::Run_queue const& queue) {
+bool fits(Graph::Impl const& impl, detail::Run_queue const& queue) {
     bool const is_of_stream = impl.planned_for == Target::Kind::STREAM;
     bool const needs_handle = impl.planned_for == Target::Kind::CUDA || impl.planned_for == Target::Kind::OFFLINE;
-    if (queue.is_stream ? !needs_handle : !is_of_stream) return {};
+    return queue.is_stream ? !needs_handle : !is_of_stream;
+}
+
+error_t wrong_queue(detail::Run_queue const& queue) {
     return {
         error_code_t::INVALID_VALUE,
         queue.is_stream
@@ -45,7 +48,7 @@ error_t check_queue(Graph::Impl const& impl, detail::Run_queue const& queue) {
 Result<Plan const*> plan_to_run(Graph::Impl const* impl, detail::Run_queue const& queue, std::int64_t index,
                                 std::int64_t current) {
     auto plan = plan_to_run(impl, index, current);
-    if (plan.is_good()) SDPA_GRAPH_TRY(check_queue(*impl, queue));
+    if (plan.is_good() && !fits(*impl, queue)) plan = wrong_queue(queue);
     return plan;
 }
 

@@ -216,16 +216,9 @@ error_t check_factors(PackLayout const& layout, std::span<void* const> pointers)
 
 namespace {
 
-// Calls share(i, j) for each pair of tensors whose extents overlap and of which i is written; reports those that share
-// memory.
-template <class Share>
-error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {
-    std::vector<std::pair<std::size_t, std::size_t>> found;
-    for_each_overlap(slots, extents, [&](std::size_t a, std::size_t b) {
-        bool const is_in_order = slots[a].is_written && (!slots[b].is_written || a < b);
-        auto const [i, j] = is_in_order ? std::pair(a, b) : std::pair(b, a);
-        if (share(i, j)) found.emplace_back(i, j);
-    });
+using SlotPair = std::pair<std::size_t, std::size_t>;
+
+[[gnu::cold]] error_t error_of_sharing(std::vector<Slot> const& slots, std::vector<SlotPair> found) {
     std::sort(found.begin(), found.end());
     core::Findings findings;
     for (auto const& [i, j] : found) {
@@ -238,6 +231,19 @@ error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> exte
     return findings.to_error();
 }
 
+// Calls share(i, j) for each pair of tensors whose extents overlap and of which i is written; reports those that share
+// memory.
+template <class Share>
+error_t check_pairs(std::vector<Slot> const& slots, std::span<Extent const> extents, Share const& share) {
+    std::vector<SlotPair> found;
+    for_each_overlap(slots, extents, [&](std::size_t a, std::size_t b) {
+        bool const is_in_order = slots[a].is_written && (!slots[b].is_written || a < b);
+        auto const [i, j] = is_in_order ? std::pair(a, b) : std::pair(b, a);
+        if (share(i, j)) found.emplace_back(i, j);
+    });
+    return found.empty() ? error_t() : error_of_sharing(slots, std::move(found));
+}
+
 // Whether the batch entries of both start at the same distances from their tensors' pointers.
 bool have_same_starts(std::vector<Slot> const& slots, std::span<void* const> pointers, Slot const& a, Slot const& b) {
     Slot const &of_a = slots[a.offset_slot], &of_b = slots[b.offset_slot];
@@ -248,9 +254,10 @@ bool have_same_starts(std::vector<Slot> const& slots, std::span<void* const> poi
 }  // namespace
 
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers) {
-    SlotList<Extent> extents(slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) extents.all()[i] = extent_of(slots[i], pointers[i]);
-    return check_pairs(slots, extents.all(), [&](std::size_t i, std::size_t j) {
+    SlotList<Extent> list(slots.size());
+    std::span<Extent> const extents = list.all();
+    for (std::size_t i = 0; i < slots.size(); ++i) extents[i] = extent_of(slots[i], pointers[i]);
+    return check_pairs(slots, extents, [&](std::size_t i, std::size_t j) {
         Slot const &a = slots[i], &b = slots[j];
         if (!a.is_ragged() && !b.is_ragged()) return share_memory(a, pointers[i], b, pointers[j]);
         if (!a.is_ragged() || !b.is_ragged() || !have_same_starts(slots, pointers, a, b)) return false;
