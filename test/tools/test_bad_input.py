@@ -38,6 +38,7 @@ WORKING = (
     "--help",
     "doctor --quick --json",
     "new",
+    "convert theirs.json",
     "show good.json",
     "explain good.json --target cpu",
     "plan good.json --for cpu --out good.plan",
@@ -60,6 +61,9 @@ class BadInput(CommandTest):
         super().setUp()
         self.text = json.dumps(attention())
         self.write("good.json", self.text)
+        rows = {"dim": [1, 1, 4, 8], "stride": [32, 32, 8, 1]}
+        node = {"tag": "SDPA", "inputs": {port: "X" for port in "QKV"}, "outputs": {"O": "O"}}
+        self.write("theirs.json", {"context": {}, "nodes": [node], "tensors": {"X": rows, "O": rows}})
         (self.folder / "folder").mkdir()
 
     def write_huge(self, name, start):
@@ -146,10 +150,12 @@ class BadInput(CommandTest):
         kinds = {
             "run good.json --data Q={}": ("a file that numpy.save", "found no array of NumPy; expected "),
             "verify good.json --got O={}": ("a file that numpy.save", "found no array of NumPy; expected "),
-            "explain good.json --target {}": ("a description of a GPU", r"the device description: found .*; expected .* Try: a description of a GPU, docs/offline\.md"),
-            "matrix --answers {}": ("the output of sdpa matrix --json", "found other text; expected the output of sdpa matrix --json"),
+            "explain good.json --target {}": ("a description of a GPU", r"the device description .*, expected a description of a GPU, docs/offline\.md"),
+            "convert {} --out out": ("a graph that cudnn-frontend printed", "found no graph, expected a graph that cudnn-frontend printed"),
+            "matrix --answers {}": ("the output of sdpa matrix --json", "found other text, expected the output of sdpa matrix --json"),
         }
-        texts = (self.write_bytes("deep.json", b"[" * 1_000_000), self.write_bytes("list.json", b"[1]"), self.write_huge("zeros", b""), "/dev/zero")
+        nested = self.write_bytes("nested.json", b'{"a":' * 100_000 + b"1" + b"}" * 100_000)
+        texts = (nested, self.write_bytes("deep.json", b"[" * 1_000_000), self.write_bytes("list.json", b"[1]"), self.write_huge("zeros", b""), "/dev/zero")
         for command, (kind, message) in kinds.items():
             for file, found in self.files_of_no_kind().items():
                 self.expect_refusal(command, self.folder / file, found + ".*" + kind)
@@ -168,7 +174,7 @@ class BadInput(CommandTest):
             self.expect_refusal(command, "good.json", "found a file; expected the folder of a plan store")
 
     def test_arguments(self):
-        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian'; expected one of doctor, new, show")
+        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian', expected one of doctor, new, convert, show")
         for command in WORKING[1:]:
             self.expect_refusal(command + " {}", "--no-such-option", f"Try: sdpa {command.split()[0]} --help")
         self.expect_refusal("new --tokens {}", "many", "--queries: found 'many'; expected a number of 1 or more")

@@ -89,6 +89,7 @@ int run_command_line(int argc, char const* const* argv, std::vector<std::string>
     Action action;
     add_doctor(app, action);
     add_new(app, action);
+    add_convert(app, action);
     add_show(app, action);
     add_explain(app, action);
     add_plan(app, action);

@@ -33,6 +33,7 @@ using Action = std::function<int()>;
 
 void add_doctor(CLI::App& app, Action& action);
 void add_new(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);

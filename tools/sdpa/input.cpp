@@ -93,12 +93,18 @@ static Json parse_capsule(std::string const& name, std::string const& text) {
     return document;
 }
 
+// Where the text is a graph of another format, how to convert it.
+static char const* hint_of_conversion(std::string const& text) {
+    bool const is_theirs = text.find("\"nodes\"") != std::string::npos && text.find("\"format\"") == std::string::npos;
+    return is_theirs ? "\nIt may be a graph that cudnn-frontend printed. Try: sdpa convert" : "";
+}
+
 Graph_file parse_graph(std::string const& name, std::string const& text) {
     Graph_file file{name, {}, {}};
     file.capsule = parse_capsule(name, text);
     std::string const& graph = file.capsule.is_null() ? text : file.capsule["graph"].dump();
     fe::error_t const error = file.graph.deserialize(graph);
-    if (error.is_bad()) throw Failure(name + ": " + error.err_msg);
+    if (error.is_bad()) throw Failure(name + ": " + error.err_msg + hint_of_conversion(graph));
     file.document = Json::parse(graph);
     return file;
 }
