@@ -165,7 +165,8 @@ class BadInput(CommandTest):
     def test_libraries(self):
         files = ("missing.so", "folder", "/dev/zero", self.write_bytes("garbage.so", b"\x7fELF" + bytes(4096)), self.write_huge("huge.so", b"\x7fELF"))
         for file in files:
-            self.expect_refusal("explain good.json --cudnn {}", file, "--cudnn: found no usable cuDNN in .*; expected a libcudnn.so.9.* Try: ")
+            self.expect_refusal("explain good.json --cudnn {}", file, "--cudnn: found no usable cuDNN in .*, expected a libcudnn.so.9.* Try: ")
+            self.expect_refusal("plan good.json --for h100 --out out --cudnn {}", file, "--cudnn: found no usable cuDNN in ")
             self.expect_refusal("matrix good.json --for h100 --cudnn {}", file, "--cudnn.*( Try: |does not exist)")
 
     def test_stores(self):

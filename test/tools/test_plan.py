@@ -1,6 +1,8 @@
 """sdpa plan and sdpa store"""
 
-from command import NO, USAGE, YES, CommandTest, attention, main
+import json
+
+from command import GRAPHS, NO, USAGE, YES, CommandTest, attention, backward_of, main, padded
 
 
 def half(**options):
@@ -44,6 +46,81 @@ class PlanArguments(CommandTest):
 
     def test_folder_without_graphs(self):
         self.assertIn("no file with the ending .json", self.expect(USAGE, "plan", self.folder, "--for", "h100", "--store", "s"))
+
+
+class Sizes(CommandTest):
+    """Graphs with other sizes, as plans for the CPU show them."""
+
+    def resized(self, graph, *arguments):
+        plan = self.folder / "cpu.plan"
+        self.expect(YES, "plan", self.write("graph.json", graph), "--for", "cpu", "--out", plan, *arguments)
+        shown = self.expect_json(YES, "show", plan)["graph"]
+        (node,) = shown["nodes"]
+        ports = {**node["inputs"], **node["outputs"]}
+        return node, {port: [shown["tensors"][place].get(member) for member in ("dim", "stride")] for port, place in ports.items()}
+
+    def graph(self, name):
+        return json.loads((GRAPHS / f"{name}.json").read_text())
+
+    def test_layouts_stay(self):
+        graph = attention(batches=2, heads=4, queries=16, keys=32, depth=8)
+        graph["tensors"]["t1"]["stride"] = [32 * 96, 8, 96, 1]  # rows of packed Q, K and V
+        _, tensors = self.resized(graph, "--batch", "3", "--keys", "64")
+        self.assertEqual(tensors["Q"], [[3, 4, 16, 8], [512, 128, 8, 1]])
+        self.assertEqual(tensors["K"], [[3, 4, 64, 8], [64 * 96, 8, 96, 1]])
+        self.assertEqual(tensors["V"], [[3, 4, 64, 8], [2048, 512, 8, 1]])
+
+    def test_one_query_becomes_many(self):
+        for stride in ([32, 8, 8, 1], [32, 8, 32, 1]):  # heads before rows, and rows before heads
+            graph = attention(batches=2, heads=4, queries=1, keys=32, depth=8)
+            graph["tensors"]["t0"]["stride"] = stride
+            _, tensors = self.resized(graph, "--queries", "5")
+            self.assertEqual(tensors["Q"][1], [160, 40, 8, 1] if stride[2] == 8 else [160, 8, 32, 1])
+
+    def test_all_tensors_of_a_pass_fit(self):
+        for graph in (padded(attention(batches=2)), padded(backward_of(attention(batches=2)))):
+            node, tensors = self.resized(graph, "--batch", "5", "--tokens", "24")
+            self.assertEqual({tensors[port][0][2] for port in ("Q", "K", "V", "O")}, {24})
+            self.assertEqual(tensors["seq_len_kv"][0], [5, 1, 1, 1])
+            self.assertEqual({dim[0] for dim, _ in tensors.values()}, {5})
+
+    def test_pages_and_offsets(self):
+        node, tensors = self.resized(self.graph("llama3-8b-paged-decode"), "--batch", "3", "--keys", "100")
+        self.assertEqual((tensors["page_table_k"][0], node["fields"]["max_seq_len_kv"]), ([3, 1, 7, 1], 100))
+        self.assertEqual(tensors["K"][0][0], self.graph("llama3-8b-paged-decode")["tensors"]["t5"]["dim"][0])
+        packed = self.graph("llama3-8b-packed-training")
+        plan = self.folder / "packed.plan"
+        self.expect(YES, "plan", self.write("graph.json", packed), "--for", "cpu", "--out", plan, "--batch", "7")
+        dims = [tensor["dim"] for tensor in self.expect_json(YES, "show", plan)["graph"]["tensors"].values()]
+        self.assertEqual(dims.count([8, 1, 1, 1]), 2)
+
+    def test_broadcast_biases_stay(self):
+        graph = attention(batches=2, heads=4, queries=16, keys=32)
+        graph["tensors"]["t4"] = {"name": "bias", "uid": 9, "dim": [1, 4, 1, 32], "stride": [128, 32, 32, 1]}
+        graph["nodes"][0]["inputs"]["bias"] = "t4"
+        _, tensors = self.resized(graph, "--batch", "3", "--queries", "8", "--keys", "48")
+        self.assertEqual(tensors["bias"], [[1, 4, 1, 48], [192, 48, 48, 1]])
+
+    def test_ranges(self):
+        self.need_cudnn()
+        rows = self.expect_json(YES, "plan", self.write("d.json", half()), "--for", "h100", "--store", self.folder / "s", "--batch", "1,3", "--tokens", "128-300")
+        names = [row["graph"].split("(")[1] for row in rows]
+        self.assertEqual(names[:3], [f"batch 1, queries {size}, keys {size})" for size in (128, 256, 300)])
+        self.assertEqual((len(names), {row["compiled"] for row in rows}), (6, {1}))
+
+    def test_bad_ranges(self):
+        path = self.write("graph.json", attention())
+        for text in ("0", "8-4", "4-", "x", "1,,2", "1-99999999999999999999"):
+            errors = self.expect(USAGE, "plan", path, "--for", "cpu", "--out", "x.plan", f"--keys={text}")
+            self.assertIn(f"--keys: found '{text}', expected sizes such as 1,2,8", errors)
+        self.assertIn("found 2 graphs for 1 targets", self.expect(USAGE, "plan", path, "--for", "cpu", "--out", "x.plan", "--batch", "1,2"))
+        self.assertIn("--tokens: found --queries or --keys", self.expect(USAGE, "plan", path, "--for", "cpu", "--out", "x.plan", "--tokens", "8", "--keys", "8"))
+
+    def test_graphs_whose_sizes_are_not_known(self):
+        window = GRAPHS / "nat-tiny.json"
+        self.assertIn("expected one node of attention", self.expect(USAGE, "plan", window, "--for", "cpu", "--out", "x.plan", "--batch", "2"))
+        moba = GRAPHS / "moba-llama3.1-8b-blocks.json"
+        self.assertIn("found the port block_mask", self.expect(USAGE, "plan", moba, "--for", "cpu", "--out", "x.plan", "--batch", "2"))
 
 
 class Store(CommandTest):

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -185,6 +186,19 @@ fe::Target parse_target_to_run(std::string const& name, std::string const& other
         throw Failure("", "the target '" + name + "', for which plans can be made and not run",
                       "cpu, reference or cuda", other);
     return target;
+}
+
+void choose_library(std::string const& path) {
+    setenv("SDPA_GRAPH_CUDNN_PATH", path.c_str(), 1);
+    if (fe::runtime::cudnn_version() != 0) return;
+    throw Failure("--cudnn: found no usable cuDNN in " + path +
+                  ", expected a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 "
+                  "have as nvidia/cudnn/lib. Try: SDPA_GRAPH_CUDNN_PATH=" +
+                  path + " sdpa doctor");
+}
+
+std::string help_of_libraries() {
+    return "A libcudnn.so.9 or its folder, such as nvidia/cudnn/lib of a wheel, in place of the one that is found";
 }
 
 }  // namespace sdpa

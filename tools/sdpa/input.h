@@ -65,4 +65,8 @@ fe::Target parse_target_to_run(std::string const& name, std::string const& other
 // The help of options that choose a target.
 std::string help_of_targets();
 
+// The cuDNN that this process asks from now on, as a file or its folder. Throws Failure where none can be used there.
+void choose_library(std::string const& path);
+std::string help_of_libraries();
+
 }  // namespace sdpa

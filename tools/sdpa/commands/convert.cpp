@@ -17,7 +17,9 @@ struct Convert_options {
 constexpr Expected_file kLog{"a graph that cudnn-frontend printed, or its log",
                              "CUDNN_FRONTEND_LOG_INFO=10 CUDNN_FRONTEND_LOG_FILE=log.txt, which writes one"};
 
-void remark(std::string const& text) { std::fprintf(stderr, "sdpa: %s\n", text.c_str()); }
+void remark(std::string const& name, std::string const& text) {
+    std::fprintf(stderr, "sdpa: %s: %s\n", name.c_str(), text.c_str());
+}
 
 Json chosen_graph(std::string const& name, std::string const& text, std::size_t which) {
     auto graphs = frontend_graphs_of(text);
@@ -28,8 +30,7 @@ Json chosen_graph(std::string const& name, std::string const& text, std::size_t 
         throw Failure(name + ": found " + std::to_string(graphs.size()) + " graphs, expected at least " +
                       std::to_string(which) + " for --which");
     if (which == 0 && graphs.size() > 1)
-        remark(name + " has " + std::to_string(graphs.size()) +
-               " graphs, and this is the last; --which chooses another");
+        remark(name, "has " + std::to_string(graphs.size()) + " graphs, and this is the last; --which chooses another");
     return std::move(graphs[which == 0 ? graphs.size() - 1 : which - 1]);
 }
 
@@ -41,7 +42,7 @@ int run(Convert_options const& options) {
     require(graph_of(document, graph));
     std::string text;
     require(graph.serialize(text));
-    for (std::string const& each : remarks) remark(name + ": " + each);
+    for (std::string const& each : remarks) remark(name, each);
     if (options.out.empty()) print(text);
     else write_file(options.out, {text});
     return kYes;

@@ -7,7 +7,6 @@
 #include <cudnn_frontend/runtime.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -31,15 +30,6 @@ std::string highlighted(std::string text) {
         text.replace(at, word.size(), colored(color, std::string(word)));
     }
     return text;
-}
-
-void choose_library(std::string const& library) {
-    setenv("SDPA_GRAPH_CUDNN_PATH", library.c_str(), 1);
-    if (fe::runtime::cudnn_version() != 0) return;
-    throw Failure("--cudnn", "no usable cuDNN in " + library,
-                  "a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 have as "
-                  "nvidia/cudnn/lib",
-                  "SDPA_GRAPH_CUDNN_PATH=" + library + " sdpa doctor");
 }
 
 fe::Explanation explain(Explain_options const& options, Graph_file const& file, fe::Target const& target) {
@@ -75,9 +65,7 @@ void add_explain(CLI::App& app, Action& action) {
         "explain", "Whether a graph has a plan, by which engine, how fast; why not, and what to change");
     command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
     command->add_option("--target,--for", options->target, help_of_targets())->capture_default_str();
-    command->add_option(
-        "--cudnn", options->library,
-        "A libcudnn.so.9 or its folder, such as nvidia/cudnn/lib of a wheel, in place of the one that is found");
+    command->add_option("--cudnn", options->library, help_of_libraries());
     command->add_flag("--short", options->is_short, "Do not search the nearest graphs that work");
     command->add_option("--limit", options->limit_ms, "Milliseconds for this search")
         ->capture_default_str()

@@ -287,11 +287,7 @@ void add_matrix(CLI::App& app, Action& action) {
     command->add_option("--for", options->devices, "A described GPU such as h100; may be repeated; else all of them")
         ->allow_extra_args(false)
         ->check(CLI::IsMember(fe::DeviceProperties::names()));
-    command
-        ->add_option("--cudnn", options->libraries,
-                     "A libcudnn.so.9 or its folder, such as nvidia/cudnn/lib of a wheel, in place of the one that is "
-                     "found; may "
-                     "be repeated to compare")
+    command->add_option("--cudnn", options->libraries, help_of_libraries() + "; may be repeated to compare")
         ->allow_extra_args(false)
         ->check(CLI::ExistingPath);
     command

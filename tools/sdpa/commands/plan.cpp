@@ -1,4 +1,5 @@
 // sdpa plan: compiles plans ahead of time, for GPUs that need not be here.
+#include "data/sizes.h"
 #include "input.h"
 #include "output.h"
 #include "progress.h"
@@ -19,8 +20,14 @@ namespace fs = std::filesystem;
 
 struct Plan_options {
     std::vector<std::string> paths, devices;
-    std::string store, out;
+    std::string store, out, library;
+    std::string batches, queries, keys, tokens;  // parse_sizes()
     bool is_json = false;
+};
+
+// A graph of a file, or one with other sizes.
+struct Wanted {
+    std::string path, name, text;
 };
 
 struct Planned {
@@ -50,51 +57,56 @@ class Scratch_folder {
 
 // fill_plan_store() on a folder with this graph alone. The file's name says whether the graph stands for a class of
 // shapes.
-Planned fill(std::string const& path, std::string const& text, std::string const& device) {
+Planned fill(Wanted const& graph, std::string const& device) {
     Scratch_folder const folder;
-    std::string const name = path == "-" ? "input.json" : fs::path(path).filename().string();
-    std::ofstream(folder.path() / (name.ends_with(".json") ? name : name + ".json")) << text;
+    std::string const name = graph.path == "-" ? "input.json" : fs::path(graph.path).filename().string();
+    std::ofstream(folder.path() / (name.ends_with(".json") ? name : name + ".json")) << graph.text;
     fe::runtime::forget_graphs();  // an equal graph before would count neither as compiled nor as loaded
     sdpa_graph::Filled_plans filled;
     fe::error_t const error = sdpa_graph::fill_plan_store(folder.path().string(), device, filled);
     if (error.is_bad()) throw Failure(error.err_msg);
-    Planned planned{name_of(path), device, {}, filled.compiled, filled.loaded};
+    Planned planned{graph.name, device, {}, filled.compiled, filled.loaded};
     if (!filled.refused.empty()) planned.refusal = filled.refused.front().substr(filled.refused.front().find(": ") + 2);
     return planned;
 }
 
 // The plan of one graph with the graph, as Graph::serialize() gives it.
-Planned store_plan(std::string const& path, std::string const& text, std::string const& device,
-                   std::string const& out) {
-    Graph_file file = parse_graph(name_of(path), text);
+Planned store_plan(Wanted const& wanted, std::string const& device, std::string const& out) {
+    Graph_file file = parse_graph(wanted.name, wanted.text);
     std::vector<std::uint8_t> bytes;
     fe::error_t error = file.graph.build(parse_target(device));
     if (error.is_good()) error = file.graph.serialize(bytes);
-    if (error.is_bad()) return {file.name, device, error.get_message(), 0, 0};
+    if (error.is_bad()) return {wanted.name, device, error.get_message(), 0, 0};
     write_file(out, {{reinterpret_cast<char const*>(bytes.data()), bytes.size()}});
-    return {file.name, device, {}, 1, 0};
+    return {wanted.name, device, {}, 1, 0};
+}
+
+std::vector<Wanted> graphs_of(Plan_options const& options) {
+    Size_ranges const ranges{parse_sizes("--batch", options.batches), parse_sizes("--queries", options.queries),
+                             parse_sizes("--keys", options.keys), parse_sizes("--tokens", options.tokens)};
+    if (!ranges.tokens.empty() && (!ranges.queries.empty() || !ranges.keys.empty()))
+        throw Failure("--tokens: found --queries or --keys with it, expected either, since it stands for both");
+    std::vector<Wanted> all;
+    for (std::string const& path : files_of(options.paths)) {
+        Graph_file const file = read_graph(path);
+        for (Resized_graph const& graph : resize_graph(file.name, file.document, ranges))
+            all.push_back({path, graph.name, graph.document.dump()});
+    }
+    return all;
 }
 
 std::vector<Planned> plan_all(Plan_options const& options) {
-    auto const files = files_of(options.paths);
-    if (!options.out.empty() && (files.size() != 1 || options.devices.size() != 1))
-        throw Failure(
-            "--out",
-            std::to_string(files.size()) + " graphs for " + std::to_string(options.devices.size()) + " targets",
-            "one graph for one target");
-    std::vector<std::string> texts;
-    for (std::string const& path : files) {
-        texts.push_back(read_bytes(path));
-        static_cast<void>(parse_graph(name_of(path), texts.back()));
-    }
+    std::vector<Wanted> const graphs = graphs_of(options);
+    if (!options.out.empty() && (graphs.size() != 1 || options.devices.size() != 1))
+        throw Failure("--out: found " + std::to_string(graphs.size()) + " graphs for " +
+                      std::to_string(options.devices.size()) + " targets, expected one graph for one target");
     std::vector<Planned> all;
     Progress progress;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        std::string const &path = files[i], &text = texts[i];
+    for (Wanted const& graph : graphs) {
         for (std::string const& device : options.devices) {
-            progress.show("planning " + name_of(path) + " for " + device);
-            if (!options.store.empty()) all.push_back(fill(path, text, device));
-            if (!options.out.empty()) all.push_back(store_plan(path, text, device, options.out));
+            progress.show("planning " + graph.name + " for " + device);
+            if (!options.store.empty()) all.push_back(fill(graph, device));
+            if (!options.out.empty()) all.push_back(store_plan(graph, device, options.out));
         }
     }
     return all;
@@ -129,6 +141,7 @@ void choose_store(Plan_options& options) {
 }
 
 int run_plan(Plan_options options) {
+    if (!options.library.empty()) choose_library(options.library);
     choose_store(options);
     std::vector<Planned> const all = plan_all(options);
     Json rows = Json::array();
@@ -148,6 +161,14 @@ int run_plan(Plan_options options) {
     return has_refusal ? kNo : kYes;
 }
 
+void add_sizes(CLI::App& command, Plan_options& options) {
+    std::string const form = ", such as 1,2,8, or 16-128 for 16 and its doubles";
+    command.add_option("--batch", options.batches, "Batch entries in place of the graph's" + form);
+    command.add_option("--queries", options.queries, "Rows of Q" + form);
+    command.add_option("--keys", options.keys, "Rows of K and V" + form);
+    command.add_option("--tokens", options.tokens, "Rows of Q, K and V alike" + form);
+}
+
 }  // namespace
 
 void add_plan(CLI::App& app, Action& action) {
@@ -159,12 +180,15 @@ void add_plan(CLI::App& app, Action& action) {
         ->required()
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_sizes(*command, *options);
+    command->add_option("--cudnn", options->library, help_of_libraries());
     command->add_option("--store", options->store, "The plan store; the default is SDPA_GRAPH_PLAN_STORE");
     command->add_option("--out", options->out, "Write the plan of one graph to this file, for Graph::deserialize()");
     command->add_flag("--json", options->is_json, "Print JSON");
-    command->footer(
-        footer("  sdpa plan graphs --for h100 --store plans\n  sdpa plan graph.json --for h100 --out h100.plan",
-               "0: all graphs have plans; 1: some were refused"));
+    command->footer(footer(
+        "  sdpa plan graphs --for h100 --store plans\n  sdpa plan decode.json --for h100 --store plans --batch 1-64 "
+        "--keys 1024-8192\n  sdpa plan graph.json --for h100 --out h100.plan",
+        "0: all graphs have plans; 1: some were refused"));
     command->callback([options, &action] { action = [options] { return run_plan(*options); }; });
 }
 

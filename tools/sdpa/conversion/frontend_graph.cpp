@@ -92,9 +92,10 @@ constexpr std::string_view kPorts =
 // Our name of a port; empty where there is none.
 std::string port_of(std::string const& theirs) {
     if (theirs == "Amax_d") return "amax_dP";  // a slip of theirs
-    auto const lower = [](unsigned char letter) { return std::tolower(letter); };
-    auto const found = std::ranges::search(kPorts, " " + theirs + " ", {}, lower, lower);
-    return found.empty() ? "" : std::string(found.begin() + 1, found.end() - 1);
+    std::string const word = " " + theirs + " ";
+    auto const is_same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    auto const found = std::search(kPorts.begin(), kPorts.end(), word.begin(), word.end(), is_same);
+    return found == kPorts.end() ? "" : std::string(found + 1, found + 1 + std::ssize(theirs));
 }
 
 std::optional<std::string_view> tag_of(std::string_view theirs) {
@@ -109,6 +110,8 @@ std::string text_of(Json const& object, char const* name) {
     Json const& value = member(object, name);
     return value.is_string() ? value.get<std::string>() : "";
 }
+
+std::string within(std::string const& place, std::string const& name) { return place + ", " + name; }
 
 std::string quoted(std::string const& text) { return "'" + text + "'"; }
 
@@ -137,7 +140,7 @@ void copy_members(std::span<Known_member const> known, std::string const& place,
                           "it stands for added to the result, docs/json.md");
         std::string const target(found->ours);
         if (found->treatment == Copied) ours[target] = value;
-        if (found->treatment == Number) ours[target] = number_of(place + ", " + name, value);
+        if (found->treatment == Number) ours[target] = number_of(within(place, name), value);
     }
 }
 
@@ -209,7 +212,7 @@ class Converter {
             if (reference.is_null()) continue;
             std::string const port = port_of(name);
             if (port.empty()) throw Failure(place + ": found the port " + quoted(name) + ", expected one of attention");
-            ports[port] = id_of(place + ", " + name, reference);
+            ports[port] = id_of(within(place, name), reference);
         }
         return ports;
     }
