@@ -20,6 +20,15 @@ SDPA_GRAPH_API error_t set_package_folders(std::vector<std::string> const& folde
 SDPA_GRAPH_API std::size_t cudnn_version();
 SDPA_GRAPH_API std::string version_text(std::size_t version);  // "9.19.0" for 91900
 
+// A fault or a limit of cuDNN that plans are checked against: docs/cudnn-quirks.md.
+struct Known_quirk {
+    std::string id;        // cudnn.s37
+    std::string evidence;  // "wrong numbers", "crash", "no engine", ...
+    std::string summary;   // what graphs must have instead
+};
+// The quirks of this cuDNN on GPUs of a compute capability, 90 for 9.0; none where there is no usable library.
+SDPA_GRAPH_API std::vector<Known_quirk> known_quirks(int compute_capability);
+
 // cuDNN's own message for the last call that failed in this thread; reading clears it. Empty if there is none.
 SDPA_GRAPH_API std::string last_error();
 

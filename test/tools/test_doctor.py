@@ -3,7 +3,7 @@
 import json
 import re
 
-from command import YES, CommandTest, main
+from command import ROOT, YES, CommandTest, main
 
 
 class Doctor(CommandTest):
@@ -20,6 +20,19 @@ class Doctor(CommandTest):
         self.assertEqual(done.returncode == 0, report["gpu"]["usable"] or report["offline"]["usable"])
         self.assertRegex(report["library"], r"^\d+\.\d+\.\d+$")
         self.assertTrue(report["gpu"]["usable"] or report["gpu"]["reason"])
+
+    def test_quirks_are_those_of_the_table(self):
+        page = (ROOT / "docs/cudnn-quirks.md").read_text()
+        if self.need_cudnn() != 91900:
+            self.skipTest("the quirks asserted here are those of cuDNN 9.19.0")
+        report = self.expect_json(YES, "doctor")
+        known = {quirk["id"]: quirk for quirk in report["known_quirks"]["quirks"]}
+        self.assertEqual(known["cudnn.s37"]["evidence"], "wrong numbers")
+        self.assertNotIn("cudnn.s79", known)  # before 9.19.0
+        for quirk in known.values():
+            self.assertIn(f"| `{quirk['id']}` |", page)
+        count = len(known)
+        self.assertRegex(self.expect(YES, "doctor"), rf"(?m)^quirks +{count} of cuDNN apply on compute capability 9\.0, .*wrong numbers \d+")
 
     def test_quick_does_not_plan(self):
         self.assertNotIn("offline", self.expect_json(YES, "doctor", "--quick"))

@@ -9,6 +9,7 @@
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/library/library.h"
 #include "cudnn/planning/planning_device.h"
+#include "cudnn/quirks/quirk.h"
 
 namespace cudnn_frontend::runtime {
 namespace {
@@ -36,6 +37,18 @@ std::string describe() {
 std::size_t cudnn_version() {
     cudnn::Library const& library = cudnn::library();
     return library.api == nullptr ? 0 : library.api->get_version();
+}
+
+std::vector<Known_quirk> known_quirks(int compute_capability) {
+    quirks::Capabilities const here{cudnn_version(), compute_capability};
+    std::vector<Known_quirk> known;
+    for (quirks::Quirk const& quirk : quirks::quirks()) {
+        bool const is_limit = quirk.verdict == quirks::Verdict::Refuse;
+        bool const is_new = known.empty() || known.back().id != quirk.id;  // rows of one id follow each other
+        if (here.cudnn_version != 0 && is_limit && is_new && quirk.is_in_force(here))
+            known.push_back({quirk.id, quirks::to_text(quirk.evidence), quirk.summary});
+    }
+    return known;
 }
 
 std::string last_error() {

@@ -12,6 +12,7 @@ std::string describe() {
     return "cuDNN: none; " + api::no_cudnn().get_message() + "\n" + cpu::describe_kernels() + "\n";
 }
 std::size_t cudnn_version() { return 0; }
+std::vector<Known_quirk> known_quirks(int) { return {}; }
 std::string last_error() { return {}; }
 error_t create_handle(cudnnHandle_t*) { return no_cudnn(); }
 error_t destroy_handle(cudnnHandle_t) { return no_cudnn(); }

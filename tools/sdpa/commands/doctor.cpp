@@ -1,4 +1,5 @@
 // sdpa doctor: what is installed here, and what works.
+#include "input.h"
 #include "output.h"
 #include "progress.h"
 
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -28,7 +30,7 @@ struct Doctor_options {
     bool is_json = false, is_quick = false;
 };
 
-std::string joined(std::array<int, 3> const& parts) {
+std::string dotted(std::array<int, 3> const& parts) {
     return std::to_string(parts[0]) + "." + std::to_string(parts[1]) + "." + std::to_string(parts[2]);
 }
 
@@ -76,6 +78,16 @@ Json describe_gpu() {
     gpu["properties"] = properties;
     gpu["description"] = summary_of(properties, device.describe());
     return gpu;
+}
+
+// The quirks of this cuDNN on the GPU that is here, or on an H100, for which plans are tried.
+Json describe_quirks(Json const& gpu) {
+    constexpr std::int64_t kH100 = 90;
+    std::int64_t const compute_capability = member(gpu, "properties").value("deviceVer", kH100 * 10) / 10;
+    Json quirks = Json::array();
+    for (auto const& [id, evidence, summary] : fe::runtime::known_quirks(static_cast<int>(compute_capability)))
+        quirks.push_back({{"id", id}, {"evidence", evidence}, {"expected", summary}});
+    return {{"compute_capability", compute_capability}, {"quirks", quirks}};
 }
 
 // Plans a small graph for a GPU that is not here, in less than two seconds.
@@ -133,14 +145,15 @@ Json describe_environment() {
 Json examine(Doctor_options const& options) {
     Progress progress("looking at libraries");
     Json report;
-    report["library"] = joined({SDPA_GRAPH_VERSION_MAJOR, SDPA_GRAPH_VERSION_MINOR, SDPA_GRAPH_VERSION_PATCH});
+    report["library"] = dotted({SDPA_GRAPH_VERSION_MAJOR, SDPA_GRAPH_VERSION_MINOR, SDPA_GRAPH_VERSION_PATCH});
     report["graph_api"] =
-        joined({CUDNN_FRONTEND_MAJOR_VERSION, CUDNN_FRONTEND_MINOR_VERSION, CUDNN_FRONTEND_PATCH_VERSION});
+        dotted({CUDNN_FRONTEND_MAJOR_VERSION, CUDNN_FRONTEND_MINOR_VERSION, CUDNN_FRONTEND_PATCH_VERSION});
     report["system"] = system_text();
     report["threads"] = std::thread::hardware_concurrency();
     report["kernel_driver"] = kernel_driver();
     report["gpu"] = describe_gpu();
     report["cudnn_version"] = fe::runtime::cudnn_version();
+    report["known_quirks"] = describe_quirks(report["gpu"]);
     report["libraries"] = fe::runtime::describe();  // before planning, which loads a stand-in for the driver
     bool const has_gpu = report["gpu"]["usable"].get<bool>();
     progress.show("planning offline");
@@ -170,6 +183,19 @@ std::string store_text(Json const& store) {
     return text + (store["writable"].get<bool>() ? "" : ", not writable");
 }
 
+// How many there are of each evidence; --json has the quirks themselves.
+std::string quirks_text(Json const& known) {
+    std::map<std::string, int> counts;
+    for (Json const& quirk : known["quirks"]) ++counts[quirk["evidence"].get<std::string>()];
+    if (counts.empty()) return "none, since there is no cuDNN";
+    std::vector<std::string> parts;
+    for (auto const& [evidence, count] : counts) parts.push_back(evidence + " " + std::to_string(count));
+    std::int64_t const version = known["compute_capability"].get<std::int64_t>();
+    return std::to_string(known["quirks"].size()) + " of cuDNN apply on compute capability " +
+           std::to_string(version / 10) + "." + std::to_string(version % 10) + ", and graphs with them are refused (" +
+           joined(parts) + "): docs/cudnn-quirks.md";
+}
+
 std::string to_text(Json const& report) {
     Json const& gpu = report["gpu"];
     std::string const gpu_text =
@@ -182,6 +208,7 @@ std::string to_text(Json const& report) {
         {"GPU", gpu_text},
         {"offline", offline_text(report)},
         {"store", store_text(report["plan_store"])},
+        {"quirks", quirks_text(report["known_quirks"])},
     });
     text += "libraries\n" + indented(report["libraries"].get<std::string>(), "  ");
     std::vector<std::vector<std::string>> variables;

@@ -48,6 +48,7 @@ enum class Verdict { Refuse, BarEngine, Rewrite };
 // Slower: engines accept it and are right, and need more time or memory. Untried: engines accept it, and no run showed
 // it wrong; the form that a pass gives ran and was right.
 enum class Evidence { NoEngine, WrongNumbers, Crash, Hang, AskedOffline, ToldByNvidia, Slower, Untried };
+char const* to_text(Evidence evidence);  // "wrong numbers"
 
 constexpr std::string_view kOffline = "offline", kH100 = "an H100", kH200 = "an H200";
 

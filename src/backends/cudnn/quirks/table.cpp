@@ -24,6 +24,20 @@ std::span<Quirk const> quirks() {
     return *table;
 }
 
+char const* to_text(Evidence evidence) {
+    switch (evidence) {
+        case Evidence::NoEngine: return "no engine";
+        case Evidence::WrongNumbers: return "wrong numbers";
+        case Evidence::Crash: return "crash";
+        case Evidence::Hang: return "hang";
+        case Evidence::AskedOffline: return "asked offline";
+        case Evidence::Slower: return "slower";
+        case Evidence::Untried: return "untried";
+        case Evidence::ToldByNvidia: break;
+    }
+    return "stated by NVIDIA";
+}
+
 bool is_fatal_to_ask(Quirk const& quirk) {
     bool const ends_process = quirk.evidence == Evidence::Crash || quirk.evidence == Evidence::Hang;
     return ends_process && quirk.verified.where == kOffline;

@@ -38,22 +38,8 @@ last one, and *on* the compute capabilities. The evidence is one of these, with 
 | untried | engines accept the graph, and no run showed it wrong; the form that the pass makes ran and was right |
 )";
 
-char const* text_of(Evidence evidence) {
-    switch (evidence) {
-        case Evidence::NoEngine: return "no engine";
-        case Evidence::WrongNumbers: return "wrong numbers";
-        case Evidence::Crash: return "crash";
-        case Evidence::Hang: return "hang";
-        case Evidence::AskedOffline: return "asked offline";
-        case Evidence::Slower: return "slower";
-        case Evidence::Untried: return "untried";
-        case Evidence::ToldByNvidia: break;
-    }
-    return "stated by NVIDIA";
-}
-
 std::string evidence_of(Quirk const& quirk) {
-    std::string text = text_of(quirk.evidence);
+    std::string text = quirks::to_text(quirk.evidence);
     if (quirk.verified.cudnn_version != 0) {
         text += ", " + quirks::version_text(quirk.verified.cudnn_version);
         bool const is_said = quirk.evidence == Evidence::AskedOffline;
