@@ -70,6 +70,19 @@ class Bench(CommandTest):
         text = self.expect(YES, "bench", path, "--target", "cpu", "--target", "reference", "--repeat", 3)
         self.assertRegex(text, r"(?m) reference .* \d[\d.e+]*$")
 
+    def test_stored_plans_are_compared(self):
+        graph = attention()
+        for tensor in graph["tensors"].values():
+            del tensor["uid"]
+        path, plans = self.write("graph.json", graph), [self.folder / "old.plan", self.folder / "new.plan"]
+        for plan, size in zip(plans, ("1", "4")):
+            self.expect(YES, "plan", path, "--for", "cpu", "--batch", size, "--out", plan)
+        rows = self.expect_json(YES, "bench", path, *plans, "--repeat", 3)["rows"]
+        self.assertEqual([(row["plan"], row["policy"]) for row in rows], [("cpu", "exact"), ("cpu", "stored"), ("cpu", "stored")])
+        self.assertEqual(rows[2]["operations"], 4 * rows[1]["operations"])
+        self.assertAlmostEqual(rows[2]["ratio"], rows[2]["median_ms"] / rows[0]["median_ms"])
+        self.assertIn("the plan is for the target cpu", self.expect(NO, "bench", plans[0], "--target", "reference"))
+
     def test_no_plan(self):
         text = self.expect(NO, "bench", self.write("graph.json", attention(key_heads=3)), "--repeat", 3)
         self.assertIn("has no plan on cpu:\n", text)

@@ -6,6 +6,7 @@
 #include "timing/timing.h"
 
 #include <cudnn_frontend/process.h>
+#include <cudnn_frontend/stored_plan.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,6 +20,14 @@ struct Bench_options {
     std::string roofline;
     Timing_options timing;
     bool is_json = false;
+};
+
+// A graph to measure, or a stored plan with its graph.
+struct Subject {
+    std::string name;
+    Json document;
+    std::optional<fe::Stored_plan> plan;
+    std::vector<std::uint8_t> bytes;  // of the plan
 };
 
 // One graph on one target under one policy.
@@ -52,21 +61,42 @@ std::optional<Roofline> roofline_of(Bench_options const& options, fe::Target con
     return sdpa::roofline_of(device);
 }
 
-Row measure(Bench_options const& options, Graph_file const& file, fe::Target const& target, Row row,
+Subject read_subject(std::string const& path) {
+    std::string const name = name_of(path), bytes = read_bytes(path);
+    auto plan = parse_stored_plan(name, bytes);
+    if (!plan) return {name, with_uids(parse_graph(name, bytes).document), {}, {}};
+    Json const document = Json::parse(plan->graph);
+    if (document != with_uids(document))
+        throw Failure(name +
+                      ": found a plan with tensors that have no uid, to which no memory can be bound, expected uids. "
+                      "Try: sdpa plan --out, which gives them");
+    return {name, document, std::move(plan), {bytes.begin(), bytes.end()}};
+}
+
+bool is_of_gpu(fe::Target::Kind kind) { return kind != fe::Target::Kind::CPU && kind != fe::Target::Kind::REFERENCE; }
+
+fe::error_t load_plan(Subject const& subject, fe::Target const& target, fe::graph::Graph& graph) {
+    fe::Target::Kind const kind = subject.plan->target;
+    if (kind != target.kind() && !(is_of_gpu(kind) && is_of_gpu(target.kind())))
+        return {fe::error_code_t::GRAPH_NOT_SUPPORTED, std::string("the plan is for the target ") + to_string(kind)};
+    return graph.deserialize(target.handle(), subject.bytes);
+}
+
+Row measure(Bench_options const& options, Subject const& subject, fe::Target const& target, Row row,
             Progress& progress) {
-    Json const document = with_uids(file.document);
     fe::graph::Graph graph;
-    require(graph_of(document, graph));
+    require(graph_of(subject.document, graph));
     graph.set_shape_policy(policy_of(row.policy));
     std::string const name = row.graph + " on " + row.target;
     progress.show("building " + name);
-    if (fe::error_t const error = graph.build(target); error.is_bad()) {
+    fe::error_t const error = subject.plan ? load_plan(subject, target, graph) : graph.build(target);
+    if (error.is_bad()) {
         row.refusal = error.get_message();
         return row;
     }
     require(graph.get_plan_name(row.plan));
-    Memories memories = make_data(document, graph, {1, true, false});
-    row.work = work_of(with_dims(document, graph), memories);
+    Memories memories = make_data(subject.document, graph, {1, true, false});
+    row.work = work_of(with_dims(subject.document, graph), memories);
     row.roofline = roofline_of(options, target);
     row.times = time_runs(target, graph, memories, options.timing, [&](std::int64_t run) {
         progress.show(name + ": run " + std::to_string(run) + " of at most " + std::to_string(options.timing.runs));
@@ -85,8 +115,8 @@ void compare(std::vector<Row>& rows, bool has_one_each) {
 }
 
 std::vector<Row> measure_all(Bench_options const& options) {
-    std::vector<Graph_file> files;
-    for (std::string const& path : options.paths) files.push_back(read_graph(path));
+    std::vector<Subject> subjects;
+    for (std::string const& path : options.paths) subjects.push_back(read_subject(path));
     std::vector<fe::Target> targets;
     for (std::string const& name : options.targets) targets.push_back(parse_target_to_run(name, "sdpa explain"));
     bool const has_gpu = std::any_of(targets.begin(), targets.end(),
@@ -95,11 +125,11 @@ std::vector<Row> measure_all(Bench_options const& options) {
         throw Failure("--cold", "no target cuda", "one, whose L2 cache is flushed", "--target cuda, or leave it out");
     Progress progress;
     std::vector<Row> rows;
-    for (Graph_file const& file : files) {
+    for (Subject const& subject : subjects) {
         for (std::size_t i = 0; i < targets.size(); ++i) {
-            for (std::string const& policy : options.policies) {
-                Row row{file.name, options.targets[i], policy, {}, {}, {}, {}, {}, 1.0};
-                rows.push_back(measure(options, file, targets[i], std::move(row), progress));
+            for (std::string const& policy : subject.plan ? std::vector<std::string>{"stored"} : options.policies) {
+                Row row{subject.name, options.targets[i], policy, {}, {}, {}, {}, {}, 1.0};
+                rows.push_back(measure(options, subject, targets[i], std::move(row), progress));
             }
         }
     }
@@ -193,8 +223,8 @@ int run_bench(Bench_options const& options) {
 void add_bench(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Bench_options>();
     CLI::App* const command =
-        app.add_subcommand("bench", "Measured times of graphs, targets and policies, side by side");
-    command->add_option("files", options->paths, "Graphs as JSON; - reads standard input")->required();
+        app.add_subcommand("bench", "Measured times of graphs, plans, targets and policies, side by side");
+    command->add_option("files", options->paths, "Graphs as JSON, or stored plans; - reads standard input")->required();
     command->add_option("--target", options->targets, "cpu, reference or cuda; several are compared")
         ->capture_default_str()
         ->allow_extra_args(false);
@@ -213,7 +243,8 @@ void add_bench(CLI::App& app, Action& action) {
         ->check(CLI::IsMember(fe::DeviceProperties::names()));
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(
-        footer("  sdpa bench a.json b.json\n  sdpa bench a.json --target cuda --policy exact --policy "
+        footer("  sdpa bench a.json b.json\n  sdpa bench old.plan new.plan --target cuda\n  sdpa bench a.json --target "
+               "cuda --policy exact --policy "
                "classes --cold",
                "0: all graphs ran; 1: one has no plan; 130: interrupted, nothing was printed"));
     command->callback([options, &action] { action = [options] { return run_bench(*options); }; });

@@ -1,4 +1,5 @@
 // sdpa plan: compiles plans ahead of time, for GPUs that need not be here.
+#include "data/data.h"
 #include "data/sizes.h"
 #include "input.h"
 #include "output.h"
@@ -70,12 +71,13 @@ Planned fill(Wanted const& graph, std::string const& device) {
     return planned;
 }
 
-// The plan of one graph with the graph, as Graph::serialize() gives it.
+// The plan of one graph with the graph, as Graph::serialize() gives it. Memory is bound to tensors by their uids.
 Planned store_plan(Wanted const& wanted, std::string const& device, std::string const& out) {
-    Graph_file file = parse_graph(wanted.name, wanted.text);
+    fe::graph::Graph graph;
+    require(graph_of(with_uids(Json::parse(wanted.text)), graph));
     std::vector<std::uint8_t> bytes;
-    fe::error_t error = file.graph.build(parse_target(device));
-    if (error.is_good()) error = file.graph.serialize(bytes);
+    fe::error_t error = graph.build(parse_target(device));
+    if (error.is_good()) error = graph.serialize(bytes);
     if (error.is_bad()) return {wanted.name, device, error.get_message(), 0, 0};
     write_file(out, {{reinterpret_cast<char const*>(bytes.data()), bytes.size()}});
     return {wanted.name, device, {}, 1, 0};
