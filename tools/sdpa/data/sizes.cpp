@@ -147,6 +147,21 @@ Choice number_of(std::string_view text) {
     return number;
 }
 
+// A size, or FROM-TO; false for other texts.
+bool add_sizes(std::string_view part, std::vector<std::int64_t>& sizes) {
+    auto const dash = part.find('-');
+    Choice const first = number_of(part.substr(0, dash));
+    Choice const last = dash == std::string_view::npos ? first : number_of(part.substr(dash + 1));
+    if (!first || !last || *last < *first) return false;
+    for (std::int64_t size = *first; size < *last; size *= 2) sizes.push_back(size);
+    sizes.push_back(*last);
+    return true;
+}
+
+[[noreturn]] void refuse_sizes(std::string const& option, std::string const& text) {
+    throw Failure(option + ": found '" + text + "', expected sizes such as 1,2,8, or 16-128 for 16 and its doubles");
+}
+
 }  // namespace
 
 std::vector<std::int64_t> parse_sizes(std::string const& option, std::string const& text) {
@@ -154,14 +169,7 @@ std::vector<std::int64_t> parse_sizes(std::string const& option, std::string con
     for (std::string_view rest = text; !rest.empty();) {
         std::string_view const part = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-        auto const dash = part.find('-');
-        auto const first = number_of(part.substr(0, dash));
-        auto const last = dash == std::string_view::npos ? first : number_of(part.substr(dash + 1));
-        if (!first || !last || *last < *first)
-            throw Failure(option + ": found '" + text +
-                          "', expected sizes such as 1,2,8, or 16-128 for 16 and its doubles");
-        for (std::int64_t size = *first; size < *last; size *= 2) sizes.push_back(size);
-        sizes.push_back(*last);
+        if (!add_sizes(part, sizes)) refuse_sizes(option, text);
     }
     return sizes;
 }
