@@ -189,6 +189,7 @@ std::string quirks_text(Json const& known) {
     for (Json const& quirk : known["quirks"]) ++counts[quirk["evidence"].get<std::string>()];
     if (counts.empty()) return "none, since there is no cuDNN";
     std::vector<std::string> parts;
+    parts.reserve(counts.size());
     for (auto const& [evidence, count] : counts) parts.push_back(evidence + " " + std::to_string(count));
     std::int64_t const version = known["compute_capability"].get<std::int64_t>();
     return std::to_string(known["quirks"].size()) + " of cuDNN apply on compute capability " +
