@@ -1,6 +1,7 @@
 // sdpa draw: pictures of a graph, of its operations and of its plan.
 #include "input.h"
 #include "output.h"
+#include "pictures/flow_picture.h"
 
 #include <memory>
 
@@ -49,24 +50,17 @@ std::string graph_dot(Json const& document) {
     return text + "}\n";
 }
 
-// For graphs and operations Graphviz makes the picture of the DOT text.
-[[noreturn]] void refuse_svg(Draw_options const& options) {
-    throw Failure("--format svg", "--what " + options.what, "--what plan",
-                  "sdpa draw " + options.path + " --what " + options.what +
-                      " --format dot | dot -Tsvg > picture.svg, with Graphviz");
-}
-
 std::string draw_operations(Draw_options const& options, Graph_file const& file) {
-    if (options.format == "svg") refuse_svg(options);
+    using Format = fe::graph::OperationsFormat;
     std::string text;
-    auto const format = options.format == "dot" ? fe::graph::OperationsFormat::DOT : fe::graph::OperationsFormat::TEXT;
-    require(file.graph.print_operations(text, format));
-    return text;
+    require(file.graph.print_operations(text, options.format == "text" ? Format::TEXT : Format::DOT));
+    return options.format == "svg" ? svg_of_dot(text) : text;
 }
 
 std::string draw_graph(Draw_options const& options, Graph_file const& file) {
-    if (options.format == "svg") refuse_svg(options);
-    return options.format == "dot" ? graph_dot(file.document) : file.graph.print();
+    if (options.format == "text") return file.graph.print();
+    std::string const dot = graph_dot(file.document);
+    return options.format == "svg" ? svg_of_dot(dot) : dot;
 }
 
 // The plan's picture; as text its name, kernels and candidates.
@@ -118,13 +112,13 @@ void add_draw(CLI::App& app, Action& action) {
     command->add_option("--what", options->what, "graph, operations or plan")
         ->capture_default_str()
         ->check(CLI::IsMember({"graph", "operations", "plan"}));
-    command->add_option("--format", options->format, "text, dot, or for plans svg")
+    command->add_option("--format", options->format, "text, svg, or dot for Graphviz")
         ->capture_default_str()
-        ->check(CLI::IsMember({"text", "dot", "svg"}));
+        ->check(CLI::IsMember({"text", "svg", "dot"}));
     command->add_option("--target,--for", options->target, "Of a plan: " + help_of_targets())->capture_default_str();
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(
-        footer("  sdpa draw graph.json --what operations\n  sdpa draw graph.json --format dot | dot -Tsvg > graph.svg\n"
+        footer("  sdpa draw graph.json --what operations\n  sdpa draw graph.json --format svg > graph.svg\n"
                "  sdpa draw graph.json --what plan --for h100 --format svg > plan.svg",
                "0: it was drawn; 1: there is no plan to draw"));
     command->callback([options, &action] { action = [options] { return draw(*options); }; });
