@@ -1,45 +1,92 @@
 """Attention on the CPU, this library's and PyTorch's, in one run with as many threads: forward and backward, GFLOP/s.
 
-    python bench/cpu_compare.py [threads]
+    python bench/cpu_compare.py [threads] [words that a row's name contains, such as "bfloat16 query"]
 
-needs sdpa_graph and torch. Times are processor time, the least of some runs, so that other work on the machine counts little.
-A mask halves or cuts the operations that are counted; PyTorch gets windows, documents and biases as attn_mask.
+needs sdpa_graph and torch. Times are processor time, the least of some runs, so that other work on the machine counts little; with
+several threads they are wall time. A mask halves or cuts the operations that are counted; PyTorch gets windows and biases as
+attn_mask, and packed sequences one after the other.
 """
 
 import os
 import sys
+from dataclasses import dataclass, field
+from typing import Any
 
 THREADS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])  # before the libraries count the cores
 
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
-from processor_time import processor_seconds  # noqa: E402
+from processor_time import processor_seconds, wall_seconds  # noqa: E402
 from sdpa_graph.torch import scaled_dot_product_attention  # noqa: E402
 
+PACKED = (256, 384, 512, 640, 768, 896, 1024, 1024)  # lengths of the packed sequences
 
+
+@dataclass
 class Case:
-    """Tensors {batch, heads, tokens, width}, what both functions get, and the share of scores that is visible."""
+    """Tensors {1, 8 heads, tokens, width}, what both functions get, and the share of scores that is visible."""
 
-    def __init__(self, name, kind, queries=4096, keys=None, width=64, key_heads=8, visible=1.0, ours=None, theirs=None):
-        self.name, self.kind, self.visible = name, kind, visible
-        shape = lambda heads, tokens: torch.randn(1, heads, tokens, width, dtype=kind, requires_grad=True)
-        self.q, self.k, self.v = shape(8, queries), shape(key_heads, keys or queries), shape(key_heads, keys or queries)
-        self.operations = 4.0 * 8 * queries * (keys or queries) * width * visible
-        self.ours, self.theirs = ours or {}, theirs if theirs is not None else (ours or {})
-        self.has_backward = queries > 1
+    name: str
+    queries: int = 4096
+    keys: int = 4096
+    width: int = 64
+    key_heads: int = 8
+    visible: float = 1.0
+    ours: dict[str, Any] = field(default_factory=dict)
+    theirs: dict[str, Any] | None = None
+    runs: int = 3
 
-    def rates(self, function, options):
-        output = function(self.q, self.k, self.v, **options)
-        gradient = torch.ones_like(output)
-        with torch.no_grad():
-            forward = processor_seconds(lambda: function(self.q, self.k, self.v, **options))
-        if not self.has_backward:
-            return self.operations / forward / 1e9, None
-        both = processor_seconds(lambda: function(self.q, self.k, self.v, **options).backward(gradient))
-        # Backward needs what forward keeps, so that its time is that of both without forward's.
-        kept = processor_seconds(lambda: function(self.q, self.k, self.v, **options))
-        return self.operations / forward / 1e9, 2.5 * self.operations / (both - kept) / 1e9
+    def inputs(self, kind):
+        shapes = ((8, self.queries), (self.key_heads, self.keys), (self.key_heads, self.keys))
+        return [torch.randn(1, *shape, self.width, dtype=kind, requires_grad=True) for shape in shapes]
+
+    def functions(self):
+        theirs = self.ours if self.theirs is None else self.theirs
+        return (
+            lambda inputs: scaled_dot_product_attention(*inputs, **self.ours),
+            lambda inputs: F.scaled_dot_product_attention(*inputs, **theirs),
+        )
+
+    def operations(self):
+        return 4.0 * 8 * self.queries * self.keys * self.width * self.visible
+
+    def has_backward(self):
+        return self.queries > 1
+
+
+class PackedCase(Case):
+    """Sequences one after the other: ours in one call, PyTorch's in a call for each."""
+
+    def inputs(self, kind):
+        return [torch.randn(sum(PACKED), 8, self.width, dtype=kind, requires_grad=True) for _ in range(3)]
+
+    def functions(self):
+        ends = torch.tensor([0, *PACKED]).cumsum(0).to(torch.int32)
+        lengths = {"cu_seqlens_q": ends, "cu_seqlens_kv": ends, "max_seqlen_q": max(PACKED), "max_seqlen_kv": max(PACKED)}
+
+        def theirs(inputs):
+            parts = zip(*(tensor.split(PACKED) for tensor in inputs), strict=True)
+            heads = ([part.transpose(0, 1)[None] for part in sequence] for sequence in parts)
+            return torch.cat([F.scaled_dot_product_attention(*sequence, is_causal=True)[0] for sequence in heads], 1)
+
+        return lambda inputs: scaled_dot_product_attention(*inputs, is_causal=True, **lengths), theirs
+
+    def operations(self):
+        return sum(4.0 * 8 * length * length * self.width / 2 for length in PACKED)
+
+
+def rates(case, function, inputs):
+    """GFLOP/s of forward and backward."""
+    seconds = processor_seconds if THREADS == 1 else wall_seconds
+    output = function(inputs)
+    gradient = torch.randn_like(output)
+    with torch.no_grad():
+        forward = seconds(lambda: function(inputs), case.runs)
+    if not case.has_backward():
+        return case.operations() / forward / 1e9, None
+    backward = seconds(lambda: torch.autograd.grad(output, inputs, gradient, retain_graph=True), case.runs)
+    return case.operations() / forward / 1e9, 2.5 * case.operations() / backward / 1e9
 
 
 def window_mask(tokens, window):
@@ -47,19 +94,19 @@ def window_mask(tokens, window):
     return (distance >= 0) & (distance < window)
 
 
-def cases():
-    for kind in (torch.float32, torch.bfloat16):
-        for queries, width in ((1024, 64), (4096, 64), (4096, 128)):
-            yield Case(f"s {queries}, d {width}", kind, queries, width=width)
-            yield Case(f"s {queries}, d {width}, causal", kind, queries, width=width, visible=0.5, ours={"is_causal": True})
-        yield Case("s 4096, 2 key heads", kind, key_heads=2, ours={"enable_gqa": True})
-        yield Case("1 query, 4096 keys", kind, 1, 4096)
-        bias = torch.randn(1, 8, 2048, 2048, dtype=kind)
-        yield Case("s 2048, bias", kind, 2048, ours={"attn_mask": bias})
-        yield Case("s 2048, dropout 0.1", kind, 2048, ours={"dropout_p": 0.1})
-        window = {"is_causal": True, "left_bound": 256}
-        yield Case("s 4096, window of 256", kind, visible=256 / 4096, ours=window, theirs={"attn_mask": window_mask(4096, 256)})
-        yield Case("s 2048, softcap (PyTorch: without)", kind, 2048, ours={"softcap": 30.0}, theirs={})
+def cases(kind):
+    for tokens, width in ((1024, 64), (4096, 64), (4096, 128)):
+        yield Case(f"s {tokens}, d {width}", tokens, tokens, width)
+        yield Case(f"s {tokens}, d {width}, causal", tokens, tokens, width, visible=0.5, ours={"is_causal": True})
+    yield Case("s 4096, 2 key heads", key_heads=2, ours={"enable_gqa": True})
+    yield Case("1 query, 4096 keys", 1, runs=200)
+    yield Case("1 query, 4096 keys, 2 key heads", 1, key_heads=2, ours={"enable_gqa": True}, runs=200)
+    yield PackedCase("8 packed sequences, causal")
+    yield Case("s 2048, bias", 2048, 2048, ours={"attn_mask": torch.randn(1, 8, 2048, 2048, dtype=kind)})
+    yield Case("s 2048, dropout 0.1", 2048, 2048, ours={"dropout_p": 0.1})
+    window = {"is_causal": True, "left_bound": 256}
+    yield Case("s 4096, window of 256", visible=256 / 4096, ours=window, theirs={"attn_mask": window_mask(4096, 256)})
+    yield Case("s 2048, softcap (PyTorch: without)", 2048, 2048, ours={"softcap": 30.0}, theirs={})
 
 
 def text(pair, part):
@@ -70,11 +117,16 @@ def text(pair, part):
 def main():
     torch.set_num_threads(THREADS)
     torch.manual_seed(1)
+    words = sys.argv[2].split() if len(sys.argv) > 2 else []
     print(f"b=1 h=8, torch {torch.__version__}, {THREADS} threads, ours / PyTorch's GFLOP/s")
-    for case in cases():
-        pair = case.rates(scaled_dot_product_attention, case.ours), case.rates(F.scaled_dot_product_attention, case.theirs)
-        name = f"{str(case.kind)[6:]} {case.name}"
-        print(f"{name:42} forward {text(pair, 0)}   backward {text(pair, 1)}", flush=True)
+    for kind in (torch.float32, torch.bfloat16):
+        for case in cases(kind):
+            name = f"{str(kind)[6:]} {case.name}"
+            if not all(word in name for word in words):
+                continue
+            inputs = case.inputs(kind)
+            pair = [rates(case, function, inputs) for function in case.functions()]
+            print(f"{name:42} forward {text(pair, 0)}   backward {text(pair, 1)}", flush=True)
 
 
 main()
