@@ -2,6 +2,7 @@
 #include "cpu/attention/attention_forward.h"
 
 #include "core/threads.h"
+#include "cpu/attention/attention_few_queries.h"
 #include "cpu/attention/attention_scores.h"
 #include "cpu/attention/attention_tile.h"
 #include "cpu/attention/score_bounds.h"
@@ -140,13 +141,19 @@ std::int64_t forward_workspace(AttentionTensors const& tensors, ScoreProgram con
     threads = std::max(threads, 1);
     ForwardRun const run = make_forward(tensors, modifier, threads);
     std::int64_t const workers = std::min<std::int64_t>(threads, run.tasks());
-    return Arena::workspace_bytes(saturating_multiply(workers, scratch_bytes(run)));
+    std::int64_t const bytes = Arena::workspace_bytes(saturating_multiply(workers, scratch_bytes(run)));
+    // Options that tensors do not show decide how few queries run.
+    return has_few_queries(run.shape) ? std::max(bytes, few_queries_workspace(tensors, threads)) : bytes;
 }
 
 error_t attention_forward(AttentionWork work, int threads, void* workspace) {
     threads = std::max(threads, 1);
     AttentionTensors const& tensors = work.tensors;
     AttentionProblem const problem = make_problem(tensors, work.options, std::move(work.modifier));
+    if (attends_few_queries(problem)) {
+        attend_few_queries(tensors, problem, threads, workspace);
+        return {};
+    }
     ForwardRun const run = make_forward(tensors, problem.modifier, threads);
     std::int64_t const bytes = scratch_bytes(run);
     core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {

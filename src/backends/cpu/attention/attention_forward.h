@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace cudnn_frontend::cpu {
 
@@ -32,11 +31,6 @@ struct ForwardRun : AttentionRun {
     std::int64_t pairs_of_width() const { return tile.pairs_of(shape.width); }
     // The size of a tile's values as pairs of keys in blocks.
     std::int64_t value_blocks() const { return PairBlocks::size(value_stride, tile.keys / 2); }
-};
-
-// The maximum of a row's scores, and the sum of exp(score - maximum).
-struct RunningSoftmax {
-    float max, sum;
 };
 
 // One block of queries of one head.
@@ -64,11 +58,7 @@ struct ForwardTask {
     }
     // How far the running maximum may stay behind: not at all where it is a result.
     float lag() const { return run.tensors[Port::Max] || run.tensors[Port::SumExp] ? 0.0f : kMostLag; }
-    // The initial value, before any key. A sink is a score without a key.
-    RunningSoftmax before_keys() const {
-        float const sink = problem.sink_of(h);
-        return {sink, sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f};
-    }
+    RowSoftmax before_keys() const { return problem.before_keys(h); }
 };
 
 // Processes the block against all keys that are visible to it.

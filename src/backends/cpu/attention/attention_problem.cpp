@@ -80,6 +80,11 @@ float AttentionProblem::sink_of(std::int64_t h) const {
     return static_cast<float>(core::load(sink.type, sink.data, sink.at(0, h, 0, 0)));
 }
 
+RowSoftmax AttentionProblem::before_keys(std::int64_t h) const {
+    float const sink_score = sink_of(h);
+    return {sink_score, sink_score == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f};
+}
+
 AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options,
                               ScoreProgram modifier) {
     AttentionProblem problem{shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V])};

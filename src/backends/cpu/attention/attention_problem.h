@@ -54,6 +54,8 @@ struct AttentionProblem {
     bool has_dropout() const { return generator || dropout_mask; }
     Sequence sequence(std::int64_t b) const;
     float sink_of(std::int64_t h) const;  // -inf if there is none
+    // The initial value of softmax, before any key. A sink is a score without a key.
+    RowSoftmax before_keys(std::int64_t h) const;
 };
 
 AttentionProblem make_problem(AttentionTensors const& tensors, ir::AttentionOptions const& options,

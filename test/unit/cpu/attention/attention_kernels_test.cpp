@@ -1,5 +1,7 @@
 #include "support/catch.h"
 
+#include "core/floats.h"
+
 #include "kernel_sets.h"
 
 #include <cmath>
@@ -245,5 +247,92 @@ TEST_CASE("every instruction set clears columns whose factor is 0") {
         kernels->scale_lanes(rows.data(), 1, factors.data());
         CHECK(rows[0] == 6.0f);
         CHECK(rows[1] == 0.0f);
+    }
+}
+
+TEST_CASE("every instruction set multiplies vectors and rows of floats or BFLOAT16 numbers") {
+    std::int64_t const width = 5 * cpu::kRowStep, count = 37, vectors = 6, stride = width + 3, weight_stride = 40;
+    Floats rows = random_floats(count * stride, 1);
+    std::vector<std::uint16_t> halves(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        halves[i] = cudnn_frontend::core::float_to_bfloat16(rows[i]);
+        rows[i] = cudnn_frontend::core::bfloat16_to_float(halves[i]);
+    }
+    Floats const given = random_floats(vectors * width, 2);
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        bool const are_bfloat16 = GENERATE(false, true);
+        CAPTURE(kernels->name, are_bfloat16);
+        Floats q = given, weights(static_cast<std::size_t>(vectors * weight_stride), -1.0f), sums = given;
+        cpu::RowProducts products{rows.data(), are_bfloat16, stride,  count,          width,
+                                  q.data(),    width,        vectors, weights.data(), weight_stride};
+        if (are_bfloat16) products.rows = halves.data();
+        kernels->dot_rows(products);
+        products.vectors = sums.data();
+        kernels->add_rows(products);
+        for (std::int64_t i = 0; i < vectors; ++i) {
+            std::vector<double> expected(given.begin() + i * width, given.begin() + (i + 1) * width);
+            for (std::int64_t row = 0; row < count; ++row) {
+                double dot = 0.0, weight = double{weights[at(i, weight_stride, row)]};
+                for (std::int64_t column = 0; column < width; ++column) {
+                    double const number = double{rows[at(row, stride, column)]};
+                    dot += double{given[at(i, width, column)]} * number;
+                    expected[at(0, 0, column)] += weight * number;
+                }
+                REQUIRE(weight == Approx(dot).margin(1e-4));
+            }
+            REQUIRE(weights[at(i, weight_stride, count)] == -1.0f);
+            for (std::int64_t column = 0; column < width; ++column)
+                REQUIRE(double{sums[at(i, width, column)]} == Approx(expected[at(0, 0, column)]).epsilon(1e-4));
+        }
+    }
+}
+
+TEST_CASE("every instruction set leaves out rows whose weight is 0, and changes no other bit") {
+    std::int64_t const width = cpu::kRowStep, count = 5;
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        Floats rows = random_floats(count * width, 1), weights = random_floats(count, 2);
+        weights[2] = 0.0f;
+        auto const run = [&](bool leaves_out) {
+            Floats sums(static_cast<std::size_t>(width), 1.0f);
+            kernels->add_rows(
+                {rows.data(), false, width, count, width, sums.data(), width, 1, weights.data(), count, leaves_out});
+            return sums;
+        };
+        Floats const plain = run(false);
+        CHECK(run(true) == plain);
+        rows[at(2, width, 3)] = kNan;
+        CHECK(run(true) == plain);
+        CHECK(std::isnan(run(false)[3]));
+    }
+}
+
+TEST_CASE("every instruction set computes the softmax of a row") {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        Floats scores = random_floats(3 * cpu::kRowStep, 5);
+        auto const count = static_cast<std::int64_t>(scores.size());
+        scores[4] = -kInfinity, scores[40] = 9.0f;
+        Floats weights = scores;
+        cpu::RowSoftmax const found = kernels->softmax_row(weights.data(), count);
+        CHECK(found.max == 9.0f);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            sum += std::exp(double{scores[i]} - 9.0);
+            CHECK(double{weights[i]} == Approx(std::exp(double{scores[i]} - 9.0)).epsilon(1e-6));
+        }
+        CHECK(double{found.sum} == Approx(sum).epsilon(1e-6));
+        for (std::size_t const place : {std::size_t{0}, std::size_t{21}, scores.size() - 1}) {
+            weights = scores;
+            weights[place] = kNan;
+            cpu::RowSoftmax const wild = kernels->softmax_row(weights.data(), count);
+            CHECK(std::isnan(wild.max));
+            CHECK(std::isnan(wild.sum));
+        }
+        Floats masked(scores.size(), -kInfinity);
+        cpu::RowSoftmax const none = kernels->softmax_row(masked.data(), count);
+        CHECK(none.max == -kInfinity);
+        CHECK(none.sum == 0.0f);
+        CHECK(masked == Floats(scores.size(), 0.0f));
     }
 }

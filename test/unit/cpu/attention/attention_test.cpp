@@ -272,6 +272,60 @@ TEST_CASE("fused attention spans several blocks of queries and keys") {
     }
 }
 
+TEST_CASE("fused attention of few queries reads keys as they lie, in parts") {
+    auto const seed = static_cast<unsigned>(GENERATE(range(1, 41)));
+    AttentionCase test = random_case(seed);
+    test.s_q = 1 + seed % 4;
+    test.s_kv = seed % 3 == 0 ? 1100 : 513;
+    test.d_qk = seed % 2 == 0 ? 80 : test.d_qk;
+    test.dropout = seed % 8 == 0 ? test.dropout : Dropout::None;
+    if (test.bias) test.bias = sdpa_test::Index4{1, test.h_q, test.s_q, test.s_kv};
+    for (std::size_t b = 0; test.len_q && b < test.len_q->size(); ++b) {
+        (*test.len_q)[b] = std::min((*test.len_q)[b], test.s_q);
+        (*test.len_kv)[b] = test.s_kv - static_cast<std::int64_t>(b) * 500;
+    }
+    if (test.left) test.left = *test.left + 300;
+    test.alignment = seed % 2 == 0 ? fe::DiagonalAlignment_t::BOTTOM_RIGHT : fe::DiagonalAlignment_t::TOP_LEFT;
+    CAPTURE(seed, test.b, test.h_q, test.h_k, test.h_v, test.s_q, test.d_qk, test.d_v, static_cast<int>(test.type));
+    for (cpu::Kernels const* const kernels : kernel_sets()) {
+        CAPTURE(kernels->name);
+        Forced const forced(kernels);
+        Data const data = make_data(test);
+        check_forward(test, data);
+        std::vector<unsigned char> const o = data.o.memory, stats = data.stats.memory;
+        run_forward(test, data, 5);
+        CHECK(data.o.memory == o);
+        CHECK(data.stats.memory == stats);
+    }
+}
+
+TEST_CASE("fused attention of few queries keeps NaN and infinity where they are visible") {
+    AttentionCase test;
+    set_sizes(test, {1, 4, 1, 1, 2, 600, 16, 16});
+    test.right = 550;
+    for (cpu::Kernels const* const kernels : kernel_sets()) {
+        CAPTURE(kernels->name);
+        Forced const forced(kernels);
+        Data data = make_data(test);
+        double const infinity = HUGE_VAL;
+        for (std::int64_t column = 0; column < 16; ++column) {
+            data.q.set(0, 1, 1, column, 100.0);
+            data.k.set(0, 0, 7, column, -100.0);
+        }
+        data.v.set(0, 0, 7, 3, infinity);        // a weight of head 1 is 0 there
+        data.v.set(0, 0, 551, 4, std::nan(""));  // visible to query 1 alone
+        data.q.set(0, 2, 0, 5, std::nan(""));
+        run_forward(test, data, 1);
+        CHECK(data.o.at(0, 0, 0, 3) == infinity);
+        CHECK(std::isfinite(data.o.at(0, 1, 1, 3)));
+        CHECK(std::isfinite(data.o.at(0, 0, 0, 4)));
+        CHECK(std::isnan(data.o.at(0, 0, 1, 4)));
+        CHECK(std::isnan(data.o.at(0, 2, 0, 0)));
+        CHECK(std::isnan(data.stats.at(0, 2, 0, 0)));
+        CHECK(std::isfinite(data.stats.at(0, 2, 1, 0)));
+    }
+}
+
 TEST_CASE("fused attention of pairs spans all that it keeps of keys, and several parts of a block of queries") {
     AttentionCase test;
     set_sizes(test, {1, 1, 1, 1, 1060, 600, 250, 200});

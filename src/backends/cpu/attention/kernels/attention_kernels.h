@@ -158,6 +158,26 @@ class PairScope {
     PairKernels const* kernels_;
 };
 
+// Products of a few vectors with rows of keys or values: floats, or BFLOAT16 numbers. Each vector has a weight for each
+// row.
+constexpr std::int64_t kRowStep = 16;  // widths are a multiple of this
+struct RowProducts {
+    void const* rows;
+    bool are_bfloat16;
+    std::int64_t stride, count, width;
+    float* vectors;
+    std::int64_t vector_stride, vector_count;
+    float* weights;
+    std::int64_t weight_stride;
+    // A weight of 0 skips the product, also with infinity and NaN. Other sums are the same bits either way.
+    bool leaves_out_zeros = false;
+};
+
+// The maximum of a row's scores, and the sum of exp(score - maximum).
+struct RowSoftmax {
+    float max, sum;
+};
+
 // The inputs of score_gradients() besides the tiles.
 struct GradientTerms {
     float const* dropout_mask;  // a tile, or null
@@ -244,6 +264,12 @@ struct Kernels {
     void (*apply)(TileStep const&);
     // 1 where the generator keeps a probability, and 0 where it does not.
     void (*draw)(MaskDraw const&);
+    // weights = vectors x rows^T.
+    void (*dot_rows)(RowProducts const&);
+    // vectors += weights x rows.
+    void (*add_rows)(RowProducts const&);
+    // Scores become exp(score - maximum); one that is NaN makes the maximum NaN. The count is a multiple of kRowStep.
+    RowSoftmax (*softmax_row)(float* scores, std::int64_t count);
     PairKernels const* pairs;  // null where the machine has no instruction for such products
 };
 

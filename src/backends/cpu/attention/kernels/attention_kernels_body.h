@@ -399,6 +399,7 @@ void draw(MaskDraw const& draw) {
 }  // namespace
 }  // namespace cudnn_frontend::cpu
 
+#include "cpu/attention/kernels/row_kernels_body.h"
 #ifdef __AVX512BF16__
 #include "cpu/attention/kernels/pair_kernels_body.h"
 #endif
@@ -428,6 +429,9 @@ constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_NAME,
                                            holds_nan,
                                            apply,
                                            draw,
+                                           dot_rows,
+                                           add_rows,
+                                           softmax_row,
                                            kPairs};
 
 }  // namespace cudnn_frontend::cpu
