@@ -132,8 +132,6 @@ BackwardScratch take_scratch(BackwardRun const& run, BackwardPass const& pass, A
     scratch.q = arena.take<float>(run.block, run.lane_padded(shape.width));
     scratch.d_o = arena.take<float>(run.block, run.lane_padded(shape.value_width));
     scratch.o_panel = arena.take<float>(run.lanes(), shape.value_width);
-    std::int64_t const width = std::max(shape.width, shape.value_width);
-    scratch.rows = arena.take<float>(PanelCopies::memory_of(run.kernels, run.tile, width), 1);
     scratch.stats = arena.take<float>(run.block, 1);
     scratch.row_dots = arena.take<float>(run.block, 1);
     scratch.k_columns = arena.take<float>(run.tile.keys, shape.width);

@@ -4,7 +4,6 @@
 #include "cpu/attention/attention_problem.h"
 #include "cpu/attention/attention_scores.h"
 #include "cpu/attention/attention_scratch.h"
-#include "cpu/attention/pair_panels.h"
 
 #include <cstdint>
 
@@ -58,7 +57,6 @@ struct BackwardScratch {
     float *q_panels, *d_o_panels, *d_q_panels;
     float *q, *d_o;  // queries x width
     float* o_panel;
-    float* rows;                        // of PanelCopies
     float *stats, *row_dots;            // for each query
     float *k_columns, *v_columns, *k;   // width x keys, value width x keys, keys x width
     float *scores, *gradients, *spare;  // tiles

@@ -30,7 +30,6 @@ struct QueryBlock {
         return panels + index * run.lanes() * depth;
     }
     bool has_pairs() const { return run.pairs != nullptr; }
-    PanelCopies copies() const { return {run.kernels, run.pairs, run.tile, scratch.rows}; }
     // Rows as floats: instead of pairs, or for infinities and NaN, which a careful region clears in pairs.
     bool has_floats() const { return run.pairs == nullptr || region.is_careful; }
 };

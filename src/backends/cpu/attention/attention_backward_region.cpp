@@ -30,7 +30,9 @@ void load_rows(QueryBlock const& step, DataView const& view, Range queries, std:
 // The same two as pairs.
 void load_panel_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                       std::uint32_t* panel) {
-    step.copies().load_pairs(slice_of(view, step.region.b, step.h, queries.begin, 0), queries.size(), width, panel);
+    std::int64_t const lanes = step.run.lanes();
+    load_pairs_of_columns(slice_of(view, step.region.b, step.h, queries.begin, 0),
+                          {panel, lanes, queries.size(), width}, lanes, step.run.tile.pairs_of(width));
 }
 void load_row_pairs(QueryBlock const& step, DataView const& view, Range queries, std::int64_t width,
                     std::uint32_t* rows) {
@@ -151,7 +153,7 @@ void load_column_pairs(QueryBlock const& step, Slice const& rows, Range keys, st
     if (step.run.has_pair_blocks())
         load_pairs_in_blocks(rows, {pairs, PairBlocks::stride(tile.pairs_of(width)), keys.size(), width}, 0,
                              tile.padded_rows(keys.size()));
-    else load_pairs_of_columns(rows, {pairs, tile.keys, keys.size(), width}, tile.keys);
+    else load_pairs_of_columns(rows, {pairs, tile.keys, keys.size(), width}, tile.keys, tile.pairs_of(width));
 }
 
 // Rows of K as the left-hand side of a product over keys.
@@ -167,7 +169,7 @@ void load_key_row_pairs(QueryBlock const& step, Slice const& k, std::int64_t key
     }
     if (!run.has_pair_blocks()) return;
     std::fill(rows + pairs * stride, rows + depth * stride, 0);
-    run.pairs->transpose(
+    run.kernels.transpose(
         {rows, stride, depth, stride, step.scratch.pairs.k_transposed, PairBlocks::stride(run.tile.keys / 2), true});
 }
 
@@ -200,7 +202,7 @@ void store_query_gradients(QueryBlock const& step) {
         Slice const to = slice_of(step.run.tensors[Port::DQ], step.region.b, step.h, first, 0);
         bool const is_ragged{step.run.tensors[Port::DQ].starts};
         std::int64_t const rows = is_ragged ? step.panel(p).size() : std::min(lanes, step.queries.end - first);
-        step.copies().store(panel, width, rows, to);
+        store_tile({panel, lanes, width, rows}, transposed(to));
     }
 }
 

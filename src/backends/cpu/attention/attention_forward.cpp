@@ -53,8 +53,6 @@ ForwardScratch take_scratch(ForwardRun const& run, Arena& arena) {
     }
     if (run.has_pair_blocks()) scratch.v_columns = arena.take<std::uint32_t>(run.kept_tiles, run.value_blocks());
     scratch.spare = arena.take<float>(keys, run.lanes());
-    std::int64_t const width = std::max(run.shape.width, run.shape.value_width);
-    scratch.rows = arena.take<float>(PanelCopies::memory_of(run.kernels, run.tile, width), 1);
     scratch.running_max = arena.take<float>(run.block, 1);
     scratch.running_sum = arena.take<float>(run.block, 1);
     scratch.modifier = arena.take<std::byte>(run.modifier.scratch_bytes(run.lanes()), 1);
@@ -107,7 +105,8 @@ void store_panel(ForwardTask const& task, std::int64_t p) {
     float* const o = task.scratch.o + p * lanes * task.run.value_stride;
     task.run.kernels.scale_lanes(o, task.run.shape.value_width, factors.data());
     std::int64_t const rows = tensors[Port::O].starts ? present : all;
-    task.copies().store(o, task.run.shape.value_width, rows, slice_of(tensors[Port::O], task.b, task.h, first, 0));
+    store_tile({o, lanes, task.run.shape.value_width, rows},
+               transposed(slice_of(tensors[Port::O], task.b, task.h, first, 0)));
     store_softmax(task, p);
 }
 

@@ -3,7 +3,6 @@
 
 #include "cpu/attention/attention_problem.h"
 #include "cpu/attention/attention_scratch.h"
-#include "cpu/attention/pair_panels.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +17,6 @@ struct ForwardScratch {
     std::uint32_t *q_pairs, *k_pairs, *v_pairs, *p_pairs;  // the same as pairs, where the run has them
     std::uint32_t* v_columns;                              // value width x pairs of keys, where the layout is Blocks
     float *running_max, *running_sum;                      // for each query
-    float* rows;                                           // of PanelCopies
     std::byte *modifier, *hidden;                          // of ScoreProgram and HiddenTiles
 };
 
@@ -44,7 +42,6 @@ struct ForwardTask {
     bool is_careful = false;  // masked keys contribute nothing, even if V has NaN or infinity there
 
     bool has_pairs() const { return run.pairs != nullptr; }
-    PanelCopies copies() const { return {run.kernels, run.pairs, run.tile, scratch.rows}; }
     // Whether the matrix unit computes products for one softmax during another: for scores that masks alone change.
     bool takes_turns() const {
         return run.has_pair_blocks() && !is_careful && !problem.has_dropout() && problem.has_plain_scores();

@@ -19,7 +19,7 @@ void load_queries(ForwardTask const& task) {
         Slice const rows = slice_of(task.run.tensors[Port::Q], task.b, task.h, queries.begin, 0);
         if (task.has_pairs()) {
             std::uint32_t* const panel = task.scratch.q_pairs + p * lanes * task.run.pairs_of_width();
-            task.copies().load_pairs(rows, queries.size(), shape.width, panel);
+            load_pairs_of_columns(rows, {panel, lanes, queries.size(), shape.width}, lanes, task.run.pairs_of_width());
             continue;
         }
         float* const panel = task.scratch.q + p * lanes * shape.width;
@@ -51,7 +51,7 @@ void load_keys(ForwardTask const& task, Range keys, std::int64_t index = 0) {
         if (run.has_pair_blocks()) {
             load_pairs_in_blocks(k, {k_pairs, PairBlocks::stride(pairs), part.size(), width}, first, filled);
         } else if (task.has_pairs()) {
-            load_pairs_of_columns(k, {k_pairs + first, all, part.size(), width}, filled);
+            load_pairs_of_columns(k, {k_pairs + first, all, part.size(), width}, filled, pairs);
         } else {
             load_tile(transposed(k), {task.scratch.k + first, all, width, part.size()}, filled);
         }
@@ -68,7 +68,7 @@ void finish_value_pairs(ForwardTask const& task, std::int64_t keys, std::int64_t
     if (!run.has_pair_blocks()) return;
     std::fill(v + pairs * stride, v + depth * stride, 0);
     std::uint32_t* const columns = task.scratch.v_columns + index * run.value_blocks();
-    run.pairs->transpose({v, stride, depth, stride, columns, PairBlocks::stride(run.tile.keys / 2), true});
+    run.kernels.transpose({v, stride, depth, stride, columns, PairBlocks::stride(run.tile.keys / 2), true});
 }
 
 void load_values(ForwardTask const& task, Range keys, std::int64_t index = 0) {

@@ -1,9 +1,11 @@
 #include "cpu/attention/attention_tile.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -55,7 +57,7 @@ void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
 }
 
 template <class Format>
-void load_as(Slice const& from, Packed const& to) {
+void load_elements(Slice const& from, Packed const& to) {
     auto const* const memory = static_cast<typename Format::Element const*>(from.data) + from.origin;
     float* const tile = to.data;
     for_each_element(from, to,
@@ -63,11 +65,87 @@ void load_as(Slice const& from, Packed const& to) {
 }
 
 template <class Format>
-void store_as(Packed const& from, Slice const& to) {
+void store_elements(Packed const& from, Slice const& to) {
     auto* const memory = static_cast<typename Format::Element*>(to.data) + to.origin;
     float const* const tile = from.data;
     for_each_element(to, from,
                      [=](std::int64_t at, std::int64_t packed) { memory[at] = Format::from_float(tile[packed]); });
+}
+
+constexpr std::int64_t kBlock = Transpose::kStep;
+using Block = std::array<float, kBlock * kBlock>;
+
+void transpose(float const* from, std::int64_t from_stride, float* to, std::int64_t to_stride) {
+    kernels().transpose({reinterpret_cast<std::uint32_t const*>(from), from_stride, kBlock, kBlock,
+                         reinterpret_cast<std::uint32_t*>(to), to_stride});
+}
+
+// A slice whose rows are the columns of a tensor in memory goes in blocks, which kernels transpose: the rows of the
+// tensor are read and written one after the other. Others, and the elements beyond whole blocks, go one by one.
+template <class CopyBlock, class CopyElements>
+void copy_in_blocks(Slice const& slice, Packed const& packed, CopyBlock const& copy_block,
+                    CopyElements const& copy_elements) {
+    auto const part = [&](std::int64_t row, std::int64_t column) {
+        Slice at = slice;
+        at.origin += row * slice.row_stride + column * slice.column_stride;
+        return at;
+    };
+    bool const is_transposed = slice.row_stride == 1 && slice.column_stride > 1;
+    std::int64_t const rows = is_transposed ? packed.rows / kBlock * kBlock : 0;
+    std::int64_t const columns = rows > 0 ? packed.columns / kBlock * kBlock : 0;
+    for (std::int64_t column = 0; column < columns; column += kBlock) {
+        for (std::int64_t row = 0; row < rows; row += kBlock)
+            copy_block(part(row, column), packed.data + row * packed.stride + column);
+    }
+    float* const right = packed.data + columns;
+    copy_elements(part(0, columns), Packed{right, packed.stride, packed.rows, packed.columns - columns});
+    if (columns == 0) return;
+    float* const below = packed.data + rows * packed.stride;
+    copy_elements(part(rows, 0), Packed{below, packed.stride, packed.rows - rows, columns});
+}
+
+template <class Format>
+void load_as(Slice const& from, Packed const& to) {
+    auto const load_block = [&](Slice const& block, float* tile) {
+        auto const* const memory = static_cast<typename Format::Element const*>(block.data) + block.origin;
+        if constexpr (std::is_same_v<Format, PlainTraits<float>>) {
+            transpose(memory, block.column_stride, tile, to.stride);
+        } else {
+            alignas(64) Block rows;
+            for (std::int64_t i = 0; i < kBlock; ++i) {
+                for (std::int64_t j = 0; j < kBlock; ++j)
+                    rows.data()[i * kBlock + j] = Format::to_float(memory[i * block.column_stride + j]);
+            }
+            transpose(rows.data(), kBlock, tile, to.stride);
+        }
+    };
+    copy_in_blocks(from, to, load_block, load_elements<Format>);
+}
+
+template <class Format>
+void store_as(Packed const& from, Slice const& to) {
+    auto const store_block = [&](Slice const& block, float const* tile) {
+        auto* const memory = static_cast<typename Format::Element*>(block.data) + block.origin;
+        if constexpr (std::is_same_v<Format, PlainTraits<float>>) {
+            transpose(tile, from.stride, memory, block.column_stride);
+        } else {
+            alignas(64) Block rows;
+            transpose(tile, from.stride, rows.data(), kBlock);
+            for (std::int64_t i = 0; i < kBlock; ++i) {
+                for (std::int64_t j = 0; j < kBlock; ++j)
+                    memory[i * block.column_stride + j] = Format::from_float(rows.data()[i * kBlock + j]);
+            }
+        }
+    };
+    copy_in_blocks(to, from, store_block,
+                   [](Slice const& slice, Packed const& packed) { store_elements<Format>(packed, slice); });
+}
+
+void load_block_of_pairs(std::uint16_t const* memory, std::int64_t stride, std::uint32_t* to, std::int64_t to_stride) {
+    alignas(64) std::array<std::uint32_t, kBlock * kBlock> rows;
+    for (std::int64_t i = 0; i < kBlock; ++i)
+        std::memcpy(rows.data() + i * kBlock, memory + i * stride, kBlock * sizeof(std::uint32_t));
+    kernels().transpose({rows.data(), kBlock, kBlock, kBlock, to, to_stride});
 }
 
 std::uint32_t pair_of(std::uint16_t const* row, std::int64_t column, std::int64_t columns) {
@@ -79,32 +157,26 @@ std::uint32_t pair_of(std::uint16_t const* row, std::int64_t column, std::int64_
 
 static_assert(std::endian::native == std::endian::little, "a pair in memory has its first number in the low half");
 
-void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_t padded_rows) {
-    auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
-    std::int64_t const whole = to.columns / 2;
-    for (std::int64_t row = 0; row < to.rows; ++row) {
-        std::uint16_t const* const numbers = memory + row * from.row_stride;
-        for (std::int64_t pair = 0; pair < whole; ++pair) {
-            std::memcpy(to.data + pair * to.stride + row, numbers + 2 * pair, sizeof(std::uint32_t));
-        }
-        if (to.columns % 2 != 0) to.data[whole * to.stride + row] = pair_of(numbers, to.columns - 1, to.columns);
-    }
-    for (std::int64_t pair = 0; pair < (to.columns + 1) / 2 && padded_rows > to.rows; ++pair) {
-        std::fill(to.data + pair * to.stride + to.rows, to.data + pair * to.stride + padded_rows, 0);
-    }
-}
-
-void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_rows) {
+void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_t padded_rows,
+                           std::int64_t padded_pairs) {
     auto const* const memory = static_cast<std::uint16_t const*>(from.data) + from.origin;
     std::int64_t const whole = to.columns / 2, pairs = (to.columns + 1) / 2;
+    std::int64_t const in_blocks = whole / kBlock * kBlock, block_rows = in_blocks > 0 ? to.rows / kBlock * kBlock : 0;
+    for (std::int64_t row = 0; row < block_rows; row += kBlock) {
+        for (std::int64_t pair = 0; pair < in_blocks; pair += kBlock)
+            load_block_of_pairs(memory + row * from.row_stride + 2 * pair, from.row_stride,
+                                to.data + pair * to.stride + row, to.stride);
+    }
     for (std::int64_t row = 0; row < to.rows; ++row) {
         std::uint16_t const* const numbers = memory + row * from.row_stride;
-        std::uint32_t* const packed = to.data + row * to.stride;
-        std::memcpy(packed, numbers, static_cast<std::size_t>(whole) * sizeof(std::uint32_t));
-        if (pairs != whole) packed[whole] = numbers[2 * whole];
-        std::fill(packed + pairs, packed + to.stride, 0);
+        for (std::int64_t pair = row < block_rows ? in_blocks : 0; pair < whole; ++pair)
+            std::memcpy(to.data + pair * to.stride + row, numbers + 2 * pair, sizeof(std::uint32_t));
+        if (pairs != whole) to.data[whole * to.stride + row] = pair_of(numbers, to.columns - 1, to.columns);
     }
-    std::fill(to.data + to.rows * to.stride, to.data + std::max(padded_rows, to.rows) * to.stride, 0);
+    for (std::int64_t pair = 0; pair < padded_pairs; ++pair) {
+        std::int64_t const first = pair < pairs ? to.rows : 0;
+        std::fill(to.data + pair * to.stride + first, to.data + pair * to.stride + std::max(padded_rows, first), 0);
+    }
 }
 
 void load_pairs_in_blocks(Slice const& from, PackedPairs const& to, std::int64_t first, std::int64_t padded_rows) {

@@ -39,13 +39,12 @@ struct PackedPairs {
     std::int64_t rows, columns;  // of numbers
 };
 
-// Pairs of neighbors in a row, each row along a column of the packed side. Rows from to.rows to padded_rows are set to
-// 0.
-void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_t padded_rows);
-// Pairs of neighbors in a row, along a row of the packed side. Pairs after the last column up to the stride, and rows
-// from to.rows to padded_rows, are set to 0.
-void load_pairs_in_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_rows);
-// The same in blocks of the stride. The slice begins at row `first` of the blocks.
+// Pairs of neighbors in a row, each row along a column of the packed side. Rows from to.rows to padded_rows, and pairs
+// after the last column up to so many, are set to 0.
+void load_pairs_of_columns(Slice const& from, PackedPairs const& to, std::int64_t padded_rows,
+                           std::int64_t padded_pairs);
+// Pairs of neighbors in a row, along a row of the packed side, in blocks of the stride: `first` rows come before the
+// first one. Pairs after the last column up to the stride, and rows from to.rows to padded_rows, are set to 0.
 void load_pairs_in_blocks(Slice const& from, PackedPairs const& to, std::int64_t first, std::int64_t padded_rows);
 // Pairs of rows, from an even one on. Columns from to.columns to padded_columns are set to 0.
 void load_pairs_of_rows(Slice const& from, PackedPairs const& to, std::int64_t padded_columns);

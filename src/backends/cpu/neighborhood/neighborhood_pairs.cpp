@@ -19,7 +19,6 @@ NeighborhoodPairs::NeighborhoodPairs(NeighborhoodRun const& run, Arena& arena)
     if (pairs_ == nullptr) return;
     std::int64_t const lanes = run.lanes(), depth = tile_.pairs_of(run.width()), padded = rows_of_output();
     gathered_ = arena.take<std::uint16_t>(std::max(kTileKeys, lanes), run.width());
-    rows_ = arena.take<float>(PanelCopies::memory_of(run.kernels, tile_, run.width()), 1);
     q_ = arena.take<std::uint32_t>(lanes, depth);
     k_ = arena.take<std::uint32_t>(kTileKeys, depth);
     v_ = arena.take<std::uint32_t>(kTileKeys / 2, padded);
@@ -34,21 +33,22 @@ Slice NeighborhoodPairs::gathered(TokenView const& view, Tokens const& tokens) c
 }
 
 void NeighborhoodPairs::load_queries(Tokens const& queries) const {
-    copies().load_pairs(gathered(run_.problem[Q], queries), queries.count, run_.width(), q_);
+    load_pairs_of_columns(gathered(run_.problem[Q], queries), {q_, run_.lanes(), queries.count, run_.width()},
+                          run_.lanes(), tile_.pairs_of(run_.width()));
 }
 
 void NeighborhoodPairs::load_keys(Tokens const& keys, bool is_careful) const {
     std::int64_t const width = run_.width(), depth = tile_.pairs_of(width), padded = rows_of_output();
     Slice const k = gathered(run_.problem[K], keys);
     if (is_in_blocks()) load_pairs_in_blocks(k, {k_, PairBlocks::stride(depth), keys.count, width}, 0, kTileKeys);
-    else load_pairs_of_columns(k, {k_, kTileKeys, keys.count, width}, kTileKeys);
+    else load_pairs_of_columns(k, {k_, kTileKeys, keys.count, width}, kTileKeys, depth);
     Slice const v = gathered(run_.problem[V], keys);
     load_pairs_of_rows(v, {v_, padded, keys.count, width}, padded);
     std::int64_t const pairs = (keys.count + 1) / 2, all = tile_.pairs_of(keys.count);
     if (is_careful) clear_not_finite(v_, pairs * padded);
     if (!is_in_blocks()) return;
     std::fill(v_ + pairs * padded, v_ + all * padded, 0);
-    pairs_->transpose({v_, padded, all, padded, v_columns_, PairBlocks::stride(kTileKeys / 2), true});
+    run_.kernels.transpose({v_, padded, all, padded, v_columns_, PairBlocks::stride(kTileKeys / 2), true});
 }
 
 void NeighborhoodPairs::multiply_by_keys(std::int64_t keys, float scale, float* scores) const {

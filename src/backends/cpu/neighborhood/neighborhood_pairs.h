@@ -1,7 +1,8 @@
 // The products of neighborhood attention's forward pass with BFLOAT16 numbers, where the kernels multiply their pairs.
 #pragma once
 
-#include "cpu/attention/pair_panels.h"
+#include "cpu/attention/attention_problem.h"
+#include "cpu/attention/attention_tile.h"
 #include "cpu/neighborhood/neighborhood_run.h"
 
 #include <cstdint>
@@ -32,7 +33,6 @@ class NeighborhoodPairs {
     void multiply_by_values(std::int64_t keys, float const* rescale, float* o) const;
 
    private:
-    PanelCopies copies() const { return {run_.kernels, pairs_, tile_, rows_}; }
     bool is_in_blocks() const { return pairs_->layout == PairLayout::Blocks; }
     Slice gathered(TokenView const& view, Tokens const& tokens) const;
 
@@ -40,7 +40,6 @@ class NeighborhoodPairs {
     PairKernels const* pairs_;
     TileSizes tile_;
     std::uint16_t* gathered_ = nullptr;  // rows of tokens, one after the other
-    float* rows_ = nullptr;
     std::uint32_t *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *v_columns_ = nullptr, *weights_ = nullptr;
 };
 

@@ -336,3 +336,25 @@ TEST_CASE("every instruction set computes the softmax of a row") {
         CHECK(masked == Floats(scores.size(), 0.0f));
     }
 }
+
+TEST_CASE("every instruction set transposes numbers") {
+    constexpr std::int64_t kRows = 32, kColumns = 48, kFrom = 51, kTo = 35, kUnwritten = 0xdead;
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        std::vector<std::uint32_t> from(kRows * kFrom), to(kColumns * kTo, kUnwritten);
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint32_t>(i);
+        kernels->transpose({from.data(), kFrom, kRows, kColumns, to.data(), kTo});
+        for (std::int64_t i = 0; i < kColumns * kTo; ++i) {
+            std::int64_t const row = i % kTo, column = i / kTo;
+            REQUIRE(to[at(0, 0, i)] == (row < kRows ? from[at(row, kFrom, column)] : kUnwritten));
+        }
+        constexpr std::int64_t kStride = cpu::PairBlocks::stride(kRows) + 7;
+        std::vector<std::uint32_t> blocks(2 * kStride, kUnwritten), expected = blocks;
+        kernels->transpose({from.data(), kFrom, kRows, kColumns, blocks.data(), kStride, true});
+        for (std::int64_t i = 0; i < kRows * kColumns; ++i) {
+            std::int64_t const row = i / kColumns, column = i % kColumns;
+            expected[at(0, 0, cpu::PairBlocks::at(column, row, kStride))] = from[at(row, kFrom, column)];
+        }
+        REQUIRE(blocks == expected);
+    }
+}

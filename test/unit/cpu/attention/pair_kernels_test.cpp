@@ -190,27 +190,6 @@ TEST_CASE("tiles are rounded to pairs of lanes in blocks, and to pairs of rows")
     });
 }
 
-TEST_CASE("pairs are transposed") {
-    for_each_set([](cpu::Kernels const&, cpu::PairKernels const& pairs) {
-        constexpr std::int64_t kRows = 32, kColumns = 48, kFrom = 51, kTo = 35;
-        Pairs from(index(kRows * kFrom)), to(index(kColumns * kTo), kUnwritten);
-        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint32_t>(i);
-        pairs.transpose({from.data(), kFrom, kRows, kColumns, to.data(), kTo});
-        for (std::int64_t i = 0; i < kColumns * kTo; ++i) {
-            std::int64_t const row = i % kTo, column = i / kTo;
-            REQUIRE(to[index(i)] == (row < kRows ? from[index(row * kFrom + column)] : kUnwritten));
-        }
-        constexpr std::int64_t kStride = cpu::PairBlocks::stride(kRows) + 7;
-        Pairs blocks(index(2 * kStride), kUnwritten), expected = blocks;
-        pairs.transpose({from.data(), kFrom, kRows, kColumns, blocks.data(), kStride, true});
-        for (std::int64_t i = 0; i < kRows * kColumns; ++i) {
-            std::int64_t const row = i / kColumns, column = i % kColumns;
-            expected[index(cpu::PairBlocks::at(column, row, kStride))] = from[index(row * kFrom + column)];
-        }
-        REQUIRE(blocks == expected);
-    });
-}
-
 TEST_CASE("softmax with pairs is softmax, scaled and rounded to pairs") {
     constexpr float kScale = 0.3f;
     for_each_set([](cpu::Kernels const& kernels, cpu::PairKernels const& pairs) {

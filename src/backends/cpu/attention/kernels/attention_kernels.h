@@ -101,16 +101,6 @@ struct GradientPairs {
     ProductsMeanwhile meanwhile;
 };
 
-// to = from^T. Rows and columns are multiples of the step.
-struct PairTranspose {
-    static constexpr std::int64_t kStep = 16;
-    std::uint32_t const* from;
-    std::int64_t from_stride, rows, columns;
-    std::uint32_t* to;
-    std::int64_t to_stride;
-    bool to_blocks = false;  // with the stride of these
-};
-
 struct PairKernels {
     PairLayout layout;  // of multiply() and rescale_and_multiply()
     std::int64_t row_step, depth_step;
@@ -136,7 +126,6 @@ struct PairKernels {
     void (*softmax_step)(SoftmaxPairs const&);
     // Kernels::probabilities(), score_gradients(), pair_lanes() and pair_rows() at once, without dropout.
     void (*score_gradients)(GradientPairs const&);
-    void (*transpose)(PairTranspose const&);
 };
 
 // Whether there are kernels of pairs whose operands lie in blocks.
@@ -156,6 +145,16 @@ class PairScope {
 
    private:
     PairKernels const* kernels_;
+};
+
+// to = from^T, of numbers or pairs. Rows and columns are multiples of the step.
+struct Transpose {
+    static constexpr std::int64_t kStep = 16;
+    std::uint32_t const* from;
+    std::int64_t from_stride, rows, columns;
+    std::uint32_t* to;
+    std::int64_t to_stride;
+    bool to_blocks = false;  // PairBlocks, with the stride of these
 };
 
 // Products of a few vectors with rows of keys or values: floats, or BFLOAT16 numbers. Each vector has a weight for each
@@ -264,6 +263,7 @@ struct Kernels {
     void (*apply)(TileStep const&);
     // 1 where the generator keeps a probability, and 0 where it does not.
     void (*draw)(MaskDraw const&);
+    void (*transpose)(Transpose const&);
     // weights = vectors x rows^T.
     void (*dot_rows)(RowProducts const&);
     // vectors += weights x rows.

@@ -6,7 +6,7 @@
 #include "cpu/attention/kernels/attention_kernels.h"
 
 #include <cstdint>
-#ifdef __AVX512BF16__
+#ifdef __AVX512F__
 #include <immintrin.h>
 #endif
 
@@ -24,29 +24,62 @@ typedef std::int32_t Integers __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES
 typedef float UnalignedVector __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES), aligned(4), may_alias));
 
 constexpr float kInfinity = __builtin_inff();
+constexpr float kLog2OfE = 1.44269504f;
 
 [[gnu::always_inline]] inline Vector read(float const* from) { return *reinterpret_cast<UnalignedVector const*>(from); }
 [[gnu::always_inline]] inline void write(float* to, Vector value) { *reinterpret_cast<UnalignedVector*>(to) = value; }
 [[gnu::always_inline]] inline Vector spread(float value) { return Vector{} + value; }
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2, where a polynomial gives e^r to within 1e-8.
-// Subnormal results become 0.
-[[gnu::always_inline]] inline Vector exponential(Vector x) {
-    constexpr float kLowest = -87.3f, kHighest = 88.7f;
-    constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-    Vector bounded = x > kHighest ? spread(kHighest) : x;
-    bounded = bounded < kLowest ? spread(kLowest) : bounded;
-    Vector const shifted = bounded * 1.44269504f + kRounder;
-    Vector const n = shifted - kRounder;
-    Vector const r = (bounded - n * 0.693145752f) - n * 1.42860682e-06f;
+#ifdef __AVX512F__
+// With this mask functions are one instruction as those without a mask, of which GCC 12 warns.
+constexpr __mmask16 kAllLanes = 0xffff;
+#endif
+
+// The second one where either is NaN.
+[[gnu::always_inline]] inline Vector larger(Vector a, Vector b) {
+#ifdef __AVX512F__
+    return _mm512_maskz_max_ps(kAllLanes, a, b);
+#else
+    return a > b ? a : b;
+#endif
+}
+[[gnu::always_inline]] inline Vector smaller(Vector a, Vector b) {
+#ifdef __AVX512F__
+    return _mm512_maskz_min_ps(kAllLanes, a, b);
+#else
+    return a < b ? a : b;
+#endif
+}
+
+// e^r for |r| <= ln(2) / 2, to within 1e-8.
+[[gnu::always_inline]] inline Vector exponential_near_0(Vector r) {
     Vector tail = spread(0.00139261761f);
     tail = tail * r + 0.00836317307f;
     tail = tail * r + 0.0416665547f;
     tail = tail * r + 0.16666577f;
     tail = tail * r + 0.5f;
-    Vector const mantissa = (tail * r) * r + r + 1.0f;
+    return (tail * r) * r + r + 1.0f;
+}
+
+// e^x = 2^n e^r. Subnormal results become 0.
+[[gnu::always_inline]] inline Vector exponential(Vector x) {
+    constexpr float kLowest = -87.3f, kHighest = 88.7f;
+    constexpr float kHighLn2 = 0.693145752f, kLowLn2 = 1.42860682e-06f;
+    Vector bounded = smaller(spread(kHighest), x);
+#ifdef __AVX512F__
+    constexpr int kNearest = 0x08;  // to integers, without exceptions
+    Vector const n = _mm512_maskz_roundscale_ps(kAllLanes, bounded * kLog2OfE, kNearest);
+    Vector const r = (bounded - n * kHighLn2) - n * kLowLn2;
+    return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, spread(kLowest), _CMP_NLT_UQ), exponential_near_0(r), n);
+#else
+    constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+    bounded = larger(spread(kLowest), bounded);
+    Vector const shifted = bounded * kLog2OfE + kRounder;
+    Vector const n = shifted - kRounder;
+    Vector const r = (bounded - n * kHighLn2) - n * kLowLn2;
     Integers const exponent = (reinterpret_cast<Integers>(shifted) << 23) + (127 << 23);
-    return x < kLowest ? Vector{} : mantissa * reinterpret_cast<Vector>(exponent);
+    return x < kLowest ? Vector{} : exponential_near_0(r) * reinterpret_cast<Vector>(exponent);
+#endif
 }
 
 // The order of the elements of a product's operand `a`.
@@ -180,31 +213,69 @@ void multiply_tile(Product const& product) {
     else multiply_tile_as<Zeros::Multiply>(product);
 }
 
-// The maximum of a lane's scores and `top`; NaN if any of them is.
-[[gnu::always_inline]] inline Vector maximum(float const* scores, std::int64_t keys, Vector top) {
-    Integers is_nan{};
-    for (std::int64_t key = 0; key < keys; ++key) {
-        Vector const score = read(scores + key * kLanes);
-        is_nan |= score != score;
-        top = score > top ? score : top;
+// The maximum of rows of scores, except NaN.
+[[gnu::always_inline]] inline Vector maximum_of_numbers(float const* scores, std::int64_t rows, std::int64_t step) {
+    Vector tops[4];
+    for (Vector& top : tops) top = spread(-kInfinity);
+    std::int64_t row = 0;
+    for (; row + 4 <= rows; row += 4) {
+        for (int i = 0; i < 4; ++i) tops[i] = larger(read(scores + (row + i) * step), tops[i]);
     }
-    return is_nan ? spread(__builtin_nanf("")) : top;
+    for (; row < rows; ++row) tops[0] = larger(read(scores + row * step), tops[0]);
+    return larger(larger(tops[0], tops[1]), larger(tops[2], tops[3]));
+}
+
+// Which lanes have a NaN among their scores.
+[[gnu::noinline, gnu::cold]] Integers lanes_with_nan(float const* scores, std::int64_t rows, std::int64_t step) {
+    Integers is_nan{};
+    for (std::int64_t row = 0; row < rows; ++row) {
+        Vector const score = read(scores + row * step);
+        is_nan |= score != score;
+    }
+    return is_nan;
+}
+
+[[gnu::always_inline]] inline bool any(Integers holds) {
+    std::int32_t found = 0;
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) found |= holds[lane];
+    return found != 0;
+}
+
+// Scores become weights, whose sums are returned. `top` is their maximum among numbers, and becomes NaN where a score
+// is NaN: that shows in the sum, and next to infinity, where the sum is NaN as well, in the scores alone.
+[[gnu::always_inline]] inline Vector weigh(float* scores, std::int64_t rows, std::int64_t step, Vector& top) {
+    Integers is_nan{};
+    if (any(top == kInfinity)) is_nan = lanes_with_nan(scores, rows, step);
+    // A query whose keys so far were all masked: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
+    Vector const anchor = top == -kInfinity ? Vector{} : top;
+    Vector sums[2] = {};
+    std::int64_t row = 0;
+    for (; row + 2 <= rows; row += 2) {
+        for (int i = 0; i < 2; ++i) {
+            float* const score = scores + (row + i) * step;
+            Vector const weight = exponential(read(score) - anchor);
+            sums[i] += weight;
+            write(score, weight);
+        }
+    }
+    if (row < rows) {
+        float* const score = scores + row * step;
+        Vector const weight = exponential(read(score) - anchor);
+        sums[0] += weight;
+        write(score, weight);
+    }
+    Vector const sum = sums[0] + sums[1];
+    is_nan |= (sum != sum) & (top != kInfinity);
+    top = is_nan ? spread(__builtin_nanf("")) : top;
+    return sum;
 }
 
 void softmax_step(float* tile, std::int64_t keys, float* running_max, float* running_sum, float* rescale) {
     for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
         Vector const old_top = read(running_max + lane);
-        Vector const top = maximum(tile + lane, keys, old_top);
-        // A query whose keys so far were all masked: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
-        Vector const anchor = top == -kInfinity ? Vector{} : top;
-        Vector sum{};
-        for (std::int64_t key = 0; key < keys; ++key) {
-            float* const score = tile + key * kLanes + lane;
-            Vector const weight = exponential(read(score) - anchor);
-            sum += weight;
-            write(score, weight);
-        }
-        Vector const factor = exponential(old_top - anchor);
+        Vector top = larger(maximum_of_numbers(tile + lane, keys, kLanes), old_top);
+        Vector const sum = weigh(tile + lane, keys, kLanes, top);
+        Vector const factor = exponential(old_top - (top == -kInfinity ? Vector{} : top));
         write(running_max + lane, top);
         write(running_sum + lane, read(running_sum + lane) * factor + sum);
         // Under an infinite sink exp(inf - inf) is NaN; the sums of the keys stay as they are.
@@ -400,6 +471,7 @@ void draw(MaskDraw const& draw) {
 }  // namespace cudnn_frontend::cpu
 
 #include "cpu/attention/kernels/row_kernels_body.h"
+#include "cpu/attention/kernels/transpose_body.h"
 #ifdef __AVX512BF16__
 #include "cpu/attention/kernels/pair_kernels_body.h"
 #endif
@@ -429,6 +501,7 @@ constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_NAME,
                                            holds_nan,
                                            apply,
                                            draw,
+                                           transpose,
                                            dot_rows,
                                            add_rows,
                                            softmax_row,

@@ -55,50 +55,6 @@ void pair_rows(float const* tile, std::int64_t rows, std::uint32_t* pairs) {
     clear_missing_rows(rows, pairs);
 }
 
-// Exchanges the elements off the diagonal in all blocks of 2 x 2 rows and columns at this distance.
-template <int kDistance>
-[[gnu::always_inline]] inline void exchange(__m512i (&rows)[16]) {
-    typedef std::int32_t Columns __attribute__((vector_size(64)));
-    constexpr Columns kAll = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    constexpr int kSecond = 16;  // the first column of the second operand
-    Columns const is_odd = (kAll & kDistance) != 0;
-    auto const even = reinterpret_cast<__m512i>(is_odd ? kAll - kDistance + kSecond : kAll);
-    auto const odd = reinterpret_cast<__m512i>(is_odd ? kAll + kSecond : kAll + kDistance);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-        if ((i & kDistance) != 0) continue;
-        __m512i const first = rows[i], second = rows[i + kDistance];
-        rows[i] = _mm512_permutex2var_epi32(first, even, second);
-        rows[i + kDistance] = _mm512_permutex2var_epi32(first, odd, second);
-    }
-}
-
-// 16 x 16 pairs.
-void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::uint32_t* to, std::int64_t to_stride) {
-    __m512i rows[16];
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_si512(from + i * from_stride);
-    exchange<1>(rows);
-    exchange<2>(rows);
-    exchange<4>(rows);
-    exchange<8>(rows);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, rows[i]);
-}
-
-void transpose(PairTranspose const& pairs) {
-    for (std::int64_t row = 0; row < pairs.rows; row += 16) {
-        for (std::int64_t column = 0; column < pairs.columns; column += 16) {
-            // A column of numbers becomes a row of pairs.
-            std::int64_t const new_row = column, pair = row;
-            std::int64_t const to =
-                pairs.to_blocks ? PairBlocks::at(new_row, pair, pairs.to_stride) : new_row * pairs.to_stride + pair;
-            transpose_block(pairs.from + row * pairs.from_stride + column, pairs.from_stride, pairs.to + to,
-                            pairs.to_blocks ? PairBlocks::kPairs : pairs.to_stride);
-        }
-    }
-}
-
 void rescale(float* rows, std::int64_t count, float const* factors) {
     Vector const first = read(factors), second = read(factors + kWidth), one = spread(1.0f);
     if ((_mm512_cmp_ps_mask(first, one, _CMP_NEQ_UQ) | _mm512_cmp_ps_mask(second, one, _CMP_NEQ_UQ)) == 0) return;
@@ -120,11 +76,6 @@ void rescale(float* rows, std::int64_t count, float const* factors) {
 
 namespace cudnn_frontend::cpu {
 namespace {
-
-constexpr float kLog2OfE = 1.44269504f;
-
-// With this mask functions are one instruction as those without a mask, of which GCC 12 warns.
-constexpr __mmask16 kAllLanes = 0xffff;
 
 // While it lives, this thread's results below the smallest normal number become 0: exponentials need no comparison for
 // that, and no instruction takes the hundreds of cycles that processors need for such numbers. Only for what a function
@@ -151,21 +102,6 @@ class WithoutSubnormals {
     tail = tail * r + 0.24016445f;
     tail = tail * r + 0.693151312f;
     return _mm512_maskz_scalef_ps(kAllLanes, tail * r + 1.0f, x);
-}
-
-// The second one where either is NaN.
-[[gnu::always_inline]] inline Vector larger(Vector a, Vector b) { return _mm512_maskz_max_ps(kAllLanes, a, b); }
-
-// The maximum of a lane's scores, except NaN.
-[[gnu::always_inline]] inline Vector maximum_of_numbers(float const* scores, std::int64_t keys) {
-    Vector tops[4];
-    for (Vector& top : tops) top = spread(-kInfinity);
-    std::int64_t key = 0;
-    for (; key + 4 <= keys; key += 4) {
-        for (int i = 0; i < 4; ++i) tops[i] = larger(read(scores + (key + i) * kLanes), tops[i]);
-    }
-    for (; key < keys; ++key) tops[0] = larger(read(scores + key * kLanes), tops[0]);
-    return larger(larger(tops[0], tops[1]), larger(tops[2], tops[3]));
 }
 
 // Numbers whose powers of e are wanted: the differences of scaled scores from an anchor of each lane.
@@ -292,7 +228,7 @@ template <bool kIsFused>
     Vector tops[kVectors];
     bool is_fused = true;
     for (int i = 0; i < kVectors; ++i) {
-        Vector const of_scores = maximum_of_numbers(step.tile + i * kWidth, step.keys);
+        Vector const of_scores = maximum_of_numbers(step.tile + i * kWidth, step.keys, kLanes);
         Vector const old_top = read(step.running_max + i * kWidth), top = larger(of_scores * step.scale, old_top);
         tops[i] = top - old_top <= step.lag ? old_top : top;
         lanes.anchors[i] = tops[i] == -kInfinity ? Vector{} : tops[i];
@@ -433,8 +369,7 @@ constexpr PairKernels kPairKernels{kPairLayout,
                                    pair_lanes,
                                    pair_rows,
                                    softmax_step_of_pairs,
-                                   score_gradients_of_pairs,
-                                   transpose};
+                                   score_gradients_of_pairs};
 
 }  // namespace
 }  // namespace cudnn_frontend::cpu

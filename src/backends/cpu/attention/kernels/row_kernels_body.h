@@ -138,22 +138,18 @@ void dot_rows(RowProducts const& products) { for_each_vector(products, DotRows{p
 void add_rows(RowProducts const& products) { for_each_vector(products, AddRows{products}); }
 
 RowSoftmax softmax_row(float* scores, std::int64_t count) {
-    Vector tops = spread(-kInfinity);
-    for (std::int64_t i = 0; i < count; i += kWidth) tops = maximum(scores + i, 1, tops);
-    float top = tops[0];
-    for (std::int64_t lane = 1; lane < kWidth; ++lane)
-        top = (tops[lane] > top || tops[lane] != tops[lane]) ? tops[lane] : top;
-    // Where all scores are masked: exp(-inf - 0) is 0, but exp(-inf - -inf) would be NaN.
-    float const anchor = top == -kInfinity ? 0.0f : top;
-    Vector sums{};
-    for (std::int64_t i = 0; i < count; i += kWidth) {
-        Vector const weight = exponential(read(scores + i) - anchor);
-        sums += weight;
-        write(scores + i, weight);
+    std::int64_t const rows = count / kWidth;
+    Vector const tops = maximum_of_numbers(scores, rows, kWidth);
+    float most = tops[0];
+    for (std::int64_t lane = 1; lane < kWidth; ++lane) most = tops[lane] > most ? tops[lane] : most;
+    Vector top = spread(most);
+    Vector const sums = weigh(scores, rows, kWidth, top);
+    float sum = 0.0f, max = most;
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+        sum += sums[lane];
+        max = top[lane] != top[lane] ? top[lane] : max;
     }
-    float sum = 0.0f;
-    for (std::int64_t lane = 0; lane < kWidth; ++lane) sum += sums[lane];
-    return {top, sum};
+    return {max, sum};
 }
 
 }  // namespace
