@@ -358,3 +358,52 @@ TEST_CASE("every instruction set transposes numbers") {
         REQUIRE(blocks == expected);
     }
 }
+
+TEST_CASE("every instruction set has an accurate tanh and its slope") {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        auto const apply = [&](cpu::TileFunction function, float x, float factor) {
+            Floats const number(static_cast<std::size_t>(kernels->lanes), x), factors(number.size(), factor);
+            Floats out(number.size(), -7.0f);
+            cpu::TileRows const operand{number.data(), 0}, scaled{factors.data(), 0};
+            bool const is_gradient = function == cpu::TileFunction::TanhGradient;
+            kernels->apply({function, {is_gradient ? scaled : operand, operand, {}}, out.data(), 1});
+            return out.front();
+        };
+        for (double size = 1e-6; size < 60.0; size *= 1.07) {
+            for (float const x : {static_cast<float>(size), static_cast<float>(-size)}) {
+                CAPTURE(x);
+                double const exact = std::tanh(double{x}), cosine = std::cosh(double{x});
+                REQUIRE(double{apply(cpu::TileFunction::Tanh, x, 0.0f)} == Approx(exact).epsilon(4e-7));
+                double const slope = 3.0 / (cosine * cosine);
+                REQUIRE(double{apply(cpu::TileFunction::TanhGradient, x, 3.0f)} ==
+                        Approx(slope).epsilon(4e-7).margin(1e-36));
+            }
+        }
+        for (float const infinity : {kInfinity, -kInfinity}) {
+            CHECK(apply(cpu::TileFunction::Tanh, infinity, 0.0f) == (infinity > 0.0f ? 1.0f : -1.0f));
+            CHECK(apply(cpu::TileFunction::TanhGradient, infinity, 3.0f) == 0.0f);
+        }
+        CHECK(std::isnan(apply(cpu::TileFunction::Tanh, kNan, 0.0f)));
+        CHECK(std::isnan(apply(cpu::TileFunction::TanhGradient, kNan, 3.0f)));
+    }
+}
+
+TEST_CASE("every instruction set divides by a row as the processor divides") {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = 500;
+        Floats numbers = random_floats(rows * lanes, 3), divisors = random_floats(lanes, 4);
+        divisors[1] = 7.0f, divisors[2] = 0.0f, divisors[3] = kInfinity;
+        for (std::int64_t row = 0; row < rows; ++row) numbers[at(row, lanes, 1)] = static_cast<float>(7 * row);
+        numbers[4] = kInfinity, numbers[5] = -kInfinity, numbers[6] = kNan;
+        Floats quotients(numbers.size());
+        kernels->apply(
+            {cpu::TileFunction::Divide, {{numbers.data(), lanes}, {divisors.data(), 0}, {}}, quotients.data(), rows});
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            float const expected = numbers[i] / divisors[i % static_cast<std::size_t>(lanes)];
+            CAPTURE(i, numbers[i], expected, quotients[i]);
+            REQUIRE((quotients[i] == expected || (std::isnan(quotients[i]) && std::isnan(expected))));
+        }
+    }
+}

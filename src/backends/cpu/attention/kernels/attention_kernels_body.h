@@ -51,34 +51,57 @@ constexpr __mmask16 kAllLanes = 0xffff;
 #endif
 }
 
-// e^r for |r| <= ln(2) / 2, to within 1e-8.
-[[gnu::always_inline]] inline Vector exponential_near_0(Vector r) {
-    Vector tail = spread(0.00139261761f);
-    tail = tail * r + 0.00836317307f;
-    tail = tail * r + 0.0416665547f;
-    tail = tail * r + 0.16666577f;
-    tail = tail * r + 0.5f;
-    return (tail * r) * r + r + 1.0f;
-}
+// x = n ln(2) + r with an integer n and |r| <= ln(2) / 2, where |x| is at most 89 or x is NaN.
+struct Powers {
+    Vector n, r;
 
-// e^x = 2^n e^r. Subnormal results become 0.
+    [[gnu::always_inline]] explicit Powers(Vector x) {
+#ifdef __AVX512F__
+        constexpr int kNearest = 0x08;  // to integers, without exceptions
+        n = _mm512_maskz_roundscale_ps(kAllLanes, x * kLog2OfE, kNearest);
+#else
+        constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves no fraction
+        n = (x * kLog2OfE + kRounder) - kRounder;
+#endif
+        constexpr float kHighLn2 = 0.693145752f, kLowLn2 = 1.42860682e-06f;
+        r = (x - n * kHighLn2) - n * kLowLn2;
+    }
+    // e^r - 1, to within 1e-8.
+    [[gnu::always_inline]] Vector exponential_minus_1() const {
+        Vector tail = spread(0.00139261761f);
+        tail = tail * r + 0.00836317307f;
+        tail = tail * r + 0.0416665547f;
+        tail = tail * r + 0.16666577f;
+        tail = tail * r + 0.5f;
+        return (tail * r) * r + r;
+    }
+    [[gnu::always_inline]] Vector power_of_two() const {
+        Integers const exponent = (__builtin_convertvector(n, Integers) << 23) + (127 << 23);
+        return reinterpret_cast<Vector>(exponent);
+    }
+};
+
+// e^x. Subnormal results become 0.
 [[gnu::always_inline]] inline Vector exponential(Vector x) {
     constexpr float kLowest = -87.3f, kHighest = 88.7f;
-    constexpr float kHighLn2 = 0.693145752f, kLowLn2 = 1.42860682e-06f;
-    Vector bounded = smaller(spread(kHighest), x);
+    Vector const bounded = smaller(spread(kHighest), x);
 #ifdef __AVX512F__
-    constexpr int kNearest = 0x08;  // to integers, without exceptions
-    Vector const n = _mm512_maskz_roundscale_ps(kAllLanes, bounded * kLog2OfE, kNearest);
-    Vector const r = (bounded - n * kHighLn2) - n * kLowLn2;
-    return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, spread(kLowest), _CMP_NLT_UQ), exponential_near_0(r), n);
+    Powers const powers(bounded);
+    __mmask16 const counts = _mm512_cmp_ps_mask(x, spread(kLowest), _CMP_NLT_UQ);
+    return _mm512_maskz_scalef_ps(counts, powers.exponential_minus_1() + 1.0f, powers.n);
 #else
-    constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-    bounded = larger(spread(kLowest), bounded);
-    Vector const shifted = bounded * kLog2OfE + kRounder;
-    Vector const n = shifted - kRounder;
-    Vector const r = (bounded - n * kHighLn2) - n * kLowLn2;
-    Integers const exponent = (reinterpret_cast<Integers>(shifted) << 23) + (127 << 23);
-    return x < kLowest ? Vector{} : exponential_near_0(r) * reinterpret_cast<Vector>(exponent);
+    Powers const powers(larger(spread(kLowest), bounded));
+    return x < kLowest ? Vector{} : (powers.exponential_minus_1() + 1.0f) * powers.power_of_two();
+#endif
+}
+
+// 1 / x, to within two of the last digits, where neither it nor x is infinite.
+[[gnu::always_inline]] inline Vector reciprocal(Vector x) {
+#ifdef __AVX512F__
+    Vector const near = _mm512_maskz_rcp14_ps(kAllLanes, x);
+    return near + near * (1.0f - x * near);
+#else
+    return 1.0f / x;
 #endif
 }
 
@@ -352,23 +375,19 @@ bool holds_nan(float const* numbers, std::int64_t count) {
     return found != 0;
 }
 
-// tanh(x) = x + x^3 p(x^2) near 0, to within 1e-8, and 1 - 2 / (e^2x + 1) from there on.
+// (e^2x - 1) / (e^2x + 1), where the first difference has no cancellation: 2^n (e^r - 1) + (2^n - 1).
 [[gnu::always_inline]] inline Vector hyperbolic_tangent(Vector x) {
-    Vector const size = x < 0.0f ? -x : x, square = x * x;
-    Vector tail = spread(-0.00571708f);
-    tail = tail * square + 0.02065062f;
-    tail = tail * square - 0.05374351f;
-    tail = tail * square + 0.13331491f;
-    tail = tail * square - 0.33333284f;
-    Vector const near = x + x * square * tail;
-    Vector const far = 1.0f - 2.0f / (exponential(size + size) + 1.0f);
-    return size < 0.625f ? near : (x < 0.0f ? -far : far);
+    constexpr float kMost = 40.0f;  // from where on all digits are those of 1
+    Powers const powers(larger(spread(-kMost), smaller(spread(kMost), x + x)));
+    Vector const power = powers.power_of_two();
+    Vector const difference = powers.exponential_minus_1() * power + (power - 1.0f);
+    return difference * reciprocal(difference + 2.0f);
 }
 
 // 4 t / (1 + t)^2 with t = e^-2|x|, which stays exact where 1 - tanh(x)^2 cancels.
 [[gnu::always_inline]] inline Vector slope_of_hyperbolic_tangent(Vector x) {
-    Vector const power = exponential(x < 0.0f ? x + x : -x - x), sum = 1.0f + power;
-    return 4.0f * power / (sum * sum);
+    Vector const power = exponential(x < 0.0f ? x + x : -x - x), share = reciprocal(1.0f + power);
+    return 4.0f * power * share * share;
 }
 
 // The exponential beyond the range of the one that softmax needs, whose arguments are at most 0.
@@ -397,13 +416,33 @@ template <class Function>
     }
 }
 
+// Division of all rows by one, with the quotients of the processor's division, which takes several times as long: the
+// product with the divisor's reciprocal is corrected by its exact remainder. Subnormal quotients may differ.
+[[gnu::always_inline]] inline void divide(TileStep const& step) {
+#ifdef __FMA__
+    if (step.in[1].step == 0) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+            Vector const divisor = read(step.in[1].data + lane), inverse = 1.0f / divisor;
+            for (std::int64_t row = 0; row < step.rows; ++row) {
+                Vector const x = read(step.in[0].data + row * step.in[0].step + lane), quotient = x * inverse;
+                Vector const corrected = (x - quotient * divisor) * inverse + quotient;
+                // Infinity has no remainder.
+                write(step.out + row * kLanes + lane, corrected == corrected ? corrected : quotient);
+            }
+        }
+        return;
+    }
+#endif
+    map_rows(step, [](auto x) { return x(0) / x(1); });
+}
+
 void apply(TileStep const& step) {
     switch (step.function) {
         case TileFunction::Identity: return map_rows(step, [](auto x) { return x(0); });
         case TileFunction::Add: return map_rows(step, [](auto x) { return x(0) + x(1); });
         case TileFunction::Subtract: return map_rows(step, [](auto x) { return x(0) - x(1); });
         case TileFunction::Multiply: return map_rows(step, [](auto x) { return x(0) * x(1); });
-        case TileFunction::Divide: return map_rows(step, [](auto x) { return x(0) / x(1); });
+        case TileFunction::Divide: return divide(step);
         case TileFunction::Maximum:
             return map_rows(step, [](auto x) { return ((x(0) > x(1)) | (x(0) != x(0))) ? x(0) : x(1); });
         case TileFunction::Minimum:
