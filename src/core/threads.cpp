@@ -1,39 +1,171 @@
 #include "core/threads.h"
 
+#include "core/process/environment.h"
+
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace cudnn_frontend::core {
 namespace {
 
-// The threads join on destruction, also if starting the next one fails.
-std::vector<std::jthread> start_helpers(std::int64_t count, auto const& work) {
-    std::vector<std::jthread> helpers;
-    try {
-        helpers.reserve(static_cast<std::size_t>(count));
-        for (int worker = 1; worker <= count; ++worker) helpers.emplace_back(work, worker);
-    } catch (std::exception const&) {
-        // The workers that did start do all the tasks.
+struct Job {
+    void (*task)(void* context, int worker, std::int64_t index);
+    void* context;
+    std::int64_t count;
+    int wanted;                  // helpers that may still join
+    int joined = 0, active = 0;  // helpers that did, and those of them that have not left
+    std::atomic<std::int64_t> next{0};
+    std::condition_variable is_left;
+};
+
+// The process's CPUs that the calling thread may use.
+std::vector<int> allowed_cpus() {
+    std::vector<int> cpus;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
     }
-    return helpers;
+    return cpus;
+}
+
+void pin_this_thread(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof(set), &set);
+}
+
+// Threads that wait for jobs. A caller works on its own job, so that one from within a task, or with no helper free,
+// ends as well.
+class Helpers {
+   public:
+    bool are_of_this_process() const { return owner_ == getpid(); }
+
+    void run(Job& job) {
+        int const wanted = job.wanted;
+        {
+            std::lock_guard const lock(mutex_);
+            open_.push_back(&job);
+            start_missing(wanted);
+        }
+        for (int i = 0; i < wanted; ++i) has_job_.notify_one();
+        work(job, 0);
+        std::unique_lock lock(mutex_);
+        std::erase(open_, &job);
+        job.is_left.wait(lock, [&] { return job.active == 0; });
+    }
+
+    // Ends all helpers. Jobs that go on are left to their callers.
+    void stop() {
+        {
+            std::lock_guard const lock(mutex_);
+            is_stopping_ = true;
+        }
+        has_job_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+   private:
+    // If a thread cannot be started, fewer do all the work.
+    void start_missing(int wanted) {
+        std::int64_t needed = 0;
+        for (Job const* job : open_) needed += job->wanted;
+        auto const cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+        std::int64_t const most = std::max<std::int64_t>(wanted, cores - 1);
+        try {
+            while (!is_stopping_ && idle_ < needed && std::ssize(threads_) < most) {
+                threads_.emplace_back([this, number = threads_.size()] { help(number); });
+                ++idle_;
+            }
+        } catch (std::exception const&) {
+        }
+    }
+
+    void help(std::size_t number) {
+        // The first CPU is left to the caller.
+        if (pins_ && !cpus_.empty()) pin_this_thread(cpus_[(number + 1) % cpus_.size()]);
+        std::unique_lock lock(mutex_);
+        while (true) {
+            auto found = open_.end();
+            has_job_.wait(lock, [&] {
+                found = std::ranges::find_if(open_, [](Job const* job) { return job->wanted > 0; });
+                return is_stopping_ || found != open_.end();
+            });
+            if (is_stopping_) return;
+            Job& job = **found;
+            --job.wanted, --idle_, ++job.active;
+            int const worker = ++job.joined;
+            lock.unlock();
+            work(job, worker);
+            lock.lock();
+            ++idle_;
+            if (--job.active == 0) job.is_left.notify_one();
+        }
+    }
+
+    void work(Job& job, int worker) const {
+        for (std::int64_t index; (index = job.next.fetch_add(1, std::memory_order_relaxed)) < job.count;)
+            job.task(job.context, worker, index);
+    }
+
+    pid_t const owner_ = getpid();
+    bool const pins_ = environment::pins_threads();
+    std::vector<int> const cpus_ = allowed_cpus();
+    std::mutex mutex_;
+    std::condition_variable has_job_;
+    std::vector<Job*> open_;
+    std::vector<std::thread> threads_;
+    std::int64_t idle_ = 0;
+    bool is_stopping_ = false;
+};
+
+// Never destroyed: a program's static objects may still call. A child of fork() has none of its parent's threads, and a
+// lock that another thread held stays locked in it: so it gets helpers of its own.
+constinit std::atomic<Helpers*> current{nullptr};
+
+// The helpers end before their code is unloaded.
+void stop_at_exit() {
+    static constinit std::atomic<bool> is_known{false};
+    if (is_known.exchange(true)) return;
+    static_cast<void>(std::atexit([] {
+        if (Helpers* const all = current.load(); all->are_of_this_process()) all->stop();
+    }));
+}
+
+Helpers& helpers() {
+    Helpers* all = current.load();
+    while (all == nullptr || !all->are_of_this_process()) {
+        auto* const own = new Helpers();
+        if (current.compare_exchange_strong(all, own)) {
+            stop_at_exit();
+            return *own;
+        }
+        delete own;
+    }
+    return *all;
 }
 
 }  // namespace
 
 void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int worker, std::int64_t index),
                void* context) {
-    std::atomic<std::int64_t> next{0};
-    auto const work = [&](int worker) {
-        for (std::int64_t index; (index = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-            task(context, worker, index);
-        }
-    };
     std::int64_t const workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(count, 1));
-    auto const helpers = start_helpers(workers - 1, work);
-    work(0);
+    if (workers == 1) {
+        for (std::int64_t index = 0; index < count; ++index) task(context, 0, index);
+        return;
+    }
+    Job job{.task = task, .context = context, .count = count, .wanted = static_cast<int>(workers) - 1};
+    helpers().run(job);
 }
 
 }  // namespace cudnn_frontend::core

@@ -8,7 +8,9 @@
 namespace cudnn_frontend::core {
 
 // Calls task(context, worker, index) for each index below count, with workers from 0 to at most threads - 1. A worker
-// runs one task at a time; the calling thread is worker 0. If threads cannot be started, fewer do all the work.
+// runs one task at a time; the calling thread is worker 0. Other workers are threads that the process keeps for all
+// calls: a task may call this too, and so may several threads and the child of a fork(). If threads cannot be started,
+// fewer do all the work.
 void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int worker, std::int64_t index),
                void* context);
 

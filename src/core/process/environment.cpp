@@ -48,6 +48,7 @@ std::optional<ShapePolicy_t> shape_policy() {
     return value == "auto" ? std::optional(ShapePolicy_t::AUTO) : std::nullopt;
 }
 std::string cpu_kernels() { return variable("SDPA_GRAPH_CPU_KERNELS"); }
+bool pins_threads() { return is_on("SDPA_GRAPH_PIN_THREADS"); }
 std::size_t kept_bytes() {
     constexpr std::size_t kUsual = std::size_t{256} << 20;
     return read_number<std::size_t>("SDPA_GRAPH_KEPT_BYTES").value_or(kUsual);

@@ -32,6 +32,10 @@ std::optional<ShapePolicy_t> shape_policy();
 // SDPA_GRAPH_CPU_KERNELS: the instruction set whose kernels attention on the CPU runs; empty where it is not set.
 std::string cpu_kernels();
 
+// SDPA_GRAPH_PIN_THREADS: whether each thread that helps on the CPU stays on one of the process's CPUs; 0 counts as not
+// set.
+bool pins_threads();
+
 // SDPA_GRAPH_KEPT_BYTES: how many bytes of graphs and plans are kept for being used again; 256 MiB where it is not set
 // or not a number.
 std::size_t kept_bytes();
