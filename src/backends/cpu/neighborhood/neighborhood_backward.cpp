@@ -1,5 +1,6 @@
 // Fused backward: dQ by blocks of queries and the keys visible to them, then dK and dV by blocks of keys and the
 // queries to which they are visible. So each sum has one worker and one order, and no result depends on the threads.
+#include "cpu/neighborhood/neighborhood_pairs.h"
 #include "cpu/neighborhood/neighborhood_passes.h"
 #include "cpu/neighborhood/neighborhood_run.h"
 
@@ -26,7 +27,12 @@ float* take_row_dots(NeighborhoodProblem const& problem, Arena& arena) {
 
 struct GradientScratch {
     GradientScratch(NeighborhoodRun const& run, Division const& division, Arena& arena)
-        : q(arena.take<float>(run.width(), run.lanes())),
+        : pairs(run, pairs_of_backward(run.problem), arena),
+          q_pairs(pairs.take_panel(arena)),
+          d_o_pairs(pairs.take_panel(arena)),
+          k_pairs(pairs.take_columns(arena)),
+          v_pairs(pairs.take_columns(arena)),
+          q(arena.take<float>(run.width(), run.lanes())),
           d_o(arena.take<float>(run.width(), run.lanes())),
           q_rows(arena.take<float>(run.lanes(), run.lane_padded(run.width()))),
           d_o_rows(arena.take<float>(run.lanes(), run.lane_padded(run.width()))),
@@ -41,6 +47,10 @@ struct GradientScratch {
           seen(arena.take<LaneMask>(division.greatest_extents(), 1)),
           d_bias(run.problem, arena) {}
 
+    // P and dS are products of pairs where all factors are BFLOAT16 numbers. The gradients are products of floats,
+    // since P and dS have more digits.
+    TokenPairs pairs;
+    std::uint32_t *q_pairs, *d_o_pairs, *k_pairs, *v_pairs;
     float *q, *d_o;            // width x lanes
     float *q_rows, *d_o_rows;  // lanes x width
     float *k, *v;              // width x keys
@@ -72,17 +82,28 @@ struct GradientTask {
     NeighborhoodProblem const& problem() const { return run.problem; }
 };
 
+// The products of a panel's queries with a tile's keys, and of dO with its values.
+void multiply_by_keys(GradientTask const& task, std::int64_t keys) {
+    GradientScratch const& scratch = task.scratch;
+    if (scratch.pairs) {
+        scratch.pairs.multiply(scratch.k_pairs, scratch.q_pairs, keys, task.problem().scale, scratch.scores);
+        scratch.pairs.multiply(scratch.v_pairs, scratch.d_o_pairs, keys, 1.0f, scratch.gradients);
+    } else {
+        multiply_columns(task.run, scratch.k, scratch.q, keys, scratch.scores);
+        multiply_columns(task.run, scratch.v, scratch.d_o, keys, scratch.gradients);
+    }
+}
+
 // Replaces the scores of a tile by P, and the gradients by dS. Rows up to the next register block are cleared.
 void differentiate_scores(GradientTask const& task, QueryPanel const& panel, VisibleKeys const& keys) {
     NeighborhoodRun const& run = task.run;
     GradientScratch const& scratch = task.scratch;
     std::int64_t const lanes = run.lanes();
-    multiply_columns(run, scratch.k, scratch.q, keys.count, scratch.scores);
+    multiply_by_keys(task, keys.count);
     TokenView const& bias = task.problem()[RelPosBias];
     if (bias) add_pairs(bias, distance_offsets(bias, task.block, panel.lanes), keys, lanes, scratch.scores);
     fill_unseen(keys, lanes, -__builtin_inff(), scratch.scores);
     run.kernels.probabilities(scratch.scores, keys.count, panel.stats.data(), task.is_careful);
-    multiply_columns(run, scratch.v, scratch.d_o, keys.count, scratch.gradients);
     run.kernels.score_gradients(scratch.scores, scratch.gradients, keys.count, {nullptr, 1.0f, panel.row_dots.data()});
     for (float* const tile : {scratch.scores, scratch.gradients})
         std::fill(tile + keys.count * lanes, tile + run.row_padded(keys.count) * lanes, 0.0f);
@@ -92,16 +113,27 @@ QueryPanel load_panel(GradientTask const& task, Tokens const& queries) {
     NeighborhoodProblem const& problem = task.problem();
     std::int64_t const lanes = task.run.lanes();
     QueryPanel panel{lanes_of(task.block.group, queries.box, queries.begin, lanes)};
-    load_columns(problem[Q], queries, problem.width, task.scratch.q, lanes);
-    scale(task.scratch.q, problem.width * lanes, problem.scale);
-    load_columns(problem[DO], queries, problem.width, task.scratch.d_o, lanes);
+    if (task.scratch.pairs) {
+        task.scratch.pairs.load_panel(problem[Q], queries, task.scratch.q_pairs);
+        task.scratch.pairs.load_panel(problem[DO], queries, task.scratch.d_o_pairs);
+    } else {
+        load_columns(problem[Q], queries, problem.width, task.scratch.q, lanes);
+        scale(task.scratch.q, problem.width * lanes, problem.scale);
+        load_columns(problem[DO], queries, problem.width, task.scratch.d_o, lanes);
+    }
     load_columns(problem[Stats], queries, 1, panel.stats.data(), kMaxLanes);
     return panel;
 }
 
 void load_key_columns(GradientTask const& task, Tokens const& keys) {
-    load_columns(task.problem()[K], keys, task.run.width(), task.scratch.k, kTileKeys);
-    load_columns(task.problem()[V], keys, task.run.width(), task.scratch.v, kTileKeys);
+    GradientScratch const& scratch = task.scratch;
+    if (scratch.pairs) {
+        scratch.pairs.load_columns(task.problem()[K], keys, scratch.k_pairs);
+        scratch.pairs.load_columns(task.problem()[V], keys, scratch.v_pairs);
+    } else {
+        load_columns(task.problem()[K], keys, task.run.width(), scratch.k, kTileKeys);
+        load_columns(task.problem()[V], keys, task.run.width(), scratch.v, kTileKeys);
+    }
 }
 
 // O passes through the memory of dQ, which is not needed yet.
@@ -109,6 +141,7 @@ void find_row_dots(GradientTask const& task, Tokens const& queries, QueryPanel& 
     std::int64_t const lanes = task.run.lanes();
     float* const o = task.scratch.d_q;
     load_columns(task.problem()[O], queries, task.run.width(), o, lanes);
+    if (task.scratch.pairs) load_columns(task.problem()[DO], queries, task.run.width(), task.scratch.d_o, lanes);
     std::array<double, kMaxLanes> sums{};
     for (std::int64_t c = 0; c < task.run.width(); ++c) {
         for (std::int64_t lane = 0; lane < lanes; ++lane)
@@ -152,6 +185,7 @@ bool sum_query_gradients(GradientTask const& task, QueryPanel const& panel) {
 // only then are the sums computed again, skipping zeros, which leaves all others as they are.
 void differentiate_queries(GradientTask task) {
     NeighborhoodRun const& run = task.run;
+    PairScope const scope(task.scratch.pairs.kernels());
     Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
     QueryPanel panel = load_panel(task, queries);
     find_row_dots(task, queries, panel);
@@ -165,6 +199,7 @@ void differentiate_queries(GradientTask task) {
 
 // dS is 0 for pairs of a query and a key that is not visible to it, and is no sum of products.
 void sum_bias_gradients(GradientTask const& task, DistanceSums& sums) {
+    PairScope const scope(task.scratch.pairs.kernels());
     Tokens const queries{task.block, task.block.box, 0, task.block.box.count()};
     QueryPanel panel = load_panel(task, queries);
     load_columns(task.row_dots, queries, 1, panel.row_dots.data(), kMaxLanes);
@@ -207,6 +242,7 @@ bool sum_key_gradients(GradientTask const& task, Tokens const& keys) {
 }
 
 void differentiate_keys(GradientTask task) {
+    PairScope const scope(task.scratch.pairs.kernels());
     Tokens const keys = tile_of(task.block, task.block.box, 0);
     load_key_columns(task, keys);
     if (sum_key_gradients(task, keys)) {

@@ -129,7 +129,7 @@ void store(OutputTask& task) {
 // is the block computed again, skipping zeros, which leaves all other sums as they are.
 void run_block(OutputTask task) {
     NeighborhoodRun const& run = task.run;
-    PairScope const scope(task.scratch.pairs ? run.kernels.pairs : nullptr);
+    PairScope const scope(task.scratch.pairs.kernels());
     load_queries(task);
     attend_to_keys(task, false);
     if (run.kernels.holds_nan(task.scratch.o, task.scratch.output_size())) attend_to_keys(task, true);
