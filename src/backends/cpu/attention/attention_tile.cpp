@@ -56,10 +56,28 @@ void for_each_element(Slice const& slice, Packed const& packed, Visit visit) {
     }
 }
 
+// Adjacent elements.
+template <class Format>
+void load_row(typename Format::Element const* from, std::int64_t count, float* to) {
+    std::int64_t first = 0;
+    if constexpr (std::is_same_v<Format, HalfTraits>) {
+        if (auto const convert = kernels().half_to_floats; convert != nullptr && count >= kRowStep) {
+            first = count / kRowStep * kRowStep;
+            convert(from, first, to);
+        }
+    }
+    for (std::int64_t i = first; i < count; ++i) to[i] = Format::to_float(from[i]);
+}
+
 template <class Format>
 void load_elements(Slice const& from, Packed const& to) {
     auto const* const memory = static_cast<typename Format::Element const*>(from.data) + from.origin;
     float* const tile = to.data;
+    if (from.column_stride == 1) {
+        for (std::int64_t row = 0; row < to.rows; ++row)
+            load_row<Format>(memory + row * from.row_stride, to.columns, tile + row * to.stride);
+        return;
+    }
     for_each_element(from, to,
                      [=](std::int64_t at, std::int64_t packed) { tile[packed] = Format::to_float(memory[at]); });
 }
@@ -112,10 +130,8 @@ void load_as(Slice const& from, Packed const& to) {
             transpose(memory, block.column_stride, tile, to.stride);
         } else {
             alignas(64) Block rows;
-            for (std::int64_t i = 0; i < kBlock; ++i) {
-                for (std::int64_t j = 0; j < kBlock; ++j)
-                    rows.data()[i * kBlock + j] = Format::to_float(memory[i * block.column_stride + j]);
-            }
+            for (std::int64_t i = 0; i < kBlock; ++i)
+                load_row<Format>(memory + i * block.column_stride, kBlock, rows.data() + i * kBlock);
             transpose(rows.data(), kBlock, tile, to.stride);
         }
     };

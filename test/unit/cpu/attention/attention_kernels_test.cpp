@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -404,6 +405,26 @@ TEST_CASE("every instruction set divides by a row as the processor divides") {
             float const expected = numbers[i] / divisors[i % static_cast<std::size_t>(lanes)];
             CAPTURE(i, numbers[i], expected, quotients[i]);
             REQUIRE((quotients[i] == expected || (std::isnan(quotients[i]) && std::isnan(expected))));
+        }
+    }
+}
+
+TEST_CASE("every instruction set that converts HALF gives the same floats as the host") {
+    std::vector<std::uint16_t> numbers;
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) numbers.push_back(static_cast<std::uint16_t>(bits));
+    Floats expected;
+    for (std::uint16_t const number : numbers) expected.push_back(cudnn_frontend::core::half_to_float(number));
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        if (kernels->half_to_floats == nullptr) {
+            CHECK(kernels->name == std::string_view("baseline"));
+            continue;
+        }
+        Floats found(numbers.size(), -1.0f);
+        kernels->half_to_floats(numbers.data(), static_cast<std::int64_t>(numbers.size()), found.data());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            CAPTURE(i, found[i], expected[i]);
+            REQUIRE((found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i]))));
         }
     }
 }

@@ -264,6 +264,8 @@ struct Kernels {
     // 1 where the generator keeps a probability, and 0 where it does not.
     void (*draw)(MaskDraw const&);
     void (*transpose)(Transpose const&);
+    // The floats of numbers of HALF, a multiple of kRowStep; null where the machine has no instruction for it.
+    void (*half_to_floats)(std::uint16_t const* from, std::int64_t count, float* to);
     // weights = vectors x rows^T.
     void (*dot_rows)(RowProducts const&);
     // vectors += weights x rows.

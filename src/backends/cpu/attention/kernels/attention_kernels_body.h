@@ -6,7 +6,7 @@
 #include "cpu/attention/kernels/attention_kernels.h"
 
 #include <cstdint>
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
 #endif
 
@@ -518,6 +518,12 @@ void draw(MaskDraw const& draw) {
 namespace cudnn_frontend::cpu {
 namespace {
 
+#if defined(__AVX512F__) || defined(__F16C__)
+constexpr auto kHalfToFloats = half_to_floats;
+#else
+constexpr void (*kHalfToFloats)(std::uint16_t const*, std::int64_t, float*) = nullptr;
+#endif
+
 #ifdef __AVX512BF16__
 constexpr PairKernels const* kPairs = &kPairKernels;
 #else
@@ -541,6 +547,7 @@ constinit Kernels const SDPA_GRAPH_KERNELS{SDPA_GRAPH_KERNELS_NAME,
                                            apply,
                                            draw,
                                            transpose,
+                                           kHalfToFloats,
                                            dot_rows,
                                            add_rows,
                                            softmax_row,

@@ -137,6 +137,19 @@ struct AddRows {
 void dot_rows(RowProducts const& products) { for_each_vector(products, DotRows{products}); }
 void add_rows(RowProducts const& products) { for_each_vector(products, AddRows{products}); }
 
+#if defined(__AVX512F__) || defined(__F16C__)
+void half_to_floats(std::uint16_t const* from, std::int64_t count, float* to) {
+    for (std::int64_t i = 0; i < count; i += kWidth) {
+#ifdef __AVX512F__
+        __m256i const numbers = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(from + i));
+        write(to + i, _mm512_maskz_cvtph_ps(kAllLanes, numbers));
+#else
+        write(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<__m128i const*>(from + i))));
+#endif
+    }
+}
+#endif
+
 RowSoftmax softmax_row(float* scores, std::int64_t count) {
     std::int64_t const rows = count / kWidth;
     Vector const tops = maximum_of_numbers(scores, rows, kWidth);
