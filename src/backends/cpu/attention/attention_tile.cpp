@@ -149,7 +149,8 @@ void store_as(Packed const& from, Slice const& to) {
             transpose(tile, from.stride, rows.data(), kBlock);
             for (std::int64_t i = 0; i < kBlock; ++i) {
                 for (std::int64_t j = 0; j < kBlock; ++j)
-                    memory[i * block.column_stride + j] = Format::from_float(rows.data()[i * kBlock + j]);
+                    memory[i * block.column_stride + j] =
+                        Format::from_float(rows[static_cast<std::size_t>(i * kBlock + j)]);
             }
         }
     };

@@ -46,8 +46,10 @@ void transpose_block(std::uint32_t const* from, std::int64_t from_stride, std::u
 void transpose(Transpose const& p) {
     for (std::int64_t row = 0; row < p.rows; row += kWidth) {
         for (std::int64_t column = 0; column < p.columns; column += kWidth) {
-            // A column becomes a row.
-            std::int64_t const to = p.to_blocks ? PairBlocks::at(column, row, p.to_stride) : column * p.to_stride + row;
+            // A column of numbers becomes a row, of pairs in blocks.
+            std::int64_t const new_row = column, pair = row;
+            std::int64_t const to =
+                p.to_blocks ? PairBlocks::at(new_row, pair, p.to_stride) : new_row * p.to_stride + pair;
             transpose_block(p.from + row * p.from_stride + column, p.from_stride, p.to + to,
                             p.to_blocks ? PairBlocks::kPairs : p.to_stride);
         }
