@@ -150,9 +150,9 @@ class BadInput(CommandTest):
         kinds = {
             "run good.json --data Q={}": ("a file that numpy.save", "found no array of NumPy; expected "),
             "verify good.json --got O={}": ("a file that numpy.save", "found no array of NumPy; expected "),
-            "explain good.json --target {}": ("a description of a GPU", r"the device description .*, expected a description of a GPU, docs/offline\.md"),
-            "convert {} --out out": ("a graph that cudnn-frontend printed", "found no graph, expected a graph that cudnn-frontend printed"),
-            "matrix --answers {}": ("the output of sdpa matrix --json", "found other text, expected the output of sdpa matrix --json"),
+            "explain good.json --target {}": ("a description of a GPU", r"the device description: found .*; expected .* Try: a description of a GPU, docs/offline\.md"),
+            "convert {} --out out": ("a graph that cudnn-frontend printed", "found no graph; expected a graph that cudnn-frontend printed"),
+            "matrix --answers {}": ("the output of sdpa matrix --json", "found other text; expected the output of sdpa matrix --json"),
         }
         nested = self.write_bytes("nested.json", b'{"a":' * 100_000 + b"1" + b"}" * 100_000)
         texts = (nested, self.write_bytes("deep.json", b"[" * 1_000_000), self.write_bytes("list.json", b"[1]"), self.write_huge("zeros", b""), "/dev/zero")
@@ -165,7 +165,7 @@ class BadInput(CommandTest):
     def test_libraries(self):
         files = ("missing.so", "folder", "/dev/zero", self.write_bytes("garbage.so", b"\x7fELF" + bytes(4096)), self.write_huge("huge.so", b"\x7fELF"))
         for file in files:
-            self.expect_refusal("explain good.json --cudnn {}", file, "--cudnn: found no usable cuDNN in .*, expected a libcudnn.so.9.* Try: ")
+            self.expect_refusal("explain good.json --cudnn {}", file, "--cudnn: found no usable cuDNN in .*; expected a libcudnn.so.9.* Try: ")
             self.expect_refusal("plan good.json --for h100 --out out --cudnn {}", file, "--cudnn: found no usable cuDNN in ")
             self.expect_refusal("matrix good.json --for h100 --cudnn {}", file, "--cudnn.*( Try: |does not exist)")
 
@@ -175,7 +175,7 @@ class BadInput(CommandTest):
             self.expect_refusal(command, "good.json", "found a file; expected the folder of a plan store")
 
     def test_arguments(self):
-        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian', expected one of doctor, new, convert, show")
+        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian'; expected one of doctor, new, convert, show")
         for command in WORKING[1:]:
             self.expect_refusal(command + " {}", "--no-such-option", f"Try: sdpa {command.split()[0]} --help")
         self.expect_refusal("new --tokens {}", "many", "--queries: found 'many'; expected a number of 1 or more")

@@ -134,7 +134,7 @@ class Convert(CommandTest):
         self.assertIn("has 2 graphs, and this is the last", done.stderr.decode())
         self.assertEqual(json.loads(done.stdout)["nodes"][0]["name"], "last")
         self.assertEqual(self.convert(log, "--which", 1)["nodes"][0]["name"], "first")
-        self.assertIn("found 2 graphs, expected at least 3", self.expect(USAGE, "convert", "-", "--which", 3, input=log))
+        self.assertIn("found 2 graphs; expected at least 3", self.expect(USAGE, "convert", "-", "--which", 3, input=log))
 
     def test_what_is_not_known_is_refused_by_name(self):
         embedded = forward()
@@ -144,11 +144,11 @@ class Convert(CommandTest):
             (forward(tag="CONV_FPROP"), "the tag 'CONV_FPROP', expected attention"),
             (forward(tag=7, name=[]), "the tag '', expected attention"),
             ({"nodes": [1, "SDPA"], "tensors": []}, "the tag '', expected attention"),
-            ({"nodes": [], "tensors": {"Q": 5}}, "tensor 'Q': found 5, expected an object"),
+            ({"nodes": [], "tensors": {"Q": 5}}, "tensor 'Q': found 5; expected an object"),
             (forward(surprise=1), "node 'flash': found the member 'surprise' with 1"),
             (forward(inputs={"Q": "Q", "W": "K"}), "found the port 'W'"),
             (embedded, "tensor 'Q': found the member 'pass_by_value'"),
-            (dangling, "node 'flash', V: found \"W\", expected the key of one of the tensors"),
+            (dangling, "node 'flash', V: found \"W\"; expected the key of one of the tensors"),
         ):
             self.assertIn(message, self.refusal(graph))
         self.assertEqual(self.node(forward(surprise=None)), self.node(forward()))

@@ -191,10 +191,10 @@ fe::Target parse_target_to_run(std::string const& name, std::string const& other
 void choose_library(std::string const& path) {
     setenv("SDPA_GRAPH_CUDNN_PATH", path.c_str(), 1);
     if (fe::runtime::cudnn_version() != 0) return;
-    throw Failure("--cudnn: found no usable cuDNN in " + path +
-                  ", expected a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 "
-                  "have as nvidia/cudnn/lib. Try: SDPA_GRAPH_CUDNN_PATH=" +
-                  path + " sdpa doctor");
+    throw Failure("--cudnn", "no usable cuDNN in " + path,
+                  "a libcudnn.so.9 or its folder, which the wheels nvidia-cudnn-cu13 and nvidia-cudnn-cu12 have as "
+                  "nvidia/cudnn/lib",
+                  "SDPA_GRAPH_CUDNN_PATH=" + path + " sdpa doctor");
 }
 
 std::string help_of_libraries() {

@@ -67,9 +67,8 @@ Subject read_subject(std::string const& path) {
     if (!plan) return {name, with_uids(parse_graph(name, bytes).document), {}, {}};
     Json const document = Json::parse(plan->graph);
     if (document != with_uids(document))
-        throw Failure(name +
-                      ": found a plan with tensors that have no uid, to which no memory can be bound, expected uids. "
-                      "Try: sdpa plan --out, which gives them");
+        throw Failure(name, "a plan with tensors that have no uid, to which no memory can be bound", "uids",
+                      "sdpa plan --out, which gives them");
     return {name, document, std::move(plan), {bytes.begin(), bytes.end()}};
 }
 

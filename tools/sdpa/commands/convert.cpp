@@ -23,12 +23,12 @@ void remark(std::string const& name, std::string const& text) {
 
 Json chosen_graph(std::string const& name, std::string const& text, std::size_t which) {
     auto graphs = frontend_graphs_of(text);
-    if (graphs.empty()) throw Failure(name + ": found no graph, expected " + kLog.kind + ". Try: " + kLog.source);
+    if (graphs.empty()) throw Failure(name, "no graph", kLog.kind, kLog.source);
     if (graphs.front().contains("format"))
-        throw Failure(name + ": found a graph of this library, which needs no conversion. Try: sdpa show");
+        throw Failure(name, "a graph of this library, which needs no conversion", kLog.kind, "sdpa show");
     if (which > graphs.size())
-        throw Failure(name + ": found " + std::to_string(graphs.size()) + " graphs, expected at least " +
-                      std::to_string(which) + " for --which");
+        throw Failure(name, std::to_string(graphs.size()) + " graphs",
+                      "at least " + std::to_string(which) + " for --which");
     if (which == 0 && graphs.size() > 1)
         remark(name, "has " + std::to_string(graphs.size()) + " graphs, and this is the last; --which chooses another");
     return std::move(graphs[which == 0 ? graphs.size() - 1 : which - 1]);

@@ -87,7 +87,7 @@ std::vector<Wanted> graphs_of(Plan_options const& options) {
     Size_ranges const ranges{parse_sizes("--batch", options.batches), parse_sizes("--queries", options.queries),
                              parse_sizes("--keys", options.keys), parse_sizes("--tokens", options.tokens)};
     if (!ranges.tokens.empty() && (!ranges.queries.empty() || !ranges.keys.empty()))
-        throw Failure("--tokens: found --queries or --keys with it, expected either, since it stands for both");
+        throw Failure("--tokens", "--queries or --keys with it", "either, since it stands for both");
     std::vector<Wanted> all;
     for (std::string const& path : files_of(options.paths)) {
         Graph_file const file = read_graph(path);
@@ -100,8 +100,10 @@ std::vector<Wanted> graphs_of(Plan_options const& options) {
 std::vector<Planned> plan_all(Plan_options const& options) {
     std::vector<Wanted> const graphs = graphs_of(options);
     if (!options.out.empty() && (graphs.size() != 1 || options.devices.size() != 1))
-        throw Failure("--out: found " + std::to_string(graphs.size()) + " graphs for " +
-                      std::to_string(options.devices.size()) + " targets, expected one graph for one target");
+        throw Failure(
+            "--out",
+            std::to_string(graphs.size()) + " graphs for " + std::to_string(options.devices.size()) + " targets",
+            "one graph for one target");
     std::vector<Planned> all;
     Progress progress;
     for (Wanted const& graph : graphs) {

@@ -124,7 +124,7 @@ Json number_of(std::string const& place, Json const& value) {
         auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
         if (error == std::errc() && end == digits.data() + digits.size()) return std::bit_cast<float>(bits);
     }
-    throw Failure(place + ": found " + value.dump() + ", expected a number, or the 8 hexadecimal digits of a FLOAT");
+    throw Failure(place, value.dump(), "a number, or the 8 hexadecimal digits of a FLOAT");
 }
 
 bool says_nothing(Json const& value) { return value.is_null() || value == false; }
@@ -135,9 +135,9 @@ void copy_members(std::span<Known_member const> known, std::string const& place,
         if (says_nothing(value)) continue;
         auto const found = std::ranges::find(known, name, &Known_member::theirs);
         if (found == known.end())
-            throw Failure(place + ": found the member " + quoted(name) + " with " + value.dump() +
-                          ", whose meaning is not known here, expected null. Try: without it, and with the option that "
-                          "it stands for added to the result, docs/json.md");
+            throw Failure(
+                place, "the member " + quoted(name) + " with " + value.dump() + ", whose meaning is not known here",
+                "null", "without it, and with the option that it stands for added to the result, docs/json.md");
         std::string const target(found->ours);
         if (found->treatment == Copied) ours[target] = value;
         if (found->treatment == Number) ours[target] = number_of(within(place, name), value);
@@ -165,7 +165,7 @@ class Converter {
 
     void add_tensor(std::string const& key, Json const& theirs) {
         std::string const place = "tensor " + quoted(key);
-        if (!theirs.is_object()) throw Failure(place + ": found " + theirs.dump() + ", expected an object");
+        if (!theirs.is_object()) throw Failure(place, theirs.dump(), "an object");
         Json tensor = Json::object();
         copy_members(kTensor, place, theirs, tensor);
         std::string const& id = ids_[key] = "t" + std::to_string(tensors().size());
@@ -184,7 +184,7 @@ class Converter {
         if (id.empty()) {
             Json const dim = theirs.value("dim", Json());
             if (!dim.is_array() || dim.empty() || !dim[0].is_number_integer())
-                throw Failure("tensor " + quoted(key) + ": found a ragged offset and no dims, expected dims");
+                throw Failure("tensor " + quoted(key), "a ragged offset and no dims", "dims");
             id = "t" + std::to_string(tensors().size());
             tensors()[id] = {{"name", "ragged_offset_" + uid.dump()},
                              {"uid", uid},
@@ -201,8 +201,7 @@ class Converter {
     // A tensor by the key that it has in the table: its name, or from version 1.27 on its uid.
     std::string const& id_of(std::string const& place, Json const& reference) const {
         auto const found = ids_.find(reference.is_string() ? reference.get<std::string>() : reference.dump());
-        if (found == ids_.end())
-            throw Failure(place + ": found " + reference.dump() + ", expected the key of one of the tensors");
+        if (found == ids_.end()) throw Failure(place, reference.dump(), "the key of one of the tensors");
         return found->second;
     }
 
@@ -211,7 +210,7 @@ class Converter {
         for (auto const& [name, reference] : theirs.items()) {
             if (reference.is_null()) continue;
             std::string const port = port_of(name);
-            if (port.empty()) throw Failure(place + ": found the port " + quoted(name) + ", expected one of attention");
+            if (port.empty()) throw Failure(place, "the port " + quoted(name), "one of attention");
             ports[port] = id_of(within(place, name), reference);
         }
         return ports;
@@ -221,8 +220,8 @@ class Converter {
         std::string const tag = text_of(theirs, "tag");
         auto const ours = tag_of(tag);
         if (!ours)
-            throw Failure("found a node with the tag " + quoted(tag) +
-                          ", expected attention: SDPA, SDPA_FWD, SDPA_BWD, or one of FP8 or MXFP8");
+            throw Failure("", "a node with the tag " + quoted(tag),
+                          "attention: SDPA, SDPA_FWD, SDPA_BWD, or one of FP8 or MXFP8");
         std::string const place = "node " + quoted(text_of(theirs, "name"));
         Json node{{"tag", *ours}};
         Json fields = Json::object();

@@ -54,8 +54,7 @@ class Resizer {
     Resizer(std::string name, Json document) : name_(std::move(name)), document_(std::move(document)) {
         Json const& nodes = document_["nodes"];
         if (nodes.size() != 1 || !nodes[0]["tag"].get<std::string>().starts_with("SDPA_"))
-            throw Failure(name_ + ": found " + std::to_string(nodes.size()) +
-                          " nodes, expected one node of attention for other sizes");
+            throw Failure(name_, std::to_string(nodes.size()) + " nodes", "one node of attention for other sizes");
     }
 
     Json result(Choice batch, Choice queries, Choice keys) && {
@@ -85,7 +84,8 @@ class Resizer {
         auto const found = std::find_if(std::begin(kPorts), std::end(kPorts),
                                         [&](Port_axes const& axes) { return axes.port == port; });
         if (found == std::end(kPorts))
-            throw Failure(name_ + ": found the port " + port + ", whose dims for other sizes are not known here");
+            throw Failure(name_, "the port " + port + ", whose dims for other sizes are not known here",
+                          "ports of rows");
         return *found;
     }
 
@@ -106,8 +106,8 @@ class Resizer {
         if (stride.size() != dim.size()) return;
         auto const strides = strides_of(dim, stride, resized);
         if (!strides)
-            throw Failure(name_ + ": found the strides " + list_text(stride) + " of '" + tensor.value("name", "") +
-                          "', expected multiples of its dims " + list_text(dim));
+            throw Failure(name_, "the strides " + list_text(stride) + " of '" + tensor.value("name", "") + "'",
+                          "multiples of its dims " + list_text(dim));
         tensor["stride"] = *strides;
     }
 
@@ -159,7 +159,7 @@ bool add_sizes(std::string_view part, std::vector<std::int64_t>& sizes) {
 }
 
 [[noreturn]] void refuse_sizes(std::string const& option, std::string const& text) {
-    throw Failure(option + ": found '" + text + "', expected sizes such as 1,2,8, or 16-128 for 16 and its doubles");
+    throw Failure(option, "'" + text + "'", "sizes such as 1,2,8, or 16-128 for 16 and its doubles");
 }
 
 }  // namespace
