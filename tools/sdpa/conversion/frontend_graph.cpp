@@ -3,7 +3,6 @@
 #include "input.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cctype>
 #include <charconv>
@@ -81,13 +80,11 @@ constexpr Known_member kField[] = {{"attn_scale_value", Number, "attn_scale"},
 
 // Their ports have these names, some in other letters.
 constexpr std::string_view kPorts =
-    " Q K V O Stats Max Sum_exp attn_scale bias dropout_mask dropout_scale dropout_scale_inv seed offset rng_dump "
-    "sink_token "
-    "seq_len_q seq_len_kv cu_seq_len_q cu_seq_len_kv page_table_k page_table_v block_mask dO dQ dK dV dBias "
-    "dSink_token "
-    "Q_T K_T dO_T dO_f16 descale_q descale_k descale_v descale_o descale_dO descale_s descale_dP descale_q_T "
-    "descale_k_T "
-    "descale_dO_T scale_s scale_o scale_dQ scale_dK scale_dV scale_dP amax_s amax_o amax_dQ amax_dK amax_dV amax_dP ";
+    " Q K V O Stats Max Sum_exp attn_scale bias dropout_mask dropout_scale dropout_scale_inv seed offset rng_dump"
+    " sink_token seq_len_q seq_len_kv cu_seq_len_q cu_seq_len_kv page_table_k page_table_v block_mask dO dQ dK dV dBias"
+    " dSink_token Q_T K_T dO_T dO_f16 descale_q descale_k descale_v descale_o descale_dO descale_s descale_dP"
+    " descale_q_T descale_k_T descale_dO_T scale_s scale_o scale_dQ scale_dK scale_dV scale_dP amax_s amax_o amax_dQ"
+    " amax_dK amax_dV amax_dP ";
 
 // Our name of a port; empty where there is none.
 std::string port_of(std::string const& theirs) {
