@@ -92,9 +92,9 @@ class SDPA_GRAPH_API Graph {
     // Keeps the workspace to so many bytes: deselects engines that need more, and offers backward in slices instead.
     Graph& set_workspace_limit(std::int64_t const bytes);
 
-    // Asks for a plan of forward in which the bits of a query's results depend on its own sequence alone: not on the rest
-    // of the batch, on padding, nor on how many of the sequence's queries are in the call. Building fails where no engine
-    // keeps that: docs/guide.md.
+    // Asks for a plan of forward in which the bits of a query's results depend on its own sequence alone: not on the
+    // rest of the batch, on padding, nor on how many of the sequence's queries are in the call. Building fails where no
+    // engine keeps that: docs/guide.md.
     Graph& set_batch_invariant(bool const is_on);
 
     // Whether execute() compares the results of a plan's first run with the reference, as verify() does. A plan whose

@@ -14,9 +14,10 @@ using enum error_code_t;
 
 // Rules of how a graph is planned.
 inline constexpr Rule kTarget{"group.c12", "The target is where the group exchanges data.", INVALID_VALUE};
-inline constexpr Rule kSettings{"group.c13",
-                                "The graph asks for no rewrite, class of shapes, workspace limit or overridden shapes.",
-                                GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kSettings{
+    "group.c13",
+    "The graph asks for no rewrite, class of shapes, workspace limit, batch invariance or overridden shapes.",
+    GRAPH_NOT_SUPPORTED};
 
 // Rules of runs.
 inline constexpr Rule kInTime{"group.c14", "All ranks take part in an exchange before the deadline.",

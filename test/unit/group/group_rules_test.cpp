@@ -237,6 +237,9 @@ TEST_CASE("group.c13: settings that make another program") {
     RankPart limited({}, kLayout, 0);
     limited.graph.set_workspace_limit(1000);
     CHECK_THAT(refusal(limited), Catch::Contains("[group.c13]: found set_workspace_limit()"));
+    RankPart invariant({}, kLayout, 0);
+    invariant.graph.set_batch_invariant(true);
+    CHECK_THAT(refusal(invariant), Catch::Contains("[group.c13]: found set_batch_invariant(true)"));
     RankPart of_class({}, kLayout, 0);
     of_class.graph.set_shape_policy(cudnn_frontend::ShapePolicy_t::CLASSES);
     CHECK_THAT(refusal(of_class), Catch::Contains("[group.c13]: found set_shape_policy(ShapePolicy_t::CLASSES)"));
