@@ -128,13 +128,14 @@ void add_sizes(CLI::App& command, New_options& options) {
     };
     add("--batch", options.batches, "Batch entries")->capture_default_str();
     add("--heads", options.heads, "Heads of Q")->capture_default_str();
-    add("--key-heads", options.key_heads, "Heads of K and V; the default is as many as Q has");
+    add("--key-heads", options.key_heads, "Heads of K and V; the default is --heads");
     add("--queries,--tokens", options.queries, "Rows of Q; 1 for decode")->capture_default_str();
-    add("--keys", options.keys, "Rows of K and V; the default is as many as Q has");
+    add("--keys", options.keys, "Rows of K and V; the default is --queries");
     add("--head-dim", options.depth, "Columns of Q and K")->capture_default_str();
-    add("--value-dim", options.value_depth, "Columns of V; the default is as many as Q has");
-    add("--left", options.left, "A window: so many keys are visible up to the diagonal, itself among them");
-    add("--right", options.right, "So many keys are visible behind the diagonal");
+    add("--value-dim", options.value_depth, "Columns of V; the default is --head-dim");
+    add("--left", options.left,
+        "Each query sees at most this many keys up to its own, which counts; --causal hides later ones");
+    add("--right", options.right, "This many keys after the query's own are visible");
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ int run_plan(Plan_options options) {
 }
 
 void add_sizes(CLI::App& command, Plan_options& options) {
-    std::string const form = ", such as 1,2,8, or 16-128 for 16 and its doubles";
+    std::string const form = ", such as 1,2,3, or 16-128 for the doubles 16,32,64,128";
     command.add_option("--batch", options.batches, "Batch entries in place of the graph's" + form);
     command.add_option("--queries", options.queries, "Rows of Q" + form);
     command.add_option("--keys", options.keys, "Rows of K and V" + form);
@@ -192,7 +192,7 @@ void add_plan(CLI::App& app, Action& action) {
     command->footer(footer(
         "  sdpa plan graphs --for h100 --store plans\n  sdpa plan decode.json --for h100 --store plans --batch 1-64 "
         "--keys 1024-8192\n  sdpa plan graph.json --for h100 --out h100.plan",
-        "0: all graphs have plans; 1: some were refused"));
+        "0: all graphs have plans; 1: some were refused; 130: interrupted, plans that are in the store stay there"));
     command->callback([options, &action] { action = [options] { return run_plan(*options); }; });
 }
 

@@ -189,7 +189,7 @@ void add_store(CLI::App& app, Action& action) {
         ->transform(CLI::AsSizeValue(false));
     add("freeze", "From now on it is only read, by every process", freeze)
         ->add_flag("--undo", options->is_undo, "It may be written again");
-    CLI::App* const lacking = add("missing", "Which graphs it has no plan of; nothing is written", missing);
+    CLI::App* const lacking = add("missing", "Which graphs have no plan in it; nothing is written", missing);
     lacking->add_option("files", options->graphs, "Graphs as JSON, or folders of them; - reads standard input")
         ->required();
     lacking->add_option("--for", options->devices, "A GPU that need not be here, such as h100; may be repeated")

@@ -159,7 +159,7 @@ bool add_sizes(std::string_view part, std::vector<std::int64_t>& sizes) {
 }
 
 [[noreturn]] void refuse_sizes(std::string const& option, std::string const& text) {
-    throw Failure(option, "'" + text + "'", "sizes such as 1,2,8, or 16-128 for 16 and its doubles");
+    throw Failure(option, "'" + text + "'", "sizes such as 1,2,3, or 16-128 for the doubles 16,32,64,128");
 }
 
 }  // namespace
