@@ -16,7 +16,7 @@ using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 constexpr std::int64_t kHeads = 4, kKeyHeads = 2;
 
-// Queries from the first one on, which see all tokens up to themselves.
+// The queries of a sequence from `first_query` to its last token. Each sees the tokens up to its own.
 struct SequencePart {
     unsigned sequence;  // its number, on which its elements depend
     std::int64_t tokens, first_query;
@@ -54,7 +54,7 @@ class BatchGraph {
         describe();
     }
 
-    // O and Stats of the part that is compared, from that query on.
+    // Runs the graph, and appends O and Stats of the part that is compared, from that query on.
     fe::error_t run(RunGraph const& run_graph, std::int64_t first_query, std::string& bits) {
         if (auto const error = run_graph(graph_, memory_); error.is_bad()) return error;
         auto const own = std::ranges::find(batch_.parts, 0u, &SequencePart::sequence) - batch_.parts.begin();
@@ -71,7 +71,7 @@ class BatchGraph {
     }
 
    private:
-    // The rows of the parts before that one: packed ones lie one behind the other, others have room for the longest.
+    // The rows of the parts before that one: packed ones lie one behind the other, others have as many as the longest.
     std::int64_t rows_before(std::int64_t number, bool of_queries) const {
         if (!batch_.is_packed) return number * (of_queries ? most_queries_ : most_keys_);
         std::int64_t rows = 0;
@@ -111,8 +111,8 @@ class BatchGraph {
         tensor.set_stride({rows * heads * columns, columns, heads * columns, 1});
         if (batch_.is_packed) tensor.set_ragged_offset(offsets(uid, heads * columns));
     }
-    // Memory for its rows, with other numbers than the sequences' in it. NaN would do on a GPU, but host emulation
-    // takes NaN in any query of a product for memory that is missing.
+    // Memory for its rows, filled with numbers that no sequence has. They are not NaN, which host emulation takes for
+    // memory that nothing wrote.
     HostMemory& reserve(Uid uid, std::int64_t bytes_of_row) {
         HostMemory& memory =
             memory_.try_emplace(uid, rows_before(batches(), has_queries(uid)) * bytes_of_row).first->second;

@@ -15,10 +15,10 @@ namespace sdpa_test {
 
 // The memory of a graph's tensors by uid.
 using TensorBytes = std::map<std::int64_t, HostMemory>;
-// Builds the graph and runs it on that memory.
+// Runs the graph on that memory, by whatever means.
 using RunGraph = std::function<cudnn_frontend::error_t(cudnn_frontend::graph::Graph&, TensorBytes const&)>;
 
-// The faults for that head dim, a line each.
+// The faults for that head dim, a line each; empty if there are none.
 std::string faults_of_batch_invariance(std::int64_t columns, RunGraph const& run);
 
 }  // namespace sdpa_test

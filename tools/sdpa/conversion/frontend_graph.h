@@ -8,7 +8,7 @@
 
 namespace sdpa {
 
-// The graphs of a log, or the one of a text that is nothing but a graph, in the order in which they were printed.
+// The graphs of a log, or of a text with one graph, in the order in which they were printed.
 std::vector<Json> frontend_graphs_of(std::string const& text);
 
 struct Converted_graph {

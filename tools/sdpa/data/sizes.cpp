@@ -85,7 +85,7 @@ class Resizer {
                                         [&](Port_axes const& axes) { return axes.port == port; });
         if (found == std::end(kPorts))
             throw Failure(name_, "the port " + port + ", whose dims for other sizes are not known here",
-                          "ports of rows");
+                          "Q, K, V, O, their gradients, Stats, a bias, lengths and page tables");
         return *found;
     }
 

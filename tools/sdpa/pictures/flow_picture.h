@@ -5,9 +5,9 @@
 
 namespace sdpa {
 
-// The picture of DOT text as this command and the library write it, without Graphviz: each line is a box or an arrow
-// and has a label. Arrows lead down, except one of each circle, and boxes without one to them are above the first that
-// they lead to.
+// The picture of DOT text as this command and the library write it, without Graphviz: each line with a
+// label is a box or an arrow, and others are left out. Arrows lead down; in a circle at least one leads up. A box
+// without arrows to it is a layer above the first one that it leads to.
 std::string svg_of_dot(std::string const& dot);
 
 }  // namespace sdpa

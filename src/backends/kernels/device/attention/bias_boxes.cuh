@@ -1,5 +1,5 @@
-// The bias of scores in shared memory, where the copy engine can fetch it (ScoreNumbers::is_boxed), and its gradient.
-// It depends on the options of scores, so this file may be read several times.
+// Tiles of a bias in shared memory, and of its gradient, where the copy engine can move them (ScoreNumbers::is_boxed).
+// The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
 
 #include <attention/attention_tiles.cuh>
 #include <attention/score_options.cuh>
@@ -7,12 +7,12 @@
 constexpr bool kFetchesBias = has_bias_memory(COLUMNS_OF_KEYS, kHasBias ? static_cast<int>(sizeof(BiasElement)) : 0);
 constexpr bool kStoresBiasGradient = kFetchesBias && kHasBiasGradient && sizeof(BiasGradientElement) == 2;
 
-// Where a box of scores begins in a bias, which entries or heads may share.
+// Where a box begins in a bias. The head or the batch is 0 where all share it.
 inline BoxPlace bias_place(ScoreNumbers const& bias, int key, int query, int head, int batch) {
     return {key, query, bias.head == 0 ? 0 : head, bias.batch == 0 ? 0 : batch};
 }
 
-// Says of each warpgroup's tile of bias when it is fetched, and when it is read.
+// Barriers for each warpgroup's tile of bias: whether it has been fetched, and whether it has been read.
 template <int WARPGROUPS>
 struct QueryBiasRounds {
     Arrivals are_here[WARPGROUPS], are_read[WARPGROUPS];
@@ -25,8 +25,8 @@ struct QueryBiasRounds {
     }
 };
 
-// For each warpgroup of queries, the bias of its rows and one block of keys. A block is known by its number among all
-// blocks of keys that the thread block goes through.
+// For each warpgroup of queries, the bias of its rows and one block of keys. `block` counts the blocks of keys that the
+// thread block has gone through, over all its tiles.
 template <int WARPGROUPS, int KEYS, bool IS_FETCHED>
 struct QueryBias {
     using Rounds = QueryBiasRounds<WARPGROUPS>;
@@ -40,8 +40,8 @@ struct QueryBias {
             place.row += kWarpgroupQueries;
         }
     }
-    // Reads the lane's two rows of a warpgroup's tile, two keys in a word. The words must be used before the warp gives
-    // the tile back by an arrival at are_read: until then, reads may go on.
+    // Reads the lane's two rows of a warpgroup's tile, two keys in a word. The words must be used before the warp
+    // arrives at are_read: before that, a read may still be running.
     void read(unsigned (&words)[KEYS / 8][2], int warpgroup, Rounds& rounds, int block) {
         int const lane = lane_index();
         rounds.are_here[warpgroup].wait_for(block);
@@ -57,15 +57,15 @@ struct QueryBias {
 template <int WARPGROUPS, int KEYS>
 struct QueryBias<WARPGROUPS, KEYS, false> {};
 
-// For each warpgroup of keys, the bias of its rows in a tile of queries, which becomes the gradient of the bias. Rows
-// are queries.
+// For each warpgroup of keys, the bias of its keys, which are columns, and a tile of queries, which are rows. A
+// gradient of 2 bytes overwrites it.
 template <int WARPGROUPS, int QUERIES, bool IS_FETCHED>
 struct KeyBias {
     static constexpr int kBytes = WARPGROUPS * QUERIES * kPanelRowBytes;
 
     Panel<BiasElement, QUERIES> panels[WARPGROUPS];
 
-    // Starts to fetch it, with one thread. The barrier's round, which another arrival ends, waits for it.
+    // Starts to fetch it, with one thread. Its bytes count for the barrier's round, which a later arrival ends.
     void fetch(TensorMap const& map, BoxPlace place, Arrivals& arrivals) {
         arrivals.expect(kBytes);
         for (auto& panel : panels) {
@@ -73,7 +73,7 @@ struct KeyBias {
             place.column += kPanelColumns;
         }
     }
-    // The bias of 16 queries and the lane's two keys, in the order of sums.
+    // The bias of 16 queries and the lane's two keys, in the order in which a product's sums have them.
     void read(float (&bias)[2][4], int warpgroup, int first_query) {
         int const lane = lane_index();
         MatrixBlock const block = load_transposed_block(

@@ -1,5 +1,5 @@
 // The terms of scores in attention_forward.cu, and the weights that dropout keeps.
-// It depends on the options of scores, so this file may be read several times.
+// The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
 
 #include <attention/bias_boxes.cuh>
 #include <attention/dropout.cuh>
@@ -19,12 +19,12 @@ class ScoreTerms {
                                sequence.head * bias.head + queries_[half] * bias.row;
         }
         if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(sequence.head, arguments.sequences.heads);
-        // The address may be any multiple of an element.
+        // The address need not be a multiple of two elements.
         are_pairs_ = arguments.bias.are_pairs && reinterpret_cast<unsigned long long>(arguments.bias.start) % 4 == 0;
     }
 
-    // Starts to read the bias of a block, which add() waits for. The block has that number among all of the
-    // warpgroup's.
+    // Waits for a bias that the copy engine fetches and reads it; starts to read another one of 2 bytes. `number`
+    // counts the warpgroup's blocks.
     template <class Memory>
     void start_reading(int block, Memory& memory, int warpgroup, int number) {
         if constexpr (kFetchesBias) {
@@ -106,7 +106,7 @@ class KeptWeights {
         group_ = generator_.first_group(sequence.batch, sequence.head, row) + lane % 4 / 2;
     }
 
-    // Decides on a block's.
+    // Draws for a block of keys.
     void draw(int block) {
         unsigned of_even = 0, of_odd = 0;  // two bits for each eight keys, for the pair's lanes
 #pragma unroll 1

@@ -1,5 +1,5 @@
 // The terms of scores in attention_gradients.cu, their gradients, and the weights that dropout keeps.
-// It depends on the options of scores, so this file may be read several times.
+// The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
 
 #include <attention/bias_boxes.cuh>
 #include <attention/dropout.cuh>
@@ -16,7 +16,7 @@ class ScoreTerms {
         if (kHasAlibi) slope_ = kLog2OfE * alibi_slope(head, arguments.sequences.heads);
     }
 
-    // The score of a product, less the log-sum-exp, times log2(e).
+    // The score of a product, less the log-sum-exp, times log2(e), which `log_sum` has been multiplied by already.
     template <bool IS_MODIFIED>
     float of(float product, float log_sum, float bias, int query, int key) const {
         if (!kHasTerms) return fmaf(product, arguments_.scale_as_power, -log_sum);
@@ -30,7 +30,7 @@ class ScoreTerms {
         ScorePlace const at = place(query, key);
         return to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
     }
-    // The gradient of a product times the scale, from that of its score.
+    // The gradient of a scaled product, from that of its modified score.
     float gradient_of(float product, float gradient, int query, int key) const {
         return modified_gradient({product, arguments_.scale, 0.0f}, gradient, place(query, key), arguments_.inputs);
     }
@@ -57,7 +57,7 @@ class ScoreTerms {
     }
 
    private:
-    // One that tensors have.
+    // The place, with the last row and key in place of those behind them.
     ScorePlace place(int query, int key) const {
         Sequences const& all = arguments_.sequences;
         return {batch_, head_, smaller(query, all.query_rows - 1), smaller(key, all.key_rows - 1)};
