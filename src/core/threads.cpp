@@ -3,10 +3,12 @@
 #include "core/process/environment.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -25,6 +27,23 @@ struct Job {
     int joined = 0, active = 0;  // helpers that did, and those of them that have not left
     std::atomic<std::int64_t> next{0};
     std::condition_variable is_left;
+    std::fenv_t environment{};  // the caller's rounding and flushing, in which all its tasks run
+};
+
+// No signal reaches the calling thread, nor the threads that it starts: signals are for the program's own threads.
+class BlockedSignals {
+   public:
+    BlockedSignals() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    BlockedSignals(BlockedSignals const&) = delete;
+    BlockedSignals& operator=(BlockedSignals const&) = delete;
+
+   private:
+    sigset_t before_{};
 };
 
 // The process's CPUs that the calling thread may use.
@@ -53,6 +72,7 @@ class Helpers {
 
     void run(Job& job) {
         int const wanted = job.wanted;
+        std::fegetenv(&job.environment);
         {
             std::lock_guard const lock(mutex_);
             open_.push_back(&job);
@@ -82,8 +102,10 @@ class Helpers {
         for (Job const* job : open_) needed += job->wanted;
         auto const cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
         std::int64_t const most = std::max<std::int64_t>(wanted, cores - 1);
+        if (is_stopping_ || idle_ >= needed || std::ssize(threads_) >= most) return;
+        BlockedSignals const blocked;
         try {
-            while (!is_stopping_ && idle_ < needed && std::ssize(threads_) < most) {
+            while (idle_ < needed && std::ssize(threads_) < most) {
                 threads_.emplace_back([this, number = threads_.size()] { help(number); });
                 ++idle_;
             }
@@ -106,6 +128,7 @@ class Helpers {
             --job.wanted, --idle_, ++job.active;
             int const worker = ++job.joined;
             lock.unlock();
+            std::fesetenv(&job.environment);
             work(job, worker);
             lock.lock();
             ++idle_;

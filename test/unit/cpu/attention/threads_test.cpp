@@ -3,11 +3,13 @@
 #include "core/threads.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -17,6 +19,15 @@
 namespace {
 
 using cudnn_frontend::core::parallel_for;
+
+// Under it, a child of a process with threads may start none.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kIsUnderThreadSanitizer = true;
+#elif defined(__has_feature)
+constexpr bool kIsUnderThreadSanitizer = __has_feature(thread_sanitizer);
+#else
+constexpr bool kIsUnderThreadSanitizer = false;
+#endif
 
 // Whether two threads run a loop's tasks at once: each of the two waits for the other to start.
 bool two_threads_run() {
@@ -64,6 +75,7 @@ TEST_CASE("a parallel loop over nothing does nothing") {
 }
 
 TEST_CASE("parallel loops keep their threads") {
+    if (kIsUnderThreadSanitizer) return;
     auto const count_threads = [] {
         std::mutex changing;
         std::set<std::thread::id> seen;
@@ -95,7 +107,27 @@ TEST_CASE("parallel loops may be within each other, and run on several threads a
     CHECK(visits == 6 * 50 * 5 * 7);
 }
 
+TEST_CASE("threads of parallel loops round as their caller does, and get none of the program's signals") {
+    if (kIsUnderThreadSanitizer) return;
+    CHECK(in_child([] {
+              if (!two_threads_run()) return false;
+              sigset_t all;
+              sigfillset(&all);
+              pthread_sigmask(SIG_SETMASK, &all, nullptr);
+              kill(getpid(), SIGTERM);  // ends the process if a thread has not blocked it
+              std::fesetround(FE_UPWARD);
+              std::atomic<int> started{0}, upward{0};
+              parallel_for(2, 2, [&](int, std::int64_t) {
+                  ++started;
+                  while (started < 2) std::this_thread::yield();
+                  if (std::fegetround() == FE_UPWARD) ++upward;
+              });
+              return upward == 2;
+          }) == 0);
+}
+
 TEST_CASE("the child of a fork has threads of its own for parallel loops") {
+    if (kIsUnderThreadSanitizer) return;
     CHECK(two_threads_run());
     CHECK(in_child([] { return two_threads_run(); }) == 0);
     // Also where another thread uses the loop's locks at that moment.
@@ -108,6 +140,7 @@ TEST_CASE("the child of a fork has threads of its own for parallel loops") {
 }
 
 TEST_CASE("threads of parallel loops stay on one CPU on request") {
+    if (kIsUnderThreadSanitizer) return;
     auto const cpus_of_helper = [] {
         std::atomic<int> started{0}, cpus{0};
         parallel_for(2, 2, [&](int worker, std::int64_t) {
