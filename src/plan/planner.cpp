@@ -34,6 +34,12 @@ error_t no_engine_of(Stored const& stored, Target const& target) {
                                                    to_string(target.kind())};
 }
 
+error_t no_batch_invariance(Stored const& stored) {
+    return {error_code_t::GRAPH_NOT_SUPPORTED, "the stored plan is of the engine '" + stored.engine +
+                                                   "', which does not keep a row's bits the same in every batch, as "
+                                                   "set_batch_invariant(true) asks"};
+}
+
 // The first error, with those of further backends behind it.
 error_t to_error(Planner::Refusals const& refusals) {
     error_t all;
@@ -163,16 +169,18 @@ static Result<std::shared_ptr<Planner>> planner_of(char const* backend, Loaded l
 Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backends const& backends,
                                                Stored const& stored) {
     if (is_program(stored)) {
+        if (input.settings.batch_invariant) return no_batch_invariance(stored);
         auto loaded = load_program(input, backends, stored);
         return loaded.is_good() ? planner_of("programs", std::move(loaded).value()) : loaded.error();
     }
     Refusals refusals;
     bool is_served = false;
     for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
-        is_served = true;
+        if (!backend->serves(input.target)) continue;
+        is_served = is_served || backend->takes(input.graph);
         if (!backend->may_have_engine(stored.engine)) continue;
-        auto loaded = backend->load(input, stored);
+        bool const is_barred = input.settings.batch_invariant && backend->propose_batch_invariant(input).is_bad();
+        auto loaded = is_barred ? Result<Loaded>(no_batch_invariance(stored)) : backend->load(input, stored);
         if (loaded.is_good()) return planner_of(backend->name(), std::move(loaded).value());
         refusals.push_back({backend->name(), loaded.error()});
     }

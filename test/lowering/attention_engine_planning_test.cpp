@@ -4,6 +4,7 @@
 #include "support/catch.h"
 
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/score_modifiers.h>
 #include <cudnn_frontend/stored_plan.h>
 
 #include <algorithm>
@@ -118,6 +119,25 @@ TEST_CASE("batch invariance leaves the library's own engine alone, or no engine"
                             input(all, "offset", {1, 1, 1, 1}, DataType_t::INT64));
     };
     CHECK(refusal(drop, Target::offline("h200")).find("batch-invariant, it has no dropout") != std::string::npos);
+}
+
+TEST_CASE("a batch-invariant plan with a modifier is stored and loaded, and other plans are refused", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const capped = [](bool is_invariant) {
+        Graph graph = graph_of({}, [](Graph&, SDPA_attributes& options) {
+            options.set_score_mod(graph::attn::score_modifiers::softcap(30.0f).forward);
+        });
+        graph.set_batch_invariant(is_invariant);
+        REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+        return bytes_of(graph);
+    };
+    Graph loaded;
+    loaded.set_batch_invariant(true);
+    CHECK(loaded_from(capped(true), "h200", loaded) == "");
+    CHECK(name_of(loaded) == "attention");
+    Graph refused;
+    refused.set_batch_invariant(true);
+    CHECK(loaded_from(capped(false), "h200", refused).find("does not keep a row's bits") != std::string::npos);
 }
 
 TEST_CASE("the library's own engine plans every class of columns, masks and lengths", "[offline]") {

@@ -157,7 +157,6 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_invariant(
     plan::PlanningInput const& input) const {
     if (!is_attention(input.graph)) return Backend::propose_batch_invariant(input);
-    SDPA_GRAPH_TRY(check_compiler());
     auto const device = devices_.find(input.target, input.settings);
     if (device.is_bad()) return device.error();
     auto proposed = propose_attention(input, device.value(), AttentionScope::InAnyBatch, nullptr);
