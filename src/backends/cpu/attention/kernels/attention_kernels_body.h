@@ -83,7 +83,7 @@ struct Powers {
 
 // e^x. Subnormal results become 0.
 [[gnu::always_inline]] inline Vector exponential(Vector x) {
-    constexpr float kLowest = -87.3f, kHighest = 88.7f;
+    constexpr float kLowest = -87.3f, kHighest = 89.0f;  // the power of the latter is infinite
     Vector const bounded = smaller(spread(kHighest), x);
 #ifdef __AVX512F__
     Powers const powers(bounded);
