@@ -408,6 +408,9 @@ TEST_CASE("overridden shapes that need more workspace than the graph's own are r
     CHECK(buffers.o == Buffers().o);
 }
 
+// The CPU's kernels for few queries add up in another order.
+static bool is_close(float a, float b) { return std::abs(a - b) <= 1e-6f * std::abs(b); }
+
 TEST_CASE("shapes are overridden for one call") {
     SmallGraph small = small_graph();
     small.graph.set_override_shape_enabled(true);
@@ -420,10 +423,10 @@ TEST_CASE("shapes are overridden for one call") {
     std::vector<std::int64_t> const uids = {1, 4};
     std::vector<std::vector<std::int64_t>> const dims(2, {2, 4, 1, 8}), strides(2, {192, 48, 8, 1});
     CHECK(small.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides).is_good());
-    for (std::size_t i = 0; i < whole.size(); ++i) CHECK(buffers.o[i] == (i % 48 < 8 ? whole[i] : -1.0f));
+    for (std::size_t i = 0; i < whole.size(); ++i) CHECK(is_close(buffers.o[i], i % 48 < 8 ? whole[i] : -1.0f));
     buffers.o.assign(buffers.o.size(), -1.0f);
     CHECK(small.graph.execute_plan_at_index(nullptr, pack, workspace.data(), 0, uids, dims, strides).is_good());
-    CHECK(buffers.o[7] == whole[7]);
+    CHECK(is_close(buffers.o[7], whole[7]));
     CHECK(buffers.o[8] == -1.0f);
     auto const unequal = small.graph.execute(nullptr, pack, workspace.data(), uids, {}, strides);
     CHECK(unequal.code == error_code_t::INVALID_VALUE);
@@ -488,7 +491,7 @@ TEST_CASE("what was inferred follows from the overridden shapes") {
             REQUIRE(status.is_good());
             // O's single rows follow each other: the user did not set where they lie.
             for (std::size_t i = 0; i < whole.size(); ++i) {
-                CHECK(rig.buffers.o[i] == (i < 64 ? whole[i / 8 * 48 + i % 8] : -1.0f));
+                CHECK(is_close(rig.buffers.o[i], i < 64 ? whole[i / 8 * 48 + i % 8] : -1.0f));
             }
         }
     }
