@@ -141,9 +141,9 @@ class Convert(CommandTest):
         embedded["tensors"]["Q"]["pass_by_value"] = {"index": 3}
         dangling = forward(inputs={"Q": "Q", "K": "K", "V": "W"})
         for graph, message in (
-            (forward(tag="CONV_FPROP"), "the tag 'CONV_FPROP', expected attention"),
-            (forward(tag=7, name=[]), "the tag '', expected attention"),
-            ({"nodes": [1, "SDPA"], "tensors": []}, "the tag '', expected attention"),
+            (forward(tag="CONV_FPROP"), "the tag 'CONV_FPROP'; expected attention"),
+            (forward(tag=7, name=[]), "the tag ''; expected attention"),
+            ({"nodes": [1, "SDPA"], "tensors": []}, "the tag ''; expected attention"),
             ({"nodes": [], "tensors": {"Q": 5}}, "tensor 'Q': found 5; expected an object"),
             (forward(surprise=1), "node 'flash': found the member 'surprise' with 1"),
             (forward(inputs={"Q": "Q", "W": "K"}), "found the port 'W'"),
