@@ -1,4 +1,5 @@
 #include "support/catch.h"
+#include "support/skip.h"
 
 #include "core/threads.h"
 
@@ -20,13 +21,13 @@ namespace {
 
 using cudnn_frontend::core::parallel_for;
 
-// Under it, a child of a process with threads may start none.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kIsUnderThreadSanitizer = true;
+// Under these, a child of a process with threads may start none, or hang.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kIsUnderSanitizer = true;
 #elif defined(__has_feature)
-constexpr bool kIsUnderThreadSanitizer = __has_feature(thread_sanitizer);
+constexpr bool kIsUnderSanitizer = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
 #else
-constexpr bool kIsUnderThreadSanitizer = false;
+constexpr bool kIsUnderSanitizer = false;
 #endif
 
 // Whether two threads run a loop's tasks at once: each of the two waits for the other to start.
@@ -75,7 +76,7 @@ TEST_CASE("a parallel loop over nothing does nothing") {
 }
 
 TEST_CASE("parallel loops keep their threads") {
-    if (kIsUnderThreadSanitizer) return;
+    if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
     auto const count_threads = [] {
         std::mutex changing;
         std::set<std::thread::id> seen;
@@ -108,7 +109,7 @@ TEST_CASE("parallel loops may be within each other, and run on several threads a
 }
 
 TEST_CASE("threads of parallel loops round as their caller does, and get none of the program's signals") {
-    if (kIsUnderThreadSanitizer) return;
+    if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
     CHECK(in_child([] {
               if (!two_threads_run()) return false;
               sigset_t all;
@@ -127,7 +128,7 @@ TEST_CASE("threads of parallel loops round as their caller does, and get none of
 }
 
 TEST_CASE("the child of a fork has threads of its own for parallel loops") {
-    if (kIsUnderThreadSanitizer) return;
+    if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
     CHECK(two_threads_run());
     CHECK(in_child([] { return two_threads_run(); }) == 0);
     // Also where another thread uses the loop's locks at that moment.
@@ -140,7 +141,7 @@ TEST_CASE("the child of a fork has threads of its own for parallel loops") {
 }
 
 TEST_CASE("threads of parallel loops stay on one CPU on request") {
-    if (kIsUnderThreadSanitizer) return;
+    if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
     auto const cpus_of_helper = [] {
         std::atomic<int> started{0}, cpus{0};
         parallel_for(2, 2, [&](int worker, std::int64_t) {
