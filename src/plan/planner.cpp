@@ -100,16 +100,22 @@ static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput con
     return std::nullopt;
 }
 
+static void add_answer(Planner::Answers& answers, Backend const& backend,
+                       Result<std::shared_ptr<Proposal const>> proposal) {
+    if (proposal.is_good()) answers.proposals.push_back({backend.name(), std::move(proposal).value()});
+    else answers.refusals.push_back({backend.name(), proposal.error()});
+}
+
+static error_t refusal_by_all(Planner::Answers const& answers, Target const& target) {
+    return answers.refusals.empty() ? no_backend(target) : to_error(answers.refusals);
+}
+
 static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput const& input, Backends const& backends) {
     Planner::Answers answers;
     for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target)) continue;
-        auto proposal = backend->propose_batch_invariant(input);
-        if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
-        else answers.refusals.push_back({backend->name(), proposal.error()});
+        if (backend->serves(input.target)) add_answer(answers, *backend, backend->propose_batch_invariant(input));
     }
-    if (answers.proposals.empty())
-        return answers.refusals.empty() ? no_backend(input.target) : to_error(answers.refusals);
+    if (answers.proposals.empty()) return refusal_by_all(answers, input.target);
     return std::make_shared<Planner>(std::make_shared<Planner::Answers const>(std::move(answers)),
                                      Planner::Candidates());
 }
@@ -141,9 +147,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     }
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
-        auto proposal = backend->propose(input);
-        if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
-        else answers.refusals.push_back({backend->name(), proposal.error()});
+        add_answer(answers, *backend, backend->propose(input));
     }
     if (!answers.proposals.empty()) {
         std::vector<std::string> remarks = add_programs(input, backends, answers.proposals);
@@ -152,7 +156,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
         answers.proposals.push_back(std::move(converted).value());
     } else {
-        return answers.refusals.empty() ? no_backend(input.target) : to_error(answers.refusals);
+        return refusal_by_all(answers, input.target);
     }
     return std::make_shared<Planner>(std::make_shared<Answers const>(std::move(answers)), Candidates());
 }
