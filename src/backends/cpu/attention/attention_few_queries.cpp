@@ -86,11 +86,12 @@ struct RowTask {
     Range keys;
 };
 
-// Calls visit(rows, first) with the products' part that describes rows of a tensor, where these start at a key. Kernels
-// read whole vectors of floats and BFLOAT16 numbers; other rows are copied.
-template <class Visit>
-void for_each_rows(RowTask const& task, DataView const& view, std::int64_t head, std::int64_t width,
-                   Visit const& visit) {
+// Calls multiply(products) for the task's rows of a tensor, part by part: products of these rows, one vector of that
+// width for each head, and the scores. Kernels read whole vectors of floats and BFLOAT16 numbers; other rows are
+// copied.
+template <class Multiply>
+void for_each_rows(RowTask const& task, DataView const& view, std::int64_t head, float* vectors, std::int64_t width,
+                   Multiply const& multiply) {
     bool const is_bfloat16 = view.type == DataType_t::BFLOAT16;
     bool const is_direct =
         (is_bfloat16 || view.type == DataType_t::FLOAT) && view.stride[3] == 1 && view.dim[3] == width && width > 1;
@@ -100,8 +101,12 @@ void for_each_rows(RowTask const& task, DataView const& view, std::int64_t head,
         std::int64_t const count = view.rows_together(keys.begin, most), first = keys.begin - task.keys.begin;
         Slice const rows = slice_of(view, task.b, head, keys.begin, 0);
         RowProducts products{};
-        products.width = width;
+        products.width = products.vector_stride = width;
         products.count = count;
+        products.vectors = vectors;
+        products.vector_count = task.run.heads;
+        products.weights = task.scratch.scores + first;
+        products.weight_stride = kPartKeys;
         if (is_direct) {
             std::int64_t const bytes = is_bfloat16 ? 2 : 4;
             products.rows = static_cast<char const*>(rows.data) + rows.origin * bytes;
@@ -112,7 +117,7 @@ void for_each_rows(RowTask const& task, DataView const& view, std::int64_t head,
             products.rows = task.scratch.copy;
             products.stride = width;
         }
-        visit(products, first);
+        multiply(products);
         keys.begin += count;
     }
 }
@@ -151,13 +156,8 @@ void finish_scores(RowTask const& task, std::int64_t head, float* scores) {
 void multiply_by_values(RowTask const& task, bool leaves_out_zeros) {
     FewQueries const& run = task.run;
     std::fill_n(task.scratch.o, run.heads * run.value_width, 0.0f);
-    for_each_rows(task, run.tensors[Port::V], run.shape.value_head(task.h), run.value_width,
-                  [&](RowProducts products, std::int64_t first) {
-                      products.vectors = task.scratch.o;
-                      products.vector_stride = run.value_width;
-                      products.vector_count = run.heads;
-                      products.weights = task.scratch.scores + first;
-                      products.weight_stride = kPartKeys;
+    for_each_rows(task, run.tensors[Port::V], run.shape.value_head(task.h), task.scratch.o, run.value_width,
+                  [&](RowProducts products) {
                       products.leaves_out_zeros = leaves_out_zeros;
                       run.kernels.add_rows(products);
                   });
@@ -166,15 +166,8 @@ void multiply_by_values(RowTask const& task, bool leaves_out_zeros) {
 void attend(RowTask const& task, std::int64_t part) {
     FewQueries const& run = task.run;
     load_queries(task);
-    for_each_rows(task, run.tensors[Port::K], run.shape.key_head(task.h), run.width,
-                  [&](RowProducts products, std::int64_t first) {
-                      products.vectors = task.scratch.q;
-                      products.vector_stride = run.width;
-                      products.vector_count = run.heads;
-                      products.weights = task.scratch.scores + first;
-                      products.weight_stride = kPartKeys;
-                      run.kernels.dot_rows(products);
-                  });
+    for_each_rows(task, run.tensors[Port::K], run.shape.key_head(task.h), task.scratch.q, run.width,
+                  [&](RowProducts const& products) { run.kernels.dot_rows(products); });
     for (std::int64_t head = 0; head < run.heads; ++head) {
         float* const scores = task.scratch.scores + head * kPartKeys;
         finish_scores(task, head, scores);
