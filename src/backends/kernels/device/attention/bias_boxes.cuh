@@ -75,9 +75,7 @@ struct KeyBias {
     }
     // The bias of 16 queries and the lane's two keys, in the order in which a product's sums have them.
     void read(float (&bias)[2][4], int warpgroup, int first_query) {
-        int const lane = lane_index();
-        MatrixBlock const block = load_transposed_block(
-            panels[warpgroup].piece(first_query + lane % 8 + lane / 16 * 8, row_of_warp() + lane / 8 % 2 * 8));
+        MatrixBlock const block = load_transposed_block(own_row(warpgroup, first_query));
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
 #pragma unroll
@@ -85,10 +83,14 @@ struct KeyBias {
         }
     }
     void write(MatrixBlock const& gradients, int warpgroup, int first_query) {
+        store_transposed_block(own_row(warpgroup, first_query), gradients);
+    }
+
+   private:
+    // The row that the lane passes for a block of 16 queries and its warp's keys.
+    BiasElement* own_row(int warpgroup, int first_query) {
         int const lane = lane_index();
-        store_transposed_block(
-            panels[warpgroup].piece(first_query + lane % 8 + lane / 16 * 8, row_of_warp() + lane / 8 % 2 * 8),
-            gradients);
+        return panels[warpgroup].piece(first_query + lane % 8 + lane / 16 * 8, row_of_warp() + lane / 8 % 2 * 8);
     }
 };
 template <int WARPGROUPS, int QUERIES>
