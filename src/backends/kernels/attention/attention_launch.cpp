@@ -69,14 +69,13 @@ TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t bytes_of
 
 std::int64_t row_bytes(PlacedOperand const& matrix) { return matrix.dims[3] * core::size_of(matrix.type); }
 
-constexpr std::int64_t kPieceElements = 8;  // of 16 bytes, of which the copy engine needs whole ones in strides
-
 // The tensor with that many entries of the batch. A stride of a dim of 1 means nothing, but the copy engine needs a
 // legal one.
 cuda::BoxedTensor boxed(PlacedOperand const& matrix, std::int64_t entries, int box_rows) {
     core::Dims const &dims = matrix.dims, &strides = matrix.strides;
+    std::int64_t const piece = attention::kMatrixAlignment / core::size_of(matrix.type);
     auto const stride = [&](std::size_t dim) {
-        std::int64_t const elements = dims[dim] > 1 ? strides[dim] : tiles_of(dims[3], kPieceElements) * kPieceElements;
+        std::int64_t const elements = dims[dim] > 1 ? strides[dim] : tiles_of(dims[3], piece) * piece;
         return static_cast<std::uint64_t>(core::size_of(matrix.type) * elements);
     };
     auto const size = [&](std::size_t dim) { return static_cast<std::uint64_t>(dims[dim]); };
@@ -437,7 +436,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.tiles = query_tiles(problem, from);
     SDPA_GRAPH_TRY(bind_terms(problem, from, to));
     if (!problem.has(attention::DBias)) return {};
-    to.bias_gradient = bias_gradient_of(problem, from);
+    to.bias_gradient = score_results_of(problem.operand(attention::DBias), from);
     return bind_boxes(problem, from, attention::DBias, to.bias_gradient, to.bias_gradient_map);
 }
 
