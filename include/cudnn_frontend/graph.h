@@ -93,8 +93,8 @@ class SDPA_GRAPH_API Graph {
     Graph& set_workspace_limit(std::int64_t const bytes);
 
     // Asks for a plan of forward in which the bits of a query's results depend on its own sequence alone: not on the
-    // rest of the batch, on padding, nor on how many of the sequence's queries are in the call. Building fails where no
-    // engine keeps that: docs/guide.md.
+    // rest of the batch, nor on padding. docs/guide.md says when they do not depend either on how many of the
+    // sequence's queries are in the call. Building fails where no engine keeps that.
     Graph& set_batch_invariant(bool const is_on);
 
     // Whether execute() compares the results of a plan's first run with the reference, as verify() does. A plan whose
