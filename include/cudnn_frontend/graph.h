@@ -440,6 +440,8 @@ class SDPA_GRAPH_API Graph {
     // The graph as JSON text, docs/json.md. Reading replaces the whole graph; faulty text leaves it unchanged.
     error_t serialize(std::string& json) const;
     error_t deserialize(std::string const& json);
+    // In version 1 or 2 of the format, for readers that know no later one.
+    error_t serialize_as_version(std::int64_t version, std::string& json) const;
     // The built graph with its plan, as bytes; once read, the graph can be executed at once. A plan of cuDNN loads only
     // with the cuDNN version and on the kind of GPU that it was built for.
     error_t serialize(std::vector<std::uint8_t>& bytes) const;

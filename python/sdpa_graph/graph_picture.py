@@ -52,7 +52,7 @@ class _Port:
 
 
 def graph_picture(description: str) -> Picture:
-    """A graph, given as JSON text, with the properties that validation infers if the graph is valid."""
+    """A graph, given as JSON text of version 1, with the properties that validation infers if the graph is valid."""
     graph = json.loads(description)
     _complete(graph)
     ports = list(_ports(graph["nodes"]))

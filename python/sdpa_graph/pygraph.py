@@ -106,7 +106,7 @@ class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
 
     def plot(self) -> Picture:
         """The nodes in the order in which they run, with their tensors."""
-        return graph_picture(self.to_json())
+        return graph_picture(self.to_json(version=1))
 
     def _repr_html_(self) -> str:
         return str(self.plot()) + self.plans()._repr_html_()

@@ -126,9 +126,9 @@ Tensor_ptr query(Graph const& graph, std::int64_t uid) {
     return tensor;
 }
 
-std::string to_json(Graph const& graph) {
+std::string to_json(Graph const& graph, std::optional<std::int64_t> version) {
     std::string json;
-    check(graph.inner.serialize(json));
+    check(version ? graph.inner.serialize_as_version(*version, json) : graph.inner.serialize(json));
     return json;
 }
 
@@ -141,7 +141,7 @@ py::object serialize(Graph const& graph, bool as_bytes, bool) {
 
 // The uids of the tensors that the nodes write.
 Sizes written_uids(Graph const& graph) {
-    py::dict const description = py::module_::import("json").attr("loads")(to_json(graph));
+    py::dict const description = py::module_::import("json").attr("loads")(to_json(graph, 1));
     py::dict const tensors = description["tensors"];
     Sizes uids;
     for (py::handle const node : description["nodes"])
@@ -299,7 +299,8 @@ void bind_stages(Graph_class& graph) {
     graph
         .def("serialize", &serialize, py::kw_only(), py::arg("as_bytes") = false, py::arg("include_kernels") = true,
              "The graph with its plan, as a list of bytes, or as an object of that type. Kernels are always included.")
-        .def("to_json", &to_json, "The graph as JSON text, docs/json.md.")
+        .def("to_json", &to_json, py::arg("version") = std::nullopt,
+             "The graph as JSON text, docs/json.md; in version 1 nodes of score modifiers are among the graph's.")
         .def("deserialize", &deserialize, py::arg("pyobj"),
              "Replaces the graph by what serialize() gave, which can be executed at once, or by JSON text as to_json() "
              "gives it, which is a graph without a plan.")
@@ -311,7 +312,7 @@ void bind_stages(Graph_class& graph) {
             },
             py::arg("handle_"), py::arg("pyobj"))
         .def("key", [](Graph& self) { return self.inner.key(); })
-        .def("__repr__", &to_json);
+        .def("__repr__", [](Graph const& self) { return to_json(self, std::nullopt); });
 }
 
 }  // namespace binding

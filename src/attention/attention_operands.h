@@ -137,8 +137,6 @@ enum class TypeClass {
 // The attention that has an operand: any, 8-bit attention with a factor for each tensor, or with block scales.
 enum class Part { Any, Fp8, Blocks };
 
-inline constexpr int kOwnRound = -1;
-
 struct Operand {
     Port port;
     char const* name;   // in messages and JSON
@@ -149,17 +147,17 @@ struct Operand {
     char const* summary;
     Port gradient_of = PortCount;  // PortCount: it is no gradient
     Part part = Part::Any;
-    int round = kOwnRound;                // of scores that a modifier changes; see nodes/schema/schema.h
+    bool is_inner = false;                // between attention and its score modifier
     char const* other_summary = nullptr;  // in backward, where it differs
 
     constexpr char const* summary_in_backward() const { return other_summary ? other_summary : summary; }
 };
 
-constexpr Operand inner(int round, Operand operand) {
-    operand.round = round;
+constexpr Operand inner(Operand operand) {
+    operand.is_inner = true;
     return operand;
 }
-constexpr bool is_inner(Operand const& row) { return row.round != kOwnRound; }
+constexpr bool is_inner(Operand const& row) { return row.is_inner; }
 constexpr Operand differs_in_backward(Operand operand, char const* summary) {
     operand.other_summary = summary;
     return operand;
@@ -198,8 +196,8 @@ inline constexpr std::array<Operand, PortCount> kOperands = {
     Operand{DK, "dK", "d_k", None, Makes, kKeys, Result, "gradient of K", K},
     Operand{DV, "dV", "d_v", None, Makes, kValues, Result, "gradient of V", V},
     Operand{DBias, "dBias", "d_bias", None, MayMake, kLikeScores, Wide, "gradient of the bias", Bias},
-    inner(1, {DScore, "dScore", nullptr, None, MayMake, kScores, Float, "gradient of what the modifier made"}),
-    inner(2, {DScoreMod, "dScore_mod", nullptr, None, MayRead, kScores, Float, "gradient of the scores"}),
+    inner({DScore, "dScore", nullptr, None, MayMake, kScores, Float, "gradient of what the modifier made"}),
+    inner({DScoreMod, "dScore_mod", nullptr, None, MayRead, kScores, Float, "gradient of the scores"}),
     Operand{DSinkToken, "dSink_token", "d_sink", None, MayMake, kHeads, Float, "gradient of the sink token",
             SinkToken},
     Operand{AttnScale, "attn_scale", "scale", MayRead, MayRead, kNumber, Floating, "factor of the scores"},
@@ -220,8 +218,8 @@ inline constexpr std::array<Operand, PortCount> kOperands = {
     Operand{SinkToken, "sink_token", "sink", MayRead, MayRead, kHeads, Wide,
             "a logit for each head, in the softmax without a key"},
     Operand{RngDump, "rng_dump", "rng_dump", MayMake, MayMake, kScores, Float, "the generated dropout mask"},
-    inner(0, {Score, "score", nullptr, MayMake, MayMake, kScores, Float, "scaled scores, for a modifier"}),
-    inner(1, {ScoreMod, "score_mod", nullptr, MayRead, MayRead, kScores, Float, "what a modifier made of them"}),
+    inner({Score, "score", nullptr, MayMake, MayMake, kScores, Float, "scaled scores, for a modifier"}),
+    inner({ScoreMod, "score_mod", nullptr, MayRead, MayRead, kScores, Float, "what a modifier made of them"}),
     Operand{PageTableK, "page_table_k", "page_table_k", MayRead, None, kPages, Int32,
             "which pages of K each batch entry has"},
     Operand{PageTableV, "page_table_v", "page_table_v", MayRead, None, kPages, Int32,

@@ -10,8 +10,8 @@ namespace cudnn_frontend::expand {
 using ir::ValueId;
 
 AttentionScope::AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
-                               WaitingNodes& waiting, TargetAbilities const& capabilities, RegionNodes const* region)
-    : NodeScope(builder, tensors, node), waiting_(waiting), capabilities_(capabilities), region_(region) {
+                               TargetAbilities const& capabilities, InterleavedNodes& modifier)
+    : NodeScope(builder, tensors, node), capabilities_(capabilities), modifier_(modifier) {
     if (fields().padding_mask) {
         seq_len_q_ = lengths(nodes::attention::kQueryLengths);
         seq_len_kv_ = lengths(nodes::attention::kKeyLengths);
@@ -62,7 +62,7 @@ ValueId AttentionScope::natural_stats() {
 
 ValueId AttentionScope::modified(ValueId s, int given, int returned) {
     if (!is_connected(given)) return s;
-    waiting_.release(node().ports[static_cast<std::size_t>(given)]);
+    modifier_.show(node().ports[static_cast<std::size_t>(given)]);
     return port(returned);
 }
 

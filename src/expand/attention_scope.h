@@ -13,11 +13,9 @@ using nodes::attention::Port;
 // In comments: b batch entry, h query head, i query, j key, d element of a head.
 class AttentionScope : public NodeScope {
    public:
-    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node, WaitingNodes& waiting,
-                   TargetAbilities const& capabilities, RegionNodes const* region);
+    AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,
+                   TargetAbilities const& capabilities, InterleavedNodes& modifier);
 
-    // The modifier's nodes, where they can run inside attention; else null.
-    RegionNodes const* region() const { return region_; }
     TargetAbilities const& capabilities() const { return capabilities_; }
     ir::ValueId port(int port) const;
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
@@ -57,7 +55,7 @@ class AttentionScope : public NodeScope {
     }
     // Backward's Stats as natural logarithms, whatever their base.
     ir::ValueId natural_stats();
-    // The modifier's result for the tensor at the one port, which is made now; s itself without a modifier.
+    // The modifier's result for the tensor at the given port, which is made now; s itself without a modifier.
     ir::ValueId modified(ir::ValueId s, int given, int returned);
 
    private:
@@ -68,9 +66,8 @@ class AttentionScope : public NodeScope {
     RaggedRows query_rows() const;
     RaggedRows key_rows() const;
 
-    WaitingNodes& waiting_;
     TargetAbilities const& capabilities_;
-    RegionNodes const* region_;
+    InterleavedNodes& modifier_;
     core::Dims score_dim_;
     ir::ValueId seq_len_q_ = ir::kNoValue, seq_len_kv_ = ir::kNoValue, natural_stats_ = ir::kNoValue;
 };

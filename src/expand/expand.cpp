@@ -1,6 +1,7 @@
 #include "expand/expand.h"
 
 #include "expand/node_expansions.h"
+#include "nodes/schema/wording.h"
 
 #include <algorithm>
 
@@ -32,54 +33,17 @@ static bool has_fused_form(nodes::Node const& node) {
     return std::ranges::none_of(attention::kPortsWhere<lacks_place>, is_connected);
 }
 
-static error_t expand_attention(AttentionScope& at) {
-    TargetAbilities const& capabilities = at.capabilities();
-    bool const is_forward = at.node().kind() == NodeKind::SdpaForward;
-    AttentionImplementation_t const implementation = implementation_of(at.node());
-    bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
-    bool const lacks_fused = capabilities.fused_attention == TargetAbilities::Fused::Never ||
-                             !has_fused_form(at.node()) || (at.is_connected(Port::Score) && at.region() == nullptr);
-    if (asks_for_fused && lacks_fused) return no_fused_attention(at.name());
-    bool const wants_fused = capabilities.fused_attention == TargetAbilities::Fused::Preferred ||
-                             (capabilities.needs_fused != nullptr && capabilities.needs_fused(at.graph(), at.node()));
-    bool const prefers_fused = implementation == AttentionImplementation_t::AUTO && !lacks_fused && wants_fused;
-    if (asks_for_fused || prefers_fused) {
-        is_forward ? expand_fused_forward(at) : expand_fused_backward(at);
-    } else {
-        is_forward ? expand_forward(at) : expand_backward(at);
-    }
-    return {};
-}
+static bool is_modified(nodes::Node const& node) { return node.ports[Port::Score] != nodes::kNoTensor; }
 
 namespace {
 
 class Expansion {
    public:
     Expansion(nodes::GraphSpec const& spec, TargetAbilities const& capabilities)
-        : capabilities_(capabilities),
-          tensors_(spec, builder_),
-          waiting_(spec, [this](nodes::Node const& node) { return expand(node); }) {
-        if (!capabilities.fused_modifiers) return;
-        regions_ = ScoreRegions::of_graph(spec, [](nodes::Node const& node) {
-            return implementation_of(node) == AttentionImplementation_t::AUTO && has_fused_form(node);
-        });
-    }
+        : spec_(spec), capabilities_(capabilities), tensors_(spec, builder_) {}
 
     error_t add(nodes::Node const& node) {
-        if (regions_.has_step(node)) return {};  // it is added with its attention
-        if (waiting_.keeps(node)) return {};
-        SDPA_GRAPH_TRY(expand(node));
-        return waiting_.status();
-    }
-
-    Result<ir::OpGraph> finish() { return std::move(builder_).finish(); }
-
-   private:
-    error_t expand(nodes::Node const& node) {
-        if (nodes::attention_fields(node) != nullptr) {
-            AttentionScope at(builder_, tensors_, node, waiting_, capabilities_, regions_.find(node));
-            return expand_attention(at);
-        }
+        if (nodes::attention_fields(node) != nullptr) return add_attention(node);
         NodeScope at(builder_, tensors_, node);
         if (nodes::neighborhood_fields(node) == nullptr) expand_primitive(at);
         else if (capabilities_.fused_neighborhoods) expand_fused_neighborhood(at);
@@ -87,11 +51,51 @@ class Expansion {
         return {};
     }
 
+    Result<ir::OpGraph> finish() { return std::move(builder_).finish(); }
+
+   private:
+    error_t add_attention(nodes::Node const& node) {
+        std::optional<ModifierNodes> const steps = steps_of(node);
+        bool const has_fused = capabilities_.fused_attention != TargetAbilities::Fused::Never && has_fused_form(node) &&
+                               (!is_modified(node) || steps);
+        AttentionImplementation_t const implementation = implementation_of(node);
+        bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
+        if (asks_for_fused && !has_fused) return no_fused_attention(nodes::name_of_node(node));
+        bool const is_fused =
+            asks_for_fused || (implementation == AttentionImplementation_t::AUTO && has_fused && prefers_fused(node));
+        ModifierNodes between = nodes_of_modifier(node);
+        if (is_fused && steps)
+            std::erase_if(between, [&](auto const* one) { return std::ranges::count(*steps, one) > 0; });
+        InterleavedNodes modifier(node, std::move(between), [this](nodes::Node const& of_modifier) {
+            NodeScope at(builder_, tensors_, of_modifier);
+            expand_primitive(at);
+        });
+        AttentionScope at(builder_, tensors_, node, capabilities_, modifier);
+        bool const is_forward = node.kind() == NodeKind::SdpaForward;
+        if (!is_fused) is_forward ? expand_forward(at) : expand_backward(at);
+        else is_forward ? expand_fused_forward(at, steps) : expand_fused_backward(at, steps);
+        return {};
+    }
+
+    bool prefers_fused(nodes::Node const& node) const {
+        return capabilities_.fused_attention == TargetAbilities::Fused::Preferred ||
+               (capabilities_.needs_fused != nullptr && capabilities_.needs_fused(spec_, node));
+    }
+
+    // The modifier's steps in attention as one operation, where it may become one.
+    std::optional<ModifierNodes> steps_of(nodes::Node const& node) {
+        bool const may_have_steps = capabilities_.fused_modifiers && is_modified(node) && has_fused_form(node) &&
+                                    implementation_of(node) == AttentionImplementation_t::AUTO;
+        if (!may_have_steps) return std::nullopt;
+        if (uses_.empty()) uses_ = nodes::uses_of_tensors(spec_);
+        return steps_of_region(spec_, uses_, node);
+    }
+
+    nodes::GraphSpec const& spec_;
     TargetAbilities const& capabilities_;
+    nodes::Uses uses_;  // empty until a modifier asks
     ir::Builder builder_;
     UserTensors tensors_;
-    WaitingNodes waiting_;
-    ScoreRegions regions_;
 };
 
 }  // namespace

@@ -41,23 +41,23 @@ static ir::ValueId operand_of(AttentionScope const& at, Port port) {
 }
 
 template <class Op>
-static Op operation(AttentionScope& at) {
+static Op operation(AttentionScope& at, RegionSteps const& steps) {
     Op op;
     op.options = options_of(at);
     ir::for_each_operand(op, attention::is_used,
                          [&](auto const& row, ir::ValueId& id) { id = operand_of(at, row.port); });
-    if (at.region() != nullptr) op.region = make_region(at, *at.region());
+    if (steps) op.region = make_region(at, *steps);
     return op;
 }
 
-void expand_fused_forward(AttentionScope& at) {
-    auto op = operation<ir::SdpaForwardOp>(at);
+void expand_fused_forward(AttentionScope& at, RegionSteps const& steps) {
+    auto op = operation<ir::SdpaForwardOp>(at, steps);
     if (nodes::has_pages(at.node())) op.keys = at.keys();
     at.add_node(op);
 }
 
-void expand_fused_backward(AttentionScope& at) {
-    auto op = operation<ir::SdpaBackwardOp>(at);
+void expand_fused_backward(AttentionScope& at, RegionSteps const& steps) {
+    auto op = operation<ir::SdpaBackwardOp>(at, steps);
     op.deterministic = std::get<nodes::SdpaBackwardFields>(at.node().fields).deterministic;
     at.add_node(op);
 }

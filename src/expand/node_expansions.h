@@ -18,8 +18,10 @@ void expand_fused_neighborhood(NodeScope& node);
 void expand_forward(AttentionScope& at);
 void expand_backward(AttentionScope& at);
 
-// Attention as one operation. It touches the same tensors of the user as the primitive operations do.
-void expand_fused_forward(AttentionScope& at);
-void expand_fused_backward(AttentionScope& at);
+// Attention as one operation, with these steps of its modifier inside. It touches the same tensors of the user as the
+// primitive operations do.
+using RegionSteps = std::optional<ModifierNodes>;
+void expand_fused_forward(AttentionScope& at, RegionSteps const& steps);
+void expand_fused_backward(AttentionScope& at, RegionSteps const& steps);
 
 }  // namespace cudnn_frontend::expand

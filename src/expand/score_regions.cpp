@@ -3,9 +3,11 @@
 #include "expand/node_expansions.h"
 #include "expand/scope.h"
 #include "nodes/attention/attention_node.h"
-#include "nodes/schema/uses.h"
+#include "nodes/schema/schema.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace cudnn_frontend::expand {
 
@@ -21,137 +23,94 @@ namespace {
 std::size_t index_of(TensorId id) { return static_cast<std::size_t>(id); }
 TensorId tensor_at(Node const& node, int port) { return node.ports[index_of(port)]; }
 
-// Finds the nodes of one modifier.
 class RegionSearch {
    public:
     RegionSearch(nodes::GraphSpec const& graph, nodes::Uses const& uses, Node const& attention)
         : graph_(graph), uses_(uses), attention_(attention), scores_(nodes::score_dims(graph, attention)) {}
 
-    // Nothing where other operations read scores, or make the result.
-    std::optional<RegionNodes> run() {
-        for (int const port : {Port::Score, Port::DScore}) {
-            if (tensor_at(attention_, port) != kNoTensor) mark_made_of_scores(tensor_at(attention_, port));
+    std::optional<ModifierNodes> run() {
+        mark_made_of_scores();
+        for (Node const& node : attention_.modifier) {
+            if (made_of_scores_.contains(result_of(node)) || is_large(tensor(result_of(node)))) steps_.push_back(&node);
         }
-        for (int const port : {Port::ScoreMod, Port::DScoreMod}) {
-            if (tensor_at(attention_, port) != kNoTensor) collect(tensor_at(attention_, port));
-        }
-        if (nodes_.size() > kMostSteps) return std::nullopt;
-        leave_out_shared();
-        if (!std::ranges::all_of(of_scores_, [&](Node const* node) { return has(node); })) return std::nullopt;
-        bool const are_inner = std::ranges::all_of(nodes_, [&](Node const* node) { return is_inner(*node); });
-        bool const hides_scores =
-            is_hidden(tensor_at(attention_, Port::Score)) &&
-            (tensor_at(attention_, Port::DScore) == kNoTensor || is_hidden(tensor_at(attention_, Port::DScore)));
-        if (!are_inner || !hides_scores) return std::nullopt;
-        return nodes_;
+        if (steps_.size() > kMostSteps || !hides_scores()) return std::nullopt;
+        bool const are_steps = std::ranges::all_of(steps_, [&](Node const* node) { return can_be_step(*node); });
+        return are_steps ? std::optional(std::move(steps_)) : std::nullopt;
     }
 
    private:
     static constexpr std::size_t kMostSteps = 256;
 
     nodes::TensorSpec const& tensor(TensorId id) const { return graph_.tensors[index_of(id)]; }
-    bool has(Node const* node) const { return std::ranges::find(nodes_, node) != nodes_.end(); }
-    Node const* maker_of(TensorId id) const {
-        auto const& writers = uses_[index_of(id)].writers;
-        return writers.empty() || writers.front().node == &attention_ ? nullptr : writers.front().node;
+
+    static TensorId result_of(Node const& node) {
+        TensorId result = kNoTensor;
+        for_each_port(node, nodes::Direction::Output, [&](PortRow const&, TensorId id) { result = id; });
+        return result;
     }
 
-    // All nodes that depend on the tensor, except attention.
-    void mark_made_of_scores(TensorId scores) {
-        std::vector<TensorId> open{scores};
-        while (!open.empty()) {
-            TensorId const id = open.back();
-            open.pop_back();
-            for (nodes::PortUse const& reader : uses_[index_of(id)].readers) {
-                if (reader.node == &attention_ || !of_scores_.insert(reader.node).second) continue;
-                for_each_port(*reader.node, nodes::Direction::Output,
-                              [&](PortRow const&, TensorId made) { open.push_back(made); });
-            }
+    void mark_made_of_scores() {
+        for (int const port : {Port::Score, Port::DScore}) made_of_scores_.insert(tensor_at(attention_, port));
+        made_of_scores_.erase(kNoTensor);
+        for (Node const& node : attention_.modifier) {
+            bool reads_one = false;
+            for_each_port(node, nodes::Direction::Input,
+                          [&](PortRow const&, TensorId id) { reads_one |= made_of_scores_.contains(id); });
+            if (reads_one) made_of_scores_.insert(result_of(node));
         }
     }
 
-    // The pointwise nodes that make the tensor of scores, or of a number for each score. The graph's nodes are in an
-    // order in which they can run.
-    void collect(TensorId result) {
-        std::vector<TensorId> open{result};
-        while (!open.empty() && nodes_.size() <= kMostSteps) {
-            TensorId const id = open.back();
-            open.pop_back();
-            Node const* const maker = maker_of(id);
-            if (maker == nullptr || has(maker) || maker->kind() != nodes::NodeKind::Pointwise) continue;
-            if (!of_scores_.contains(maker) && !is_large(tensor(id))) continue;
-            for_each_port(*maker, nodes::Direction::Input,
-                          [&](PortRow const&, TensorId input) { open.push_back(input); });
-            nodes_.push_back(maker);
-        }
-        std::ranges::sort(nodes_);
-    }
-
-    // Rows and columns are computed once, outside; what has an element for each pair would be as large as the scores.
+    // Whether it has an element for each pair of a query and a key: in memory it would be as large as the scores.
     bool is_large(nodes::TensorSpec const& made) const {
         return made.dim.size() == 4 && made.dim[2] == scores_[2] && made.dim[3] == scores_[3];
     }
 
-    // Whether only the region's nodes and attention read the tensor.
+    bool hides_scores() const {
+        return std::ranges::all_of(std::array{Port::Score, Port::DScore}, [&](int port) {
+            return tensor_at(attention_, port) == kNoTensor || is_hidden(tensor_at(attention_, port));
+        });
+    }
+
+    // Whether only steps and attention read the tensor.
     bool is_hidden(TensorId id) const {
         return tensor(id).is_virtual && std::ranges::all_of(uses_[index_of(id)].readers, [&](auto const& reader) {
-                   return reader.node == &attention_ ? reader.port->is_inner() : has(reader.node);
+                   if (reader.node == &attention_) return reader.port->is_inner;
+                   return std::ranges::find(steps_, reader.node) != steps_.end();
                });
     }
 
-    // Nodes that other nodes need too, and that know nothing of scores, are computed outside.
-    void leave_out_shared() {
-        auto const is_shared = [&](Node const* node) {
-            return !of_scores_.contains(node) && !is_hidden(tensor_at(*node, nodes::pointwise::Out0));
-        };
-        while (std::erase_if(nodes_, is_shared) > 0) {
-        }
-    }
-
-    bool is_inner(Node const& node) const {
+    bool can_be_step(Node const& node) const {
+        if (node.kind() != nodes::NodeKind::Pointwise) return false;
         bool is_dense = true;
         for_each_port(node, nodes::Direction::Input, [&](PortRow const&, TensorId input) {
             is_dense = is_dense && tensor(input).ragged_offset == kNoTensor && tensor(input).dim.size() <= 4 &&
                        core::broadcasts_to(tensor(input).dim, scores_);
         });
-        return is_dense && is_hidden(tensor_at(node, nodes::pointwise::Out0));
+        return is_dense && is_hidden(result_of(node));
     }
 
     nodes::GraphSpec const& graph_;
     nodes::Uses const& uses_;
     Node const& attention_;
     core::Dims scores_;
-    std::set<Node const*> of_scores_;
-    RegionNodes nodes_;
+    std::set<TensorId> made_of_scores_;
+    ModifierNodes steps_;
 };
-
-bool has_modifier(Node const& node) {
-    return nodes::attention_fields(node) != nullptr && tensor_at(node, Port::Score) != kNoTensor;
-}
 
 }  // namespace
 
-ScoreRegions ScoreRegions::of_graph(nodes::GraphSpec const& graph, bool (*may_be_fused)(Node const& attention)) {
-    ScoreRegions all;
-    if (std::ranges::none_of(graph.nodes, has_modifier)) return all;
-    nodes::Uses const uses = nodes::uses_of_tensors(graph);
-    for (Node const& node : graph.nodes) {
-        if (!has_modifier(node)) continue;
-        std::optional<RegionNodes> found;
-        if (may_be_fused(node)) found = RegionSearch(graph, uses, node).run();
-        if (!found) return {};
-        all.steps_.insert(found->begin(), found->end());
-        all.regions_.emplace(&node, std::move(*found));
-    }
-    return all;
+ModifierNodes nodes_of_modifier(Node const& attention) {
+    ModifierNodes nodes;
+    for (Node const& node : attention.modifier) nodes.push_back(&node);
+    return nodes;
 }
 
-RegionNodes const* ScoreRegions::find(Node const& attention) const {
-    auto const found = regions_.find(&attention);
-    return found == regions_.end() ? nullptr : &found->second;
+std::optional<ModifierNodes> steps_of_region(nodes::GraphSpec const& graph, nodes::Uses const& uses,
+                                             Node const& attention) {
+    return RegionSearch(graph, uses, attention).run();
 }
 
-ir::ScoreRegion make_region(NodeScope& attention, RegionNodes const& nodes) {
+ir::ScoreRegion make_region(NodeScope& attention, ModifierNodes const& steps) {
     using enum ir::RegionOperand::From;
     std::map<TensorId, ir::RegionOperand> made{{tensor_at(attention.node(), Port::Score), {Score}}};
     if (attention.is_connected(Port::DScore)) made[tensor_at(attention.node(), Port::DScore)] = {Gradient};
@@ -161,7 +120,7 @@ ir::ScoreRegion make_region(NodeScope& attention, RegionNodes const& nodes) {
         return known != made.end() ? known->second : ir::RegionOperand{Value, attention.value_of(id)};
     };
     ir::ScoreRegion region;
-    for (Node const* const node : nodes) {
+    for (Node const* const node : steps) {
         TensorId const result = tensor_at(*node, nodes::pointwise::Out0);
         region.steps.push_back(
             {function_of(std::get<nodes::PointwiseFields>(node->fields)),

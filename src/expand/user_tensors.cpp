@@ -13,7 +13,7 @@ using nodes::TensorId;
 
 static std::vector<nodes::Node const*> producers_of(nodes::GraphSpec const& spec) {
     std::vector<nodes::Node const*> producers(spec.tensors.size(), nullptr);
-    for (nodes::Node const& node : spec.nodes) {
+    for (nodes::Node const& node : every_node(spec)) {
         nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, TensorId id) {
             producers[static_cast<std::size_t>(id)] = &node;
         });
@@ -23,7 +23,7 @@ static std::vector<nodes::Node const*> producers_of(nodes::GraphSpec const& spec
 
 static std::vector<bool> factors(nodes::GraphSpec const& spec) {
     std::vector<bool> are_factors(spec.tensors.size(), false);
-    for (nodes::Node const& node : spec.nodes) {
+    for (nodes::Node const& node : every_node(spec)) {
         if (!nodes::is_fp8(node) || nodes::is_block_scaled(node)) continue;
         nodes::for_each_port(node, nodes::Direction::Input, [&](nodes::PortRow const& row, TensorId id) {
             if (nodes::is_fp8_port(row.port)) are_factors[static_cast<std::size_t>(id)] = true;

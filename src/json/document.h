@@ -108,13 +108,13 @@ inline constexpr char const* kTag = "tag";
 inline constexpr char const* kInputs = "inputs";
 inline constexpr char const* kOutputs = "outputs";
 inline constexpr char const* kFields = "fields";
+inline constexpr char const* kModifier = "modifier";
 inline constexpr char const* kType = "type";
 inline constexpr char const* kValue = "value";
 inline constexpr char const* kBits = "bits";
 }  // namespace key
 
 inline constexpr char const* kFormatName = "sdpa-graph";
-inline constexpr std::int64_t kFormatVersion = 1;
 inline constexpr char const* kNan = "nan";
 inline constexpr char const* kInfinity = "inf";
 inline constexpr char const* kMinusInfinity = "-inf";

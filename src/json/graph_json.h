@@ -7,14 +7,22 @@
 #include <cudnn_frontend/explanation.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 
 namespace cudnn_frontend::json {
 
-// Indented by two spaces, keys in a fixed order, only fields that differ from their defaults.
-std::string write_graph(nodes::GraphSpec const& spec);
+// In version 1 the nodes of a score modifier are among the graph's, in version 2 within their attention.
+inline constexpr std::int64_t kFlatVersion = 1;
+inline constexpr std::int64_t kFormatVersion = 2;
+
+// Indented by two spaces, keys in a fixed order, only fields that differ from their defaults. The version is the lowest
+// that says where score modifiers belong.
+std::string write_graph(nodes::GraphSpec spec);
+// In version 1, whatever the graph has.
+std::string write_flat_graph(nodes::GraphSpec spec);
 
 // Unknown members and values are errors, located by a JSON pointer.
 Result<nodes::GraphSpec> read_graph(std::string_view text);

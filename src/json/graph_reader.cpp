@@ -3,9 +3,11 @@
 #include "json/graph_json.h"
 #include "json/problems.h"
 #include "nodes/schema/schema.h"
+#include "nodes/validation/modifiers.h"
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 
 namespace cudnn_frontend::json {
 namespace {
@@ -42,6 +44,9 @@ Names port_names(NodeSchema const& schema, Direction direction) {
     return names;
 }
 
+// The owner of a list of nodes.
+enum class Owner { Graph, Attention };
+
 class SpecReader {
    public:
     explicit SpecReader(Problems& problems) : problems_(problems) {}
@@ -63,7 +68,7 @@ class SpecReader {
         if (name == key::kFormat || name == key::kVersion) return;
         if (name == key::kContext) return read_fields(value, place, nodes::graph_fields(), &spec_);
         if (name == key::kTensors) return read_tensors(value, place);
-        if (name == key::kNodes) return read_nodes(value, place);
+        if (name == key::kNodes) return read_nodes(value, place, spec_.nodes, Owner::Graph);
         refuse_name(place, "member", name, {key::kFormat, key::kVersion, key::kContext, key::kTensors, key::kNodes});
     }
 
@@ -93,15 +98,19 @@ class SpecReader {
     }
 
     bool check_header(Json const& document, Place const& root) {
-        return check_constant(document, root, key::kFormat, kFormatName) &&
-               check_constant(document, root, key::kVersion, kFormatVersion);
+        if (!check_value(document, root, key::kFormat, {kFormatName})) return false;
+        if (!check_value(document, root, key::kVersion, {kFlatVersion, kFormatVersion})) return false;
+        may_own_nodes_ = *document.find(key::kVersion) == kFormatVersion;
+        return true;
     }
 
-    bool check_constant(Json const& document, Place const& root, char const* name, Json const& needed) {
-        if (!require(document, root, name, excerpt(needed))) return false;
+    bool check_value(Json const& document, Place const& root, char const* name, std::initializer_list<Json> known) {
+        std::string needed;
+        for (Json const& value : known) needed += (needed.empty() ? "" : " or ") + excerpt(value);
+        if (!require(document, root, name, needed)) return false;
         Json const& found = *document.find(name);
-        if (found == needed) return true;
-        problems_.add((root / name).pointer(), excerpt(found), excerpt(needed));
+        if (std::ranges::find(known, found) != known.end()) return true;
+        problems_.add((root / name).pointer(), excerpt(found), needed);
         return false;
     }
 
@@ -182,30 +191,37 @@ class SpecReader {
         }
     }
 
-    void read_nodes(Json const& value, Place const& place) {
+    void read_nodes(Json const& value, Place const& place, std::vector<nodes::Node>& nodes, Owner owner) {
         if (!value.is_list()) return problems_.add(place.pointer(), excerpt(value), "a list of nodes");
-        Json::List const& nodes = value.elements();
-        spec_.nodes.reserve(nodes.size());
-        for (std::size_t i = 0; i < nodes.size() && !problems_.is_full(); ++i) read_node(nodes[i], place / i);
+        Json::List const& list = value.elements();
+        nodes.reserve(list.size());
+        for (std::size_t i = 0; i < list.size() && !problems_.is_full(); ++i) {
+            read_node(list[i], place / i, nodes, owner);
+        }
     }
 
-    void read_node(Json const& value, Place const& place) {
+    void read_node(Json const& value, Place const& place, std::vector<nodes::Node>& nodes, Owner owner) {
         if (!is_object(value, place)) return;
-        NodeSchema const* const schema = read_tag(value, place);
+        NodeSchema const* const schema = read_tag(value, place, owner);
         if (schema == nullptr) return;
-        nodes::Node& node = spec_.nodes.emplace_back(nodes::make_node(schema->kind));
-        read_fields(value, place, node_fields(), &node, {key::kTag, key::kInputs, key::kOutputs, key::kFields},
+        nodes::Node& node = nodes.emplace_back(nodes::make_node(schema->kind));
+        Names members = {key::kTag, key::kInputs, key::kOutputs, key::kFields};
+        if (may_own_nodes_ && nodes::attention_fields(node) != nullptr) members.push_back(key::kModifier);
+        read_fields(value, place, node_fields(), &node, members,
                     [&](std::string const& name, Json const& member, Place const& at) {
                         if (name == key::kInputs) read_ports(member, at, *schema, Direction::Input, node);
                         if (name == key::kOutputs) read_ports(member, at, *schema, Direction::Output, node);
                         if (name == key::kFields) read_fields(member, at, schema->fields, nodes::fields_object(node));
+                        if (name == key::kModifier) read_nodes(member, at, node.modifier, Owner::Attention);
                     });
     }
 
     // The rest of the node depends on its tag: without one, nothing else is read.
-    NodeSchema const* read_tag(Json const& node, Place const& place) {
+    NodeSchema const* read_tag(Json const& node, Place const& place, Owner owner) {
         Names tags;
-        for (NodeSchema const* schema : nodes::all_schemas()) tags.push_back(schema->tag);
+        for (NodeSchema const* schema : nodes::all_schemas()) {
+            if (owner == Owner::Graph || nodes::may_be_of_modifier(schema->kind)) tags.push_back(schema->tag);
+        }
         Json const* const tag = node.find(key::kTag);
         if (tag == nullptr) {
             problems_.add_unknown(place.pointer(), std::string("no member ") + json_string(key::kTag), "", tags);
@@ -217,9 +233,9 @@ class SpecReader {
             problems_.add(at.pointer(), excerpt(*tag), "a tag as a string");
             return nullptr;
         }
-        NodeSchema const* const schema = find_schema(*name);
-        if (schema == nullptr) refuse_name(at, "tag", *name, tags);
-        return schema;
+        bool const is_known = std::ranges::any_of(tags, [&](std::string_view known) { return known == *name; });
+        if (!is_known) refuse_name(at, "tag", *name, tags);
+        return is_known ? find_schema(*name) : nullptr;
     }
 
     void read_ports(Json const& value, Place const& place, NodeSchema const& schema, Direction direction,
@@ -235,6 +251,7 @@ class SpecReader {
 
     Problems& problems_;
     nodes::GraphSpec spec_;
+    bool may_own_nodes_ = false;  // attention in this version of the format
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "json/field_json.h"
 #include "json/graph_json.h"
 #include "nodes/schema/schema.h"
+#include "nodes/validation/modifiers.h"
 
 #include <initializer_list>
 #include <limits>
@@ -91,6 +92,27 @@ Json ports_schema(nodes::NodeSchema const& schema, nodes::Direction direction) {
                          std::move(properties), {});
 }
 
+std::string node_definition(nodes::NodeSchema const& schema) { return std::string("node.") + schema.tag; }
+
+// A list of nodes of these kinds.
+Json node_list(char const* description, bool (*is_one)(nodes::NodeKind kind)) {
+    Json kinds = Json::list();
+    for (nodes::NodeSchema const* schema : nodes::all_schemas()) {
+        if (is_one(schema->kind)) kinds.append(reference(node_definition(*schema)));
+    }
+    return Json::object({
+        {"description", description},
+        {"type", "array"},
+        {"items", Json::object({{"oneOf", std::move(kinds)}})},
+        {"maxItems", kMaxMembers},
+    });
+}
+
+Json modifier_schema() {
+    return node_list("from version 2, the nodes of the score modifier, and those of its gradient",
+                     nodes::may_be_of_modifier);
+}
+
 Json node_schema(nodes::NodeSchema const& schema) {
     nodes::Node const defaults = nodes::make_node(schema.kind);
     Json properties = Json::object();
@@ -100,6 +122,7 @@ Json node_schema(nodes::NodeSchema const& schema) {
     properties.append(key::kOutputs, ports_schema(schema, nodes::Direction::Output));
     properties.append(key::kFields, closed_object("the node's options; what is left out has its default",
                                                   fields_schema(schema.fields, nodes::fields_object(defaults)), {}));
+    if (nodes::attention_fields(defaults) != nullptr) properties.append(key::kModifier, modifier_schema());
     return closed_object("a node of this kind", std::move(properties), {key::kTag});
 }
 
@@ -122,8 +145,6 @@ Json scalar_schema() {
     schema.append("maxProperties", 2);
     return schema;
 }
-
-std::string node_definition(nodes::NodeSchema const& schema) { return std::string("node.") + schema.tag; }
 
 Json definitions() {
     Json const largest = number_to_json(std::numeric_limits<float>::max(), true);
@@ -152,21 +173,14 @@ Json tensors_schema() {
 }
 
 Json nodes_schema() {
-    Json kinds = Json::list();
-    for (nodes::NodeSchema const* schema : nodes::all_schemas()) kinds.append(reference(node_definition(*schema)));
-    return Json::object({
-        {"description", "the nodes, in the order in which they were added"},
-        {"type", "array"},
-        {"items", Json::object({{"oneOf", std::move(kinds)}})},
-        {"maxItems", kMaxMembers},
-    });
+    return node_list("the nodes, in the order in which they were added", [](nodes::NodeKind) { return true; });
 }
 
 Json document_schema() {
     nodes::GraphSpec const defaults;
     Json properties = Json::object();
     properties.append(key::kFormat, Json::object({{"const", kFormatName}}));
-    properties.append(key::kVersion, Json::object({{"const", kFormatVersion}}));
+    properties.append(key::kVersion, Json::object({{"enum", Json::list({kFlatVersion, kFormatVersion})}}));
     properties.append(key::kContext, closed_object("the graph's own fields; what is left out has its default",
                                                    fields_schema(nodes::graph_fields(), &defaults), {}));
     properties.append(key::kTensors, tensors_schema());

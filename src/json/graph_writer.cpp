@@ -3,6 +3,11 @@
 #include "json/field_json.h"
 #include "json/graph_json.h"
 #include "nodes/schema/schema.h"
+#include "nodes/validation/modifiers.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace cudnn_frontend::json {
 namespace {
@@ -39,6 +44,8 @@ Json ports_to_json(nodes::NodeSchema const& schema, nodes::Node const& node, nod
     return ports;
 }
 
+Json nodes_to_json(std::vector<nodes::Node> const& nodes);
+
 Json node_to_json(nodes::Node const& node) {
     nodes::NodeSchema const& schema = nodes::schema_of(node.kind());
     nodes::Node const defaults = nodes::make_node(node.kind());
@@ -50,13 +57,21 @@ Json node_to_json(nodes::Node const& node) {
     Json fields = Json::object();
     append_fields(fields, schema.fields, nodes::fields_object(node), nodes::fields_object(defaults));
     append_unless_empty(members, key::kFields, std::move(fields));
+    if (!node.modifier.empty()) members.append(key::kModifier, nodes_to_json(node.modifier));
     return members;
 }
 
+Json nodes_to_json(std::vector<nodes::Node> const& nodes) {
+    Json list = Json::list();
+    for (nodes::Node const& node : nodes) list.append(node_to_json(node));
+    return list;
+}
+
 Json graph_to_json(nodes::GraphSpec const& spec) {
+    bool const has_modifiers = std::ranges::any_of(spec.nodes, [](auto const& node) { return !node.modifier.empty(); });
     Json document = Json::object();
     document.append(key::kFormat, kFormatName);
-    document.append(key::kVersion, kFormatVersion);
+    document.append(key::kVersion, has_modifiers ? kFormatVersion : kFlatVersion);
     Json context = Json::object();
     nodes::GraphSpec const defaults;
     append_fields(context, nodes::graph_fields(), &spec, &defaults);
@@ -66,14 +81,20 @@ Json graph_to_json(nodes::GraphSpec const& spec) {
         tensors.append(tensor_id(i), tensor_to_json(spec.tensors[i]));
     }
     document.append(key::kTensors, std::move(tensors));
-    Json nodes = Json::list();
-    for (nodes::Node const& node : spec.nodes) nodes.append(node_to_json(node));
-    document.append(key::kNodes, std::move(nodes));
+    document.append(key::kNodes, nodes_to_json(spec.nodes));
     return document;
 }
 
 }  // namespace
 
-std::string write_graph(nodes::GraphSpec const& spec) { return print(graph_to_json(spec)); }
+std::string write_graph(nodes::GraphSpec spec) {
+    nodes::gather_modifiers(spec);
+    return print(graph_to_json(spec));
+}
+
+std::string write_flat_graph(nodes::GraphSpec spec) {
+    nodes::flatten_modifiers(spec);
+    return print(graph_to_json(spec));
+}
 
 }  // namespace cudnn_frontend::json

@@ -12,6 +12,7 @@ namespace cudnn_frontend::json {
 namespace {
 
 constexpr char const* kKernelsFormat = "sdpa-graph kernels";
+constexpr std::int64_t kKernelsVersion = 1;
 constexpr char const* kCudnnVersion = "cudnn_version";
 constexpr char const* kParts = "parts";
 constexpr char const* kGraph = "graph";
@@ -47,7 +48,7 @@ bool is_header(Json const& document, Problems& problems) {
     Place const root;
     if (!has_members(document, root, {key::kFormat, key::kVersion, kCudnnVersion, kParts}, problems)) return false;
     auto const is_format = [](Json const& value) { return value == kKernelsFormat; };
-    auto const is_version = [](Json const& value) { return value == kFormatVersion; };
+    auto const is_version = [](Json const& value) { return value == kKernelsVersion; };
     auto const is_count = [](Json const& value) { return value.integer() != nullptr && *value.integer() >= 0; };
     check(document, root, key::kFormat, is_format, "\"sdpa-graph kernels\"", problems);
     check(document, root, key::kVersion, is_version, "1", problems);
@@ -75,7 +76,7 @@ std::string write_kernels(StoredKernels const& kernels) {
         parts.append(Json::object({{kGraph, graph}, {kKernels, text}}));
     }
     return print(Json::object({{key::kFormat, kKernelsFormat},
-                               {key::kVersion, kFormatVersion},
+                               {key::kVersion, kKernelsVersion},
                                {kCudnnVersion, kernels.cudnn_version},
                                {kParts, std::move(parts)}}));
 }

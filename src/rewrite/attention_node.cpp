@@ -10,36 +10,18 @@ using attention::Port;
 
 std::optional<Attention> Attention::of(nodes::ValidatedGraph const& graph) {
     nodes::GraphSpec const& spec = graph.spec();
-    if (spec.nodes.size() != 1 || nodes::attention_fields(spec.nodes.front()) == nullptr) return {};
-    return Attention(spec);
-}
-
-// Whether the node computes, in no memory, what attention reads in place of its scores or of their gradient.
-static bool is_of_modifier(nodes::GraphSpec const& spec, nodes::Node const& node, nodes::Node const& attention) {
-    if (node.kind() != nodes::NodeKind::Pointwise || !spec.tensor(node, nodes::pointwise::Out0)->is_virtual)
-        return false;
-    bool is_inside = true;
-    nodes::for_each_port(attention, nodes::Direction::Input, [&](nodes::PortRow const& row, nodes::TensorId id) {
-        bool const is_modified = row.port == Port::ScoreMod || row.port == Port::DScoreMod;
-        if (id == node.ports[nodes::pointwise::Out0] && !is_modified) is_inside = false;
-    });
-    nodes::for_each_port(attention, nodes::Direction::Output, [&](nodes::PortRow const& row, nodes::TensorId id) {
-        bool const is_shown = row.port == Port::Score || row.port == Port::DScore;
-        bool const is_read = std::ranges::find(node.ports, id) != node.ports.end();
-        if (is_read && !is_shown) is_inside = false;
-    });
-    return is_inside;
+    auto const attention = with_modifiers(graph);
+    return attention && spec.nodes.front().modifier.empty() ? attention : std::nullopt;
 }
 
 std::optional<Attention> Attention::with_modifiers(nodes::ValidatedGraph const& graph) {
     nodes::GraphSpec const& spec = graph.spec();
-    auto const is_attention = [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; };
-    auto const found = std::ranges::find_if(spec.nodes, is_attention);
-    if (found == spec.nodes.end()) return {};
-    for (nodes::Node const& node : spec.nodes) {
-        if (&node != &*found && !is_of_modifier(spec, node, *found)) return {};
-    }
-    return Attention(spec, static_cast<std::size_t>(found - spec.nodes.begin()));
+    if (spec.nodes.size() != 1 || nodes::attention_fields(spec.nodes.front()) == nullptr) return {};
+    auto const is_in_no_memory = [&](nodes::Node const& node) {
+        return node.kind() == nodes::NodeKind::Pointwise && spec.tensor(node, nodes::pointwise::Out0)->is_virtual;
+    };
+    if (!std::ranges::all_of(spec.nodes.front().modifier, is_in_no_memory)) return {};
+    return Attention(spec);
 }
 
 error_t no_attention(std::string const& rewrite) {
@@ -48,7 +30,7 @@ error_t no_attention(std::string const& rewrite) {
     return refusal(rewrite, {kIsAttention});
 }
 
-Attention::Attention(nodes::GraphSpec const& graph, std::size_t index) : OnlyNode(graph, index) {
+Attention::Attention(nodes::GraphSpec const& graph) : OnlyNode(graph) {
     core::Dims const& q = tensor(Port::Q)->dim;
     core::Dims const& k = tensor(Port::K)->dim;
     core::Dims const& v = tensor(Port::V)->dim;

@@ -26,7 +26,7 @@ class Attention : public OnlyNode {
     std::int64_t group() const { return query_heads / key_heads; }
 
    private:
-    explicit Attention(nodes::GraphSpec const& graph, std::size_t index = 0);
+    explicit Attention(nodes::GraphSpec const& graph);
 };
 
 // The error of a rewrite of another graph than one attention.

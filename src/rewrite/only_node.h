@@ -1,5 +1,5 @@
-// The node that a rewrite starts from, whose tensors are views: the only one of its graph, or the only one of its kind.
-// Conditions of rewrites, and neighborhood attention as such a node; attention has a header of its own.
+// The node that a rewrite starts from, the only one of its graph, whose tensors are views. Conditions of rewrites, and
+// neighborhood attention as such a node; attention has a header of its own.
 #pragma once
 
 #include "core/findings.h"
@@ -16,7 +16,7 @@ namespace cudnn_frontend::rewrite {
 class OnlyNode {
    public:
     nodes::GraphSpec const& graph() const { return *graph_; }
-    nodes::Node const& node() const { return graph_->nodes[index_]; }
+    nodes::Node const& node() const { return graph_->nodes.front(); }
 
     nodes::TensorSpec const* tensor(int port) const { return graph_->tensor(node(), port); }
     // Whether there is memory for it, or a number.
@@ -33,11 +33,10 @@ class OnlyNode {
     }
 
    protected:
-    explicit OnlyNode(nodes::GraphSpec const& graph, std::size_t index = 0) : graph_(&graph), index_(index) {}
+    explicit OnlyNode(nodes::GraphSpec const& graph) : graph_(&graph) {}
 
    private:
     nodes::GraphSpec const* graph_;
-    std::size_t index_;
 };
 
 // One condition under which a rewrite computes what the graph says. Its summary has no verb.

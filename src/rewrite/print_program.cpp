@@ -26,7 +26,7 @@ nodes::Node const& attention_in(nodes::GraphSpec const& graph) {
 void add_operands_of_modifiers(std::vector<StepOperand>& operands, Attend const& attend) {
     nodes::GraphSpec const& graph = attend.graph->spec();
     std::set<nodes::TensorId> known;
-    for (nodes::Node const& node : graph.nodes) {
+    for (nodes::Node const& node : every_node(graph)) {
         if (node.kind() != nodes::NodeKind::Pointwise) continue;
         nodes::for_each_port(node, nodes::Direction::Input, [&](nodes::PortRow const&, nodes::TensorId id) {
             nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
@@ -53,7 +53,7 @@ std::vector<StepOperand> operands_of_attend(Attend const& attend) {
 std::string heading_of(Attend const& attend) {
     nodes::Node const& node = attention_in(attend.graph->spec());
     nodes::Node const defaults = nodes::make_node(node.kind());
-    std::size_t const modifiers = attend.graph->spec().nodes.size() - 1;
+    auto const modifiers = std::ranges::distance(every_node(attend.graph->spec())) - 1;
     return std::string(nodes::schema_of(node.kind()).tag) +
            nodes::settings_text(nodes::schema_of(node.kind()).fields, nodes::fields_object(node),
                                 nodes::fields_object(defaults)) +

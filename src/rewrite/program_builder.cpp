@@ -13,6 +13,7 @@ static constexpr std::int64_t kAlignment = 256;
 AttentionDraft::AttentionDraft(nodes::GraphHead const& head, nodes::Node node) : node_(std::move(node)) {
     static_cast<nodes::GraphHead&>(spec_) = head;
     std::ranges::fill(node_.ports, nodes::kNoTensor);
+    node_.modifier.clear();
 }
 
 AttentionDraft::AttentionDraft(Attention const& attention) : AttentionDraft(attention.graph(), attention.node()) {

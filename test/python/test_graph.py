@@ -1,5 +1,6 @@
 """pygraph on the CPU targets: attention and its gradient, options, stages, stored plans, and faults."""
 
+import json
 import os
 import subprocess
 import sys
@@ -108,6 +109,16 @@ def test_a_stored_graph_runs_with_its_plan():
     uids = [tensor.get_uid() for tensor in (forward.q, forward.k, forward.v, forward.o)]
     restored.execute(dict(zip(uids, (q, k, v, result))))
     np.testing.assert_array_equal(result, forward.run())
+
+
+def test_text_has_a_modifier_within_its_attention_except_in_version_1():
+    forward = Forward(*qkv(), attn_scale=0.25, score_mod=lambda graph, score: graph.neg(score)).build()
+    nodes = json.loads(forward.graph.to_json())["nodes"]
+    assert [node["tag"] for node in nodes] == ["SDPA_FORWARD"] and nodes[0]["modifier"][0]["tag"] == "POINTWISE"
+    flat = json.loads(forward.graph.to_json(version=1))["nodes"]
+    assert [node["tag"] for node in flat] == ["POINTWISE", "SDPA_FORWARD"]
+    with pytest.raises(RuntimeError, match="version 3 of the JSON format; expected 1 or 2"):
+        forward.graph.to_json(version=3)
 
 
 def test_text_is_a_graph_without_a_plan():

@@ -73,7 +73,8 @@ class Draw(CommandTest):
         """A score modifier reads what its attention computes, and the attention reads its result."""
         graph = json.loads((GRAPHS / "gemma2-9b-softcap.json").read_text())
         boxes, arrows = self.picture(graph)
-        self.assertEqual(len(boxes), len(graph["tensors"]) + len(graph["nodes"]))
+        (node,) = graph["nodes"]
+        self.assertEqual(len(boxes), len(graph["tensors"]) + 1 + len(node["modifier"]))
         self.assertEqual(sum(begin[1] > end[1] for begin, end in arrows), 1)
 
     def test_svg_of_operations(self):

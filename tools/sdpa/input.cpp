@@ -100,13 +100,22 @@ static char const* hint_of_conversion(std::string const& text) {
     return is_theirs ? "\nIt may be a graph that cudnn-frontend printed. Try: sdpa convert" : "";
 }
 
+// Commands look for nodes in one list, as in version 1.
+static Json document_of(std::string const& text, fe::graph::Graph const& graph) {
+    Json document = Json::parse(text);
+    if (document["version"] == 1) return document;
+    std::string flat;
+    require(graph.serialize_as_version(1, flat));
+    return Json::parse(flat);
+}
+
 Graph_file parse_graph(std::string const& name, std::string const& text) {
     Graph_file file{name, {}, {}};
     file.capsule = parse_capsule(name, text);
     std::string const& graph = file.capsule.is_null() ? text : file.capsule["graph"].dump();
     fe::error_t const error = file.graph.deserialize(graph);
     if (error.is_bad()) throw Failure(name + ": " + error.err_msg + hint_of_conversion(graph));
-    file.document = Json::parse(graph);
+    file.document = document_of(graph, file.graph);
     return file;
 }
 

@@ -35,7 +35,7 @@ std::string name_of(std::string const& path);
 // The files, and those with the ending .json in folders, sorted.
 std::vector<std::string> files_of(std::vector<std::string> const& paths);
 
-// A graph that was read, and its document, for edits.
+// A graph that was read, and its document in version 1 of the format, for edits.
 struct Graph_file {
     std::string name;
     Json document;

@@ -80,7 +80,7 @@ nodes::GraphSpec Description::copy() const {
     spec.tensors.resize(tensors_.size());
     for (std::size_t i = 0; i < tensors_.size(); ++i) describe(i, spec.tensors[i]);
     for (nodes::Draft const& draft : graph_.nodes) {
-        nodes::Node& node = spec.nodes.emplace_back(nodes::Node{draft, {}});
+        nodes::Node& node = spec.nodes.emplace_back(nodes::Node{{draft, {}}});
         node.ports.resize(static_cast<std::size_t>(nodes::schema_of(draft.kind()).port_count), nodes::kNoTensor);
         std::transform(draft.ports.begin(), draft.ports.end(), node.ports.begin(),
                        [&](graph::Tensor_ptr const& tensor) { return id_of(tensor); });

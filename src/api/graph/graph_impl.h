@@ -123,7 +123,7 @@ struct Graph_access {
     // The tensor of that uid as it is; false where there is none.
     static bool copy_of_uid(graph::Graph const& graph, std::int64_t uid, graph::Tensor_attributes& copy);
     // Replaces the description by the spec's; the plan is dropped.
-    static void assign(graph::Graph& graph, nodes::GraphSpec const& spec);
+    static void assign(graph::Graph& graph, nodes::GraphSpec spec);
     // Adds the fault of a score modifier that cannot use its arguments.
     static void refuse_modifier(graph::Graph& graph, std::string found, std::string needed);
     static bool owns(graph::Graph const& graph, graph::Tensor_attributes const& tensor);

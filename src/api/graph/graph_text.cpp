@@ -2,6 +2,7 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/spec_text.h"
+#include "core/text.h"
 #include "expand/expand.h"
 #include "json/graph_json.h"
 #include "plan/pictures/plan_picture.h"
@@ -70,6 +71,19 @@ error_t Graph::draw_plan(std::string& text, PictureFormat format) const {
 error_t Graph::serialize(std::string& json) const {
     return guarded_in(impl_, [&]() -> error_t {
         json = json::write_graph(detail::Graph_access::snapshot(*this).spec);
+        return {};
+    });
+}
+
+error_t Graph::serialize_as_version(std::int64_t version, std::string& json) const {
+    return guarded_in(impl_, [&]() -> error_t {
+        if (version < json::kFlatVersion || version > json::kFormatVersion) {
+            return {error_code_t::INVALID_VALUE, core::text("version ", version, " of the JSON format; expected ",
+                                                            json::kFlatVersion, " or ", json::kFormatVersion)};
+        }
+        nodes::GraphSpec spec = detail::Graph_access::snapshot(*this).spec;
+        json = version == json::kFlatVersion ? json::write_flat_graph(std::move(spec))
+                                             : json::write_graph(std::move(spec));
         return {};
     });
 }

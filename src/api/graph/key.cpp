@@ -68,7 +68,7 @@ std::size_t canonical_key(nodes::GraphSpec const& spec) {
         add_fields(hasher, nodes::tensor_fields(), &tensor);
         hasher.add(static_cast<std::uint64_t>(tensor.ragged_offset));
     }
-    for (nodes::Node const& node : spec.nodes) {
+    for (nodes::Node const& node : every_node(spec)) {
         hasher.add(static_cast<std::uint64_t>(node.kind()));
         hasher.add(static_cast<std::uint64_t>(node.compute_data_type));
         add_fields(hasher, nodes::schema_of(node.kind()).fields, nodes::fields_object(node));

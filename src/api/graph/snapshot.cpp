@@ -1,6 +1,7 @@
 // Between the user's objects and values: the snapshot that stages work on, and back.
 #include "api/attributes/tensor_access.h"
 #include "api/graph/description.h"
+#include "nodes/validation/modifiers.h"
 
 namespace cudnn_frontend {
 namespace detail {
@@ -23,7 +24,8 @@ bool Graph_access::copy_of_uid(graph::Graph const& graph, std::int64_t uid, grap
     return false;
 }
 
-void Graph_access::assign(graph::Graph& graph, nodes::GraphSpec const& spec) {
+void Graph_access::assign(graph::Graph& graph, nodes::GraphSpec spec) {
+    nodes::flatten_modifiers(spec);
     auto impl = std::make_unique<graph::Graph::Impl>();
     static_cast<nodes::GraphHead&>(*impl) = spec;
     for (nodes::TensorSpec const& tensor : spec.tensors) {

@@ -2,6 +2,7 @@
 
 #include "nodes/schema/field.h"
 #include "nodes/schema/schema.h"
+#include "nodes/validation/modifiers.h"
 
 namespace cudnn_frontend::graph {
 namespace {
@@ -24,10 +25,10 @@ std::string connections(nodes::GraphSpec const& spec, nodes::Node const& node, n
     return text;
 }
 
-std::string node_line(nodes::GraphSpec const& spec, nodes::Node const& node) {
+std::string node_line(char const* word, nodes::GraphSpec const& spec, nodes::Node const& node) {
     nodes::Node const defaults = nodes::make_node(node.kind());
     nodes::NodeSchema const& schema = nodes::schema_of(node.kind());
-    return std::string("node ") + schema.tag + (node.name.empty() ? "" : " '" + node.name + "'") + " (" +
+    return std::string(word) + " " + schema.tag + (node.name.empty() ? "" : " '" + node.name + "'") + " (" +
            connections(spec, node, nodes::Direction::Input) + ") -> (" +
            connections(spec, node, nodes::Direction::Output) + ")" +
            settings_text(schema.fields, nodes::fields_object(node), nodes::fields_object(defaults)) + "\n";
@@ -35,7 +36,8 @@ std::string node_line(nodes::GraphSpec const& spec, nodes::Node const& node) {
 
 }  // namespace
 
-std::string to_text(nodes::GraphSpec const& spec) {
+std::string to_text(nodes::GraphSpec spec) {
+    nodes::gather_modifiers(spec);
     nodes::GraphSpec const no_settings;
     nodes::TensorSpec const no_tensor;
     std::string text = "graph" + (spec.name.empty() ? "" : " '" + spec.name + "'") +
@@ -44,7 +46,10 @@ std::string to_text(nodes::GraphSpec const& spec) {
         text += "tensor " + tensor_reference(spec, static_cast<nodes::TensorId>(i)) +
                 settings_text(nodes::tensor_fields(), &spec.tensors[i], &no_tensor) + "\n";
     }
-    for (nodes::Node const& node : spec.nodes) text += node_line(spec, node);
+    for (nodes::Node const& node : spec.nodes) {
+        text += node_line("node", spec, node);
+        for (nodes::Node const& step : node.modifier) text += node_line("  modifier", spec, step);
+    }
     return text;
 }
 

@@ -12,6 +12,6 @@ namespace cudnn_frontend::graph {
 std::size_t canonical_key(nodes::GraphSpec const& spec);
 
 // For people, a line for each tensor and node: the values that are set.
-std::string to_text(nodes::GraphSpec const& spec);
+std::string to_text(nodes::GraphSpec spec);
 
 }  // namespace cudnn_frontend::graph

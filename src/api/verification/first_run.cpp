@@ -47,7 +47,7 @@ std::optional<StoreEntry> entry_of(nodes::GraphSpec graph, Plan const& plan) {
     if (facts.is_bad() || facts.value().device.empty()) return std::nullopt;
     graph.name.clear();
     for (nodes::TensorSpec& tensor : graph.tensors) tensor.name.clear();
-    for (nodes::Node& node : graph.nodes) node.name.clear();
+    for (nodes::Node& node : every_node(graph)) node.name.clear();
     return StoreEntry::of({plan::versioned_library() + ", outcomes of first runs"},
                           text(facts.value().device, "\n", facts.value().library_version, "\n", plan.info().name, "\n",
                                json::write_graph(graph)));

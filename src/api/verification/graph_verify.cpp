@@ -207,16 +207,16 @@ error_t check_sequences(Problem const& problem) {
          {std::pair(attention::kQueryLengths, dims[2]), {attention::kKeyLengths, dims[3]}}) {
         for (std::int64_t const length : lengths_of(problem, node, ports)) {
             if (length >= 0 && length <= most) continue;
-            findings.add(plan::run_rules::kLengths.violation(
-                nodes::label(problem.spec, node), attention::operand(ports.lengths).name, text("a length of ", length),
-                text("lengths from 0 to ", most), "correct the entry"));
+            findings.add(plan::run_rules::kLengths.violation(nodes::label(node), attention::operand(ports.lengths).name,
+                                                             text("a length of ", length),
+                                                             text("lengths from 0 to ", most), "correct the entry"));
         }
     }
     for (nodes::TensorSpec const& tensor : problem.spec.tensors) {
         if (tensor.ragged_offset == nodes::kNoTensor || !findings.empty()) continue;
         Dims const starts = elements_of(problem, static_cast<TensorId>(&tensor - problem.spec.tensors.data())).starts;
         if (starts.front() >= 0 && std::ranges::is_sorted(starts)) continue;
-        findings.add(plan::run_rules::kOffsets.violation(nodes::label(problem.spec, node), tensor.name,
+        findings.add(plan::run_rules::kOffsets.violation(nodes::label(node), tensor.name,
                                                          "ragged offsets that are negative or decrease",
                                                          "offsets from 0 on that do not decrease", "correct them"));
     }

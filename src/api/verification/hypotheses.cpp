@@ -182,26 +182,14 @@ std::function<void(Problem&)> with_scale(double scale) {
     };
 }
 
-// Attention continues with its own scores, and the nodes that computed others from them go.
+// Attention continues with its own scores.
 void remove_modifier(Problem& problem) {
-    std::vector<TensorId> gone;
-    for_each_attention(problem, [&](Node& node, AttentionFields&) {
+    for_each_attention(problem, [](Node& node, AttentionFields&) {
         for (auto const port : {attention::Score, attention::ScoreMod, attention::DScore, attention::DScoreMod}) {
-            TensorId& id = node.ports[static_cast<std::size_t>(port)];
-            if (id != nodes::kNoTensor) gone.push_back(id);
-            id = nodes::kNoTensor;
+            node.ports[static_cast<std::size_t>(port)] = nodes::kNoTensor;
         }
+        node.modifier.clear();
     });
-    auto const is_gone = [&](Node const& node) {
-        return std::ranges::any_of(node.ports, [&](TensorId id) { return std::ranges::find(gone, id) != gone.end(); });
-    };
-    auto& all = problem.spec.nodes;
-    for (auto node = std::ranges::find_if(all, is_gone); node != all.end(); node = std::ranges::find_if(all, is_gone)) {
-        for (TensorId const id : node->ports) {
-            if (id != nodes::kNoTensor && problem.tensor(id).is_virtual) gone.push_back(id);
-        }
-        all.erase(node);
-    }
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ std::vector<TensorId> results_of(Problem const& problem) {
 
 std::vector<TensorId> all_results_of(Problem const& problem) {
     std::vector<TensorId> results;
-    for (Node const& node : problem.spec.nodes) {
+    for (Node const& node : every_node(problem.spec)) {
         nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, TensorId id) {
             if (problem.data(id) != nullptr && std::ranges::find(results, id) == results.end()) results.push_back(id);
         });

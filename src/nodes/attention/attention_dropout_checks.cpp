@@ -11,7 +11,7 @@ using namespace attention;
 // Outputs that a call of its own requests. Stats are requested by a switch; see advice.
 constexpr bool is_requested(Operand const& row) {
     bool const may_be_made = row.forward == Use::MayMake || row.backward == Use::MayMake;
-    return may_be_made && row.part == Part::Any && row.round == kOwnRound && row.port != Stats;
+    return may_be_made && row.part == Part::Any && !row.is_inner && row.port != Stats;
 }
 
 // Whether probabilities are dropped at random. A probability of 0 needs nothing besides.

@@ -39,7 +39,7 @@ consteval auto attention_ports() {
         port = {row.port, row.name, attention::reads(row.*use) ? Direction::Input : Direction::Output,
                 attention::is_required(row.*use) ? Presence::Required : Presence::Optional,
                 is_backward ? row.summary_in_backward() : row.summary};
-        if (row.round != attention::kOwnRound) port.round = row.round;
+        port.is_inner = row.is_inner;
     }
     return ports;
 }

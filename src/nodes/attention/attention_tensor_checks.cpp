@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // of an intermedi
 // Whether the operand has more than one number, or may have; all of these lie in memory. Modifiers and block scales
 // have rules of their own.
 constexpr bool is_tensor(Operand const& row) {
-    return row.shape != shapes::kNumber && row.shape != shapes::kBlocks && row.round == kOwnRound;
+    return row.shape != shapes::kNumber && row.shape != shapes::kBlocks && !row.is_inner;
 }
 
 bool has_port(RuleScope const& scope, int port, Direction direction) {

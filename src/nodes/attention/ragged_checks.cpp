@@ -117,7 +117,7 @@ void ragged_tensors_fit(RuleScope const& scope) {
         if (tensor.ragged_offset == kNoTensor) continue;
         if (PortUse const* const use = other_use(scope.uses()[i])) {
             scope.report(tensor,
-                         text("a ragged offset on what node '", label(graph, *use->node), "' has as ", use->port->name),
+                         text("a ragged offset on what node '", label(*use->node), "' has as ", use->port->name),
                          "a tensor that attention reads or writes as Q, K, V, O, "
                          "Stats, Max, Sum_exp, a gradient of these or a page table",
                          "pad the tensor, and leave out set_ragged_offset()");
@@ -166,12 +166,11 @@ void uses_agree_on_rows(RuleScope const& scope) {
                 if (!is_row_port(use)) continue;
                 if (first == nullptr) first = &use;
                 if (rows_of(graph, use) == rows_of(graph, *first)) continue;
-                scope.report(
-                    graph.tensors[i],
-                    text("a ragged tensor that node '", label(graph, *first->node), "' has as ", first->port->name,
-                         " and node '", label(graph, *use.node), "' as ", use.port->name, ", with other lengths"),
-                    "the same lengths, and the same page size of a table, wherever it is used",
-                    "make a tensor for each use; they may be given the same memory");
+                scope.report(graph.tensors[i],
+                             text("a ragged tensor that node '", label(*first->node), "' has as ", first->port->name,
+                                  " and node '", label(*use.node), "' as ", use.port->name, ", with other lengths"),
+                             "the same lengths, and the same page size of a table, wherever it is used",
+                             "make a tensor for each use; they may be given the same memory");
                 break;
             }
         }

@@ -96,7 +96,7 @@ Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
     std::set<TensorId> of_scores{scores};
     for (std::size_t known = 0; known != of_scores.size();) {
         known = of_scores.size();
-        for (Node const& node : graph.nodes) {
+        for (Node const& node : every_node(graph)) {
             if (attention_fields(node) != nullptr || !reads_any(node, of_scores)) continue;
             auto const* const fields = std::get_if<PointwiseFields>(&node.fields);
             if (fields == nullptr) return &node;  // a node that moves scores moves their gradient too
@@ -176,8 +176,8 @@ void curved_modifier_has_gradient(RuleScope const& scope) {
     Node const* const curved = first_curved_node(scope.graph(), id_at(scope, Score));
     if (curved == nullptr) return;
     scope.report_port(ScoreMod,
-                      text("a modifier with the operation ", operation_of(*curved), " in '",
-                           label(scope.graph(), *curved), "', and no gradient for it"),
+                      text("a modifier with the operation ", operation_of(*curved), " in '", label(*curved),
+                           "', and no gradient for it"),
                       "set_score_mod_bprop() where a modifier does more than add to scores or mask them",
                       "call set_score_mod_bprop() with what multiplies the gradient by the modifier's derivative");
 }

@@ -11,10 +11,9 @@ void expect_given(RuleScope const& scope, std::span<int const> ports, char const
         if (id == kNoTensor) continue;
         auto const& writers = scope.uses()[static_cast<std::size_t>(id)].writers;
         if (writers.empty()) continue;
-        scope.report_port(
-            port,
-            text(kPort, " that is computed as ", label(scope.graph(), *writers[0].node), ".", writers[0].port->name),
-            needed, fix);
+        scope.report_port(port,
+                          text(kPort, " that is computed as ", label(*writers[0].node), ".", writers[0].port->name),
+                          needed, fix);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cudnn_frontend/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -242,7 +243,14 @@ struct BasicNode : NodeBody {
     friend bool operator==(BasicNode const&, BasicNode const&) = default;
 };
 
-using Node = BasicNode<TensorId>;
+struct Node : BasicNode<TensorId> {
+    // The operations of its score modifier, and of the modifier's gradient, in an order in which they can run. Only
+    // attention has some, and none of them has some in turn.
+    std::vector<Node> modifier = {};
+    std::size_t position = 0;  // in the description, for messages
+
+    friend bool operator==(Node const&, Node const&) = default;
+};
 
 // The fields that forward and backward attention share; null for other nodes.
 inline AttentionFields const* attention_fields(Node const& node) {

@@ -32,7 +32,7 @@ void RuleScope::report_node(std::string found, std::string needed, std::string f
 
 void RuleScope::add(std::string tensor, std::string const& port, std::string found, std::string needed,
                     std::string fix) const {
-    std::string node = node_ == nullptr ? std::string() : nodes::label(graph_, *node_);
+    std::string node = node_ == nullptr ? std::string() : nodes::label(*node_);
     report_at(std::move(node), std::move(tensor), std::move(found), std::move(needed), std::move(fix), node_, port);
 }
 

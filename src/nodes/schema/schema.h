@@ -12,20 +12,13 @@ namespace cudnn_frontend::nodes {
 enum class Direction { Input, Output };
 enum class Presence { Required, Optional };
 
-// Most nodes read all inputs, then produce all outputs. Attention also exposes an intermediate result and reads back
-// the results of other nodes from it: in each round a node reads the inputs of the round and produces its outputs.
-inline constexpr int kFirstRound = 0;
-inline constexpr int kLastRound = 2;
-
 struct PortRow {
     int port;          // index into Node::ports
     char const* name;  // as in messages and JSON
     Direction direction;
     Presence presence;
     char const* summary;
-    int round = direction == Direction::Input ? kFirstRound : kLastRound;
-
-    bool is_inner() const { return direction == Direction::Input ? round > kFirstRound : round < kLastRound; }
+    bool is_inner = false;  // between attention and its modifier: scores that it shows, or what it reads in their place
 };
 
 // The type that a node computes in: one that the program names, FLOAT unless it names another, or none, since it only

@@ -6,7 +6,7 @@ namespace cudnn_frontend::nodes {
 
 Uses uses_of_tensors(GraphSpec const& graph) {
     Uses uses(graph.tensors.size());
-    for (Node const& node : graph.nodes) {
+    for (Node const& node : every_node(graph)) {
         for (PortRow const& row : schema_of(node.kind()).ports) {
             TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
             if (id == kNoTensor) continue;
@@ -27,7 +27,7 @@ std::string label(GraphSpec const& graph, Uses const& uses, TensorSpec const& te
     TensorUses const& those = uses[id];
     if (those.readers.empty() && those.writers.empty()) return text("tensor ", id);
     PortUse const& use = those.writers.empty() ? those.readers[0] : those.writers[0];
-    return text(label(graph, *use.node), ".", use.port->name);
+    return text(label(*use.node), ".", use.port->name);
 }
 
 }  // namespace cudnn_frontend::nodes

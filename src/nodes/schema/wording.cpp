@@ -4,13 +4,9 @@
 
 namespace cudnn_frontend::nodes {
 
-std::string label(Node const& node, std::size_t position) {
+std::string label(Node const& node) {
     if (!node.name.empty()) return node.name;
-    return text(schema_of(node.kind()).tag, " ", position);
-}
-
-std::string label(GraphSpec const& graph, Node const& node) {
-    return label(node, static_cast<std::size_t>(&node - graph.nodes.data()));
+    return text(schema_of(node.kind()).tag, " ", node.position);
 }
 
 std::string name_of_node(Node const& node) {

@@ -18,8 +18,7 @@ using core::text;
 inline bool has_name(TensorSpec const& tensor) { return !tensor.name.empty() && !tensor.name.starts_with("::"); }
 
 // The node's name, or its kind and position.
-std::string label(GraphSpec const& graph, Node const& node);
-std::string label(Node const& node, std::size_t position);
+std::string label(Node const& node);
 
 // Names for values and operations that belong to a node: the node's own name, or its kind in lower case if it has none.
 std::string name_of_node(Node const& node);

@@ -1,6 +1,7 @@
 #include "nodes/validation/validate.h"
 
 #include "nodes/schema/rule.h"
+#include "nodes/schema/wording.h"
 
 #include <utility>
 #include <vector>
@@ -22,9 +23,9 @@ Advice advise(ValidatedGraph const& graph) {
     GraphSpec const& spec = graph.spec();
     Uses const uses = uses_of_tensors(spec);
     std::vector<Remark> remarks;
-    for (Node const& node : spec.nodes) {
+    for (Node const& node : every_node(spec)) {
         for (Finding& finding : findings_on(spec, uses, node)) {
-            finding.where.node = graph.label(node);
+            finding.where.node = nodes::label(node);
             remarks.push_back({std::move(finding.where), std::move(finding.others), std::move(finding.found),
                                std::move(finding.needed), std::move(finding.fix)});
         }

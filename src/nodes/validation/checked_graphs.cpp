@@ -28,7 +28,9 @@ std::size_t heap_bytes(GraphSpec const& spec) {
     for (TensorSpec const& tensor : spec.tensors) {
         bytes += heap_bytes(tensor.name) + heap_bytes(tensor.dim) + heap_bytes(tensor.stride);
     }
-    for (Node const& node : spec.nodes) bytes += heap_bytes(node.name) + heap_bytes(node.ports);
+    for (Node const& node : every_node(spec)) {
+        bytes += heap_bytes(node.name) + heap_bytes(node.ports) + heap_bytes(node.modifier);
+    }
     return bytes;
 }
 

@@ -43,7 +43,7 @@ void enumerators_are_known(RuleScope const& scope) {
             scope.report(tensor, std::move(found), std::move(needed), std::move(fix));
         });
     }
-    for (Node const& node : graph.nodes) {
+    for (Node const& node : every_node(graph)) {
         auto const report = report_at(scope.at(node));
         check("compute_data_type", static_cast<std::int64_t>(node.compute_data_type), core::names_of<DataType_t>(),
               report);

@@ -5,87 +5,96 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace cudnn_frontend::nodes {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-class StepGraph {
+// Nodes of one list, and which of them wait for which.
+class Dependencies {
    public:
-    explicit StepGraph(GraphSpec const& spec) : producer_(spec.tensors.size(), kNone) {
-        for (std::size_t n = 0; n < spec.nodes.size(); ++n) add_steps(spec.nodes[n], n);
-        consumers_.resize(steps_.size());
-        missing_.resize(steps_.size(), 0);
-        for (std::size_t s = 0; s < steps_.size(); ++s) add_inputs(spec.nodes[steps_[s].node], s);
+    Dependencies(GraphSpec const& spec, std::vector<Node> const& nodes)
+        : producer_(spec.tensors.size(), kNone), consumers_(nodes.size()), missing_(nodes.size(), 0) {
+        for (std::size_t n = 0; n < nodes.size(); ++n) {
+            for (Node const& node : nodes[n].modifier) add_outputs(node, n);
+            add_outputs(nodes[n], n);
+        }
+        for (std::size_t n = 0; n < nodes.size(); ++n) {
+            for (Node const& node : nodes[n].modifier) add_inputs_of_modifier(node, nodes[n], n);
+            add_inputs(nodes[n], n);
+        }
     }
 
-    // Among the ready steps the one added first goes first, which keeps the user's order wherever possible.
-    std::vector<NodeRound> sorted() {
+    // Among the ready nodes the first one goes first, which keeps the user's order wherever possible.
+    std::vector<std::size_t> sorted() {
         std::set<std::size_t> ready;
-        for (std::size_t s = 0; s < steps_.size(); ++s) {
-            if (missing_[s] == 0) ready.insert(s);
+        for (std::size_t n = 0; n < missing_.size(); ++n) {
+            if (missing_[n] == 0) ready.insert(n);
         }
-        std::vector<NodeRound> order;
+        std::vector<std::size_t> order;
         while (!ready.empty()) {
-            std::size_t const s = *ready.begin();
+            std::size_t const n = *ready.begin();
             ready.erase(ready.begin());
-            order.push_back(steps_[s]);
-            for (std::size_t const consumer : consumers_[s]) {
+            order.push_back(n);
+            for (std::size_t const consumer : consumers_[n]) {
                 if (--missing_[consumer] == 0) ready.insert(consumer);
             }
         }
         return order;
     }
 
-    // Call it after sorted(). Each remaining step waits for at least one other remaining step.
-    std::vector<std::size_t> nodes_of_cycle() const {
-        auto const waits = [&](std::size_t s) { return missing_[s] > 0; };
-        std::vector<std::size_t> waits_for(steps_.size(), kNone);
-        for (std::size_t s = 0; s < steps_.size(); ++s) {
-            for (std::size_t const consumer : consumers_[s]) {
-                if (waits(s) && waits(consumer)) waits_for[consumer] = std::min(waits_for[consumer], s);
+    // Call it after sorted(). Each remaining node waits for at least one other remaining node, or for itself.
+    std::vector<std::size_t> cycle() const {
+        auto const waits = [&](std::size_t n) { return missing_[n] > 0; };
+        std::vector<std::size_t> waits_for(missing_.size(), kNone);
+        for (std::size_t n = 0; n < missing_.size(); ++n) {
+            for (std::size_t const consumer : consumers_[n]) {
+                if (waits(n) && waits(consumer)) waits_for[consumer] = std::min(waits_for[consumer], n);
             }
         }
-        std::vector<bool> is_seen(steps_.size(), false);
+        std::vector<bool> is_seen(missing_.size(), false);
         std::vector<std::size_t> walk;
-        auto step =
+        auto node =
             static_cast<std::size_t>(std::ranges::find_if(missing_, [](auto n) { return n > 0; }) - missing_.begin());
-        if (step == steps_.size()) return {};
-        for (; !is_seen[step]; step = waits_for[step]) {
-            is_seen[step] = true;
-            walk.push_back(step);
+        if (node == missing_.size()) return {};
+        for (; !is_seen[node]; node = waits_for[node]) {
+            is_seen[node] = true;
+            walk.push_back(node);
         }
-        walk.erase(walk.begin(), std::ranges::find(walk, step));
-        std::vector<std::size_t> nodes;
-        for (std::size_t const of_cycle : walk) {
-            if (nodes.empty() || steps_[of_cycle].node != nodes.back()) nodes.push_back(steps_[of_cycle].node);
-        }
-        if (nodes.back() != nodes.front() || nodes.size() == 1) nodes.push_back(nodes.front());
-        return nodes;
+        walk.erase(walk.begin(), std::ranges::find(walk, node));
+        walk.push_back(walk.front());
+        return walk;
     }
 
    private:
-    // One step for each round that produces something, and the last.
-    void add_steps(Node const& node, std::size_t n) {
-        for (int round = kFirstRound; round <= kLastRound; ++round) {
-            bool is_needed = round == kLastRound;
-            for_each_port(node, Direction::Output, [&](PortRow const& row, TensorId id) {
-                if (row.round != round) return;
-                producer_[static_cast<std::size_t>(id)] = steps_.size();
-                is_needed = true;
-            });
-            if (is_needed) steps_.push_back({n, round});
-        }
+    void add_outputs(Node const& node, std::size_t n) {
+        for_each_port(node, Direction::Output,
+                      [&](PortRow const&, TensorId id) { producer_[static_cast<std::size_t>(id)] = n; });
     }
 
-    void add_inputs(Node const& node, std::size_t s) {
-        bool const is_first = s == 0 || steps_[s - 1].node != steps_[s].node;
-        if (!is_first) add_edge(s - 1, s);
-        int const after = is_first ? -1 : steps_[s - 1].round;
+    std::size_t producer_of(TensorId id) const { return producer_[static_cast<std::size_t>(id)]; }
+
+    // In place of its scores attention reads a result of its own modifier.
+    void add_inputs(Node const& node, std::size_t n) {
         for_each_port(node, Direction::Input, [&](PortRow const& row, TensorId id) {
-            if (row.round > after && row.round <= steps_[s].round) add_edge(producer_[static_cast<std::size_t>(id)], s);
+            if (!row.is_inner || producer_of(id) != n) add_edge(producer_of(id), n);
         });
+    }
+
+    // Results of attention exist only after its modifier ran; what attention shows to it, and its own results, before.
+    void add_inputs_of_modifier(Node const& node, Node const& attention, std::size_t n) {
+        for_each_port(node, Direction::Input, [&](PortRow const&, TensorId id) {
+            if (producer_of(id) != n || is_result(attention, id)) add_edge(producer_of(id), n);
+        });
+    }
+
+    static bool is_result(Node const& node, TensorId tensor) {
+        bool is_one = false;
+        for_each_port(node, Direction::Output,
+                      [&](PortRow const& row, TensorId id) { is_one |= !row.is_inner && id == tensor; });
+        return is_one;
     }
 
     void add_edge(std::size_t from, std::size_t to) {
@@ -94,28 +103,40 @@ class StepGraph {
         ++missing_[to];
     }
 
-    std::vector<NodeRound> steps_;
-    std::vector<std::size_t> producer_;  // by tensor: the step that produces it
+    std::vector<std::size_t> producer_;  // by tensor
     std::vector<std::vector<std::size_t>> consumers_;
-    std::vector<std::size_t> missing_;
+    std::vector<std::size_t> missing_;  // how many results of others each node waits for
 };
 
 }  // namespace
 
-std::vector<NodeRound> execution_order(GraphSpec const& spec) { return StepGraph(spec).sorted(); }
+std::vector<std::size_t> execution_order(GraphSpec const& spec) { return execution_order(spec, spec.nodes); }
 
-std::vector<std::size_t> find_cycle(GraphSpec const& spec) {
-    StepGraph graph(spec);
-    static_cast<void>(graph.sorted());
-    return graph.nodes_of_cycle();
+std::vector<std::size_t> execution_order(GraphSpec const& spec, std::vector<Node> const& nodes) {
+    return Dependencies(spec, nodes).sorted();
 }
 
-std::vector<std::size_t> finished_nodes(std::vector<NodeRound> const& order) {
-    std::vector<std::size_t> nodes;
-    for (NodeRound const& step : order) {
-        if (step.round == kLastRound) nodes.push_back(step.node);
+static std::vector<Node const*> find_cycle(GraphSpec const& spec, std::vector<Node> const& nodes) {
+    Dependencies dependencies(spec, nodes);
+    static_cast<void>(dependencies.sorted());
+    std::vector<Node const*> cycle;
+    for (std::size_t const n : dependencies.cycle()) cycle.push_back(&nodes[n]);
+    return cycle;
+}
+
+std::vector<Node const*> find_cycle(GraphSpec const& spec) {
+    std::vector<Node const*> cycle = find_cycle(spec, spec.nodes);
+    for (std::size_t n = 0; n < spec.nodes.size() && cycle.empty(); ++n) {
+        cycle = find_cycle(spec, spec.nodes[n].modifier);
     }
-    return nodes;
+    return cycle;
+}
+
+void reorder(std::vector<Node>& nodes, std::vector<std::size_t> const& order) {
+    std::vector<Node> sorted;
+    sorted.reserve(order.size());
+    for (std::size_t const n : order) sorted.push_back(std::move(nodes[n]));
+    nodes = std::move(sorted);
 }
 
 }  // namespace cudnn_frontend::nodes

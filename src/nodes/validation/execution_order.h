@@ -1,4 +1,4 @@
-// The order in which the nodes of a graph can run.
+// The order in which nodes run: each after those whose results it reads. Attention runs together with its modifier.
 #pragma once
 
 #include "nodes/schema/graph_spec.h"
@@ -8,20 +8,17 @@
 
 namespace cudnn_frontend::nodes {
 
-// A round of a node; the last round finishes the node.
-struct NodeRound {
-    std::size_t node;
-    int round;
-};
-
-// Producers first; without the steps that wait for a cycle.
-std::vector<NodeRound> execution_order(GraphSpec const& spec);
+// Indices of the graph's nodes, producers first and otherwise in the given order; without the nodes that wait for a
+// cycle.
+std::vector<std::size_t> execution_order(GraphSpec const& spec);
+// The same for the nodes of one modifier.
+std::vector<std::size_t> execution_order(GraphSpec const& spec, std::vector<Node> const& modifier);
 
 // The nodes of one cycle of the graph, each followed by one that it waits for, back to the first; empty if there is
-// none.
-std::vector<std::size_t> find_cycle(GraphSpec const& spec);
+// none. Attention stands for itself and its modifier, unless the cycle is within the modifier.
+std::vector<Node const*> find_cycle(GraphSpec const& spec);
 
-// The nodes' indices in the order in which they finish.
-std::vector<std::size_t> finished_nodes(std::vector<NodeRound> const& order);
+// Puts the nodes into an order that has all of them.
+void reorder(std::vector<Node>& nodes, std::vector<std::size_t> const& order);
 
 }  // namespace cudnn_frontend::nodes

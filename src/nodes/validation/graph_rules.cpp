@@ -26,7 +26,7 @@ std::string source_of(Node const& node, int port) {
 }
 
 void required_ports_are_connected(RuleScope const& scope) {
-    for (Node const& node : scope.graph().nodes) {
+    for (Node const& node : every_node(scope.graph())) {
         for (PortRow const& row : schema_of(node.kind()).ports) {
             if (row.presence != Presence::Required || scope.at(node).tensor(row.port) != nullptr) continue;
             scope.at(node).report_port(row.port, "no tensor (null)", text("the tensor ", row.name, ", ", row.summary),
@@ -36,7 +36,7 @@ void required_ports_are_connected(RuleScope const& scope) {
 }
 
 void primitives_have_compute_type(RuleScope const& scope) {
-    for (Node const& node : scope.graph().nodes) {
+    for (Node const& node : every_node(scope.graph())) {
         if (schema_of(node.kind()).computes != Computes::InNamedType) continue;
         if (node.compute_data_type != DataType_t::NOT_SET) continue;
         scope.at(node).report_node("no compute data type", "the type to compute in, the node's own or the graph's",
@@ -50,25 +50,22 @@ void for_each_tensor(RuleScope const& scope, Visit const& visit) {
     for (std::size_t i = 0; i < scope.uses().size(); ++i) visit(scope.graph().tensors[i], scope.uses()[i]);
 }
 
-std::string name_of_port(GraphSpec const& graph, PortUse const& use) {
-    return text(label(graph, *use.node), ".", use.port->name);
-}
+std::string name_of_port(PortUse const& use) { return text(label(*use.node), ".", use.port->name); }
 
 void is_written_once(RuleScope const& scope) {
     for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (uses.writers.size() < 2) return;
-        scope.report(tensor,
-                     text("a tensor written as ", name_of_port(scope.graph(), uses.writers[0]), " and as ",
-                          name_of_port(scope.graph(), uses.writers[1])),
-                     "a tensor of its own for each result", "make one more tensor and connect it to one of the two");
+        scope.report(
+            tensor,
+            text("a tensor written as ", name_of_port(uses.writers[0]), " and as ", name_of_port(uses.writers[1])),
+            "a tensor of its own for each result", "make one more tensor and connect it to one of the two");
     });
 }
 
 void written_is_not_by_value(RuleScope const& scope) {
     for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (uses.writers.empty() || (!tensor.is_by_value && !tensor.is_constant && !tensor.value)) return;
-        scope.report(tensor,
-                     text("a tensor passed by value that is written as ", name_of_port(scope.graph(), uses.writers[0])),
+        scope.report(tensor, text("a tensor passed by value that is written as ", name_of_port(uses.writers[0])),
                      "memory that the result can be written to", "call set_is_pass_by_value(false)");
     });
 }
@@ -102,22 +99,22 @@ void written_does_not_overlap(RuleScope const& scope) {
 void virtual_input_is_produced(RuleScope const& scope) {
     for_each_tensor(scope, [&](TensorSpec const& tensor, TensorUses const& uses) {
         if (!tensor.is_virtual || tensor.is_foreign || uses.readers.empty() || !uses.writers.empty()) return;
-        scope.report(tensor,
-                     text("a virtual tensor that is read as ", name_of_port(scope.graph(), uses.readers[0]),
-                          " and that no node writes"),
-                     "a node that computes it, or memory that holds it",
-                     "call set_is_virtual(false) and pass a pointer, or connect a node's result instead");
+        scope.report(
+            tensor,
+            text("a virtual tensor that is read as ", name_of_port(uses.readers[0]), " and that no node writes"),
+            "a node that computes it, or memory that holds it",
+            "call set_is_virtual(false) and pass a pointer, or connect a node's result instead");
     });
 }
 
 void results_are_used(RuleScope const& scope) {
     GraphSpec const& graph = scope.graph();
-    for (Node const& node : graph.nodes) {
+    for (Node const& node : every_node(graph)) {
         PortRow const* unused = nullptr;
         bool is_used = false;
         for (PortRow const& row : schema_of(node.kind()).ports) {
             TensorId const id = node.ports[static_cast<std::size_t>(row.port)];
-            if (row.direction != Direction::Output || row.is_inner() || id == kNoTensor) continue;
+            if (row.direction != Direction::Output || row.is_inner || id == kNoTensor) continue;
             auto const i = static_cast<std::size_t>(id);
             if (!graph.tensors[i].is_virtual || !scope.uses()[i].readers.empty()) is_used = true;
             else if (unused == nullptr) unused = &row;
@@ -130,17 +127,23 @@ void results_are_used(RuleScope const& scope) {
 
 void is_acyclic(RuleScope const& scope) {
     constexpr std::size_t kMostNames = 16;
-    GraphSpec const& graph = scope.graph();
-    auto const cycle = find_cycle(graph);
+    auto const cycle = find_cycle(scope.graph());
     if (cycle.empty()) return;
     std::size_t const shown = std::min(cycle.size(), kMostNames);
-    std::string names = label(graph, graph.nodes[cycle[0]]);
-    for (std::size_t i = 1; i < shown; ++i) names += " <- " + label(graph, graph.nodes[cycle[i]]);
+    std::string names = label(*cycle[0]);
+    for (std::size_t i = 1; i < shown; ++i) names += " <- " + label(*cycle[i]);
     if (shown < cycle.size()) names += text(" <- and ", cycle.size() - shown, " more");
-    scope.at(graph.nodes[cycle[0]])
-        .report_node(text("nodes that read each other's results: ", names),
-                     "an order in which each node's inputs exist before it runs",
-                     "connect a tensor from outside the cycle to one of these nodes");
+    // Attention alone may stand between the scores of other attention and what this reads in their place.
+    auto const is_modified = [](Node const* node) {
+        return attention_fields(*node) != nullptr && node->ports[attention::ScoreMod] != kNoTensor;
+    };
+    scope.at(*cycle[0]).report_node(
+        text("nodes that read each other's results: ", names),
+        "an order in which each node's inputs exist before it runs",
+        std::ranges::any_of(cycle, is_modified)
+            ? "take attention that reads the scores, and operations that read the modified attention's "
+              "result, out of the score modifier"
+            : "connect a tensor from outside the cycle to one of these nodes");
 }
 
 void outputs_exist(RuleScope const& scope) {

@@ -7,6 +7,7 @@
 #include "nodes/schema/wording.h"
 #include "nodes/validation/execution_order.h"
 #include "nodes/validation/graph_checks.h"
+#include "nodes/validation/modifiers.h"
 
 #include <algorithm>
 #include <set>
@@ -27,42 +28,56 @@ struct Validator {
         }
     }
 
-    void infer_nodes(std::vector<NodeRound> const& order) {
-        for (NodeRound const& step : order) schema_of(spec.nodes[step.node].kind()).infer(spec, spec.nodes[step.node]);
-        if (finished_nodes(order).size() == spec.nodes.size()) return;
+    // Attention says which dims its scores have before its modifier reads them.
+    void infer_node(Node const& node) {
+        schema_of(node.kind()).infer(spec, node);
+        for (Node const& step : node.modifier) schema_of(step.kind()).infer(spec, step);
+    }
+
+    void infer_nodes(std::vector<std::size_t> const& order) {
+        for (std::size_t const n : order) infer_node(spec.nodes[n]);
+        if (order.size() == spec.nodes.size()) return;
         // Also infers nodes behind a cycle, so that only the cycle is reported; values that are set already stay.
+        // Modifiers come last, since scores may have dims only then.
         for (Node const& node : spec.nodes) schema_of(node.kind()).infer(spec, node);
+        for (Node const& node : spec.nodes) infer_node(node);
+    }
+
+    // A modifier with a cycle stays as it is, and is reported.
+    void order_modifiers() {
+        for (Node& node : spec.nodes) {
+            auto const order = execution_order(spec, node.modifier);
+            if (order.size() == node.modifier.size()) nodes::reorder(node.modifier, order);
+        }
     }
 
     void infer_types() {
         for (TensorSpec& tensor : spec.tensors) {
             if (tensor.data_type == DataType_t::NOT_SET) tensor.data_type = default_type(spec, tensor);
         }
-        for (Node& node : spec.nodes) {
+        for (Node& node : every_node(spec)) {
             if (node.compute_data_type == DataType_t::NOT_SET) node.compute_data_type = spec.compute_data_type;
         }
     }
 
     void put_dropout_in_order() {
-        for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
-            if (!nodes::put_dropout_in_order(spec, spec.nodes[i])) continue;
-            remarks += text(", node '", nodes::label(spec.nodes[i], i),
-                            "' has dropout's mask and scale swapped, which is accepted");
+        for (Node& node : spec.nodes) {
+            if (!nodes::put_dropout_in_order(spec, node)) continue;
+            remarks += text(", node '", label(node), "' has dropout's mask and scale swapped, which is accepted");
         }
     }
 
     void imply_padding() {
-        for (std::size_t i = 0; i < spec.nodes.size(); ++i) {
-            if (!nodes::imply_padding(spec.nodes[i])) continue;
-            remarks += text(", node '", nodes::label(spec.nodes[i], i),
-                            "' has pages with lengths, which imply a padding mask");
+        for (Node& node : spec.nodes) {
+            if (!nodes::imply_padding(node)) continue;
+            remarks += text(", node '", label(node), "' has pages with lengths, which imply a padding mask");
         }
     }
 
     void check_rules() {
         Uses const uses = uses_of_tensors(spec);
         for (Rule const& rule : graph_rules()) rule.check(RuleScope(spec, uses, nullptr, rule, findings));
-        for (Node const& node : spec.nodes) {
+        for (Node const& node : every_node(spec)) {
             for (Rule const& rule : schema_of(node.kind()).rules()) {
                 rule.check(RuleScope(spec, uses, &node, rule, findings));
             }
@@ -72,7 +87,7 @@ struct Validator {
     // Tensors that no node uses get no uid: nothing can be bound to them.
     void assign_uids() {
         std::vector<bool> used(spec.tensors.size(), false);
-        for (Node const& node : spec.nodes) {
+        for (Node const& node : every_node(spec)) {
             for (TensorId const id : node.ports) {
                 if (id != kNoTensor) used[static_cast<std::size_t>(id)] = true;
             }
@@ -99,14 +114,9 @@ struct Validator {
         }
     }
 
-    void reorder(std::vector<std::size_t> const& positions) {
-        std::vector<Node> sorted;
-        sorted.reserve(spec.nodes.size());
-        for (std::size_t const n : positions) sorted.push_back(std::move(spec.nodes[n]));
-        spec.nodes = std::move(sorted);
-    }
-
     Validation run() {
+        gather_modifiers(spec);
+        order_modifiers();
         auto const order = execution_order(spec);
         infer_single_element_strides();
         infer_nodes(order);
@@ -116,15 +126,10 @@ struct Validator {
         check_rules();
         if (!findings.empty()) return {Report(findings.take()), std::nullopt};
         assign_uids();
-        std::vector<std::size_t> positions = finished_nodes(order);
-        reorder(positions);
-        return {Report(), ValidatedGraph(std::move(spec), std::move(positions), std::move(remarks))};
+        reorder(spec.nodes, order);
+        return {Report(), ValidatedGraph(std::move(spec), std::move(remarks))};
     }
 };
-
-std::string ValidatedGraph::label(Node const& node) const {
-    return nodes::label(node, positions_[static_cast<std::size_t>(&node - spec_.nodes.data())]);
-}
 
 static bool meets_all_rules(GraphSpec graph) { return Validator{std::move(graph), {}}.run().report.ok(); }
 
@@ -141,7 +146,9 @@ static Report with_order_hint(GraphSpec const& described, Report report) {
 }
 
 Validation validate(GraphSpec spec) {
-    GraphSpec const described = spec;  // inference changes it
+    std::size_t position = 0;
+    for (Node& node : every_node(spec)) node.position = position++;
+    GraphSpec const described = spec;  // validation changes it
     Validation validation = Validator{std::move(spec), {}}.run();
     if (!validation.graph) validation.report = with_order_hint(described, std::move(validation.report));
     return validation;

@@ -15,22 +15,18 @@
 namespace cudnn_frontend::nodes {
 
 // A graph that satisfies every rule, complete: each tensor that a node uses has uid, type, dims and strides; the nodes
-// are ordered, producers before consumers.
+// are ordered, producers before consumers, and each score modifier belongs to its attention.
 class ValidatedGraph {
    public:
     GraphSpec const& spec() const { return spec_; }
-    // A node of the spec in messages: like rules, by its position in the user's order.
-    std::string label(Node const& node) const;
     // For the log, the values that were interpreted differently from the description: ", ..." for each; empty if there
     // are none.
     std::string const& remarks() const { return remarks_; }
 
    private:
     friend struct Validator;
-    ValidatedGraph(GraphSpec spec, std::vector<std::size_t> positions, std::string remarks)
-        : spec_(std::move(spec)), positions_(std::move(positions)), remarks_(std::move(remarks)) {}
+    ValidatedGraph(GraphSpec spec, std::string remarks) : spec_(std::move(spec)), remarks_(std::move(remarks)) {}
     GraphSpec spec_;
-    std::vector<std::size_t> positions_;  // of each node before sorting
     std::string remarks_;
 };
 

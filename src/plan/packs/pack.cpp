@@ -117,7 +117,7 @@ static std::vector<Slot> make_slots(nodes::GraphSpec const& graph) {
         bool const has_memory = !tensor.value && !tensor.is_virtual;
         if (has_memory && std::ranges::find(bound, id) == bound.end()) bound.push_back(id);
     };
-    for (nodes::Node const& node : graph.nodes) {
+    for (nodes::Node const& node : every_node(graph)) {
         for (auto const direction : {nodes::Direction::Input, nodes::Direction::Output}) {
             nodes::for_each_port(node, direction, [&](nodes::PortRow const&, nodes::TensorId id) {
                 if (direction == nodes::Direction::Output) producers[static_cast<std::size_t>(id)] = &node;
@@ -143,7 +143,7 @@ static std::vector<Slot> make_slots(nodes::GraphSpec const& graph) {
 
 static std::vector<VirtualTensor> virtual_results(nodes::GraphSpec const& graph) {
     std::vector<VirtualTensor> tensors;
-    for (nodes::Node const& node : graph.nodes) {
+    for (nodes::Node const& node : every_node(graph)) {
         nodes::for_each_port(node, nodes::Direction::Output, [&](nodes::PortRow const&, nodes::TensorId id) {
             nodes::TensorSpec const& tensor = graph.tensors[static_cast<std::size_t>(id)];
             if (!tensor.is_virtual) return;

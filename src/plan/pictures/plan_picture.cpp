@@ -29,7 +29,7 @@ Picture::PictureStep whole_graph(nodes::GraphSpec const& graph) {
     Picture::PictureStep step{"the graph as given", {}};
     auto const add = [&](nodes::Direction direction) {
         std::vector<bool> is_known(graph.tensors.size());
-        for (nodes::Node const& node : graph.nodes) {
+        for (nodes::Node const& node : every_node(graph)) {
             nodes::for_each_port(node, direction, [&](nodes::PortRow const& row, nodes::TensorId id) {
                 auto const index = static_cast<std::size_t>(id);
                 nodes::TensorSpec const& tensor = graph.tensors[index];

@@ -21,9 +21,8 @@ nodes::TensorId offsets_of(Attention const& a, int port) {
 
 bool counts_positions(Attention const& a) {
     if (a.fields().alibi_mask || draws_dropout(a)) return true;
-    return std::ranges::any_of(a.graph().nodes, [](nodes::Node const& node) {
-        auto const* const operation = std::get_if<nodes::PointwiseFields>(&node.fields);
-        return operation != nullptr && operation->mode == PointwiseMode_t::GEN_INDEX;
+    return std::ranges::any_of(a.node().modifier, [](nodes::Node const& node) {
+        return std::get<nodes::PointwiseFields>(node.fields).mode == PointwiseMode_t::GEN_INDEX;
     });
 }
 

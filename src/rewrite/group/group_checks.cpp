@@ -256,7 +256,8 @@ constexpr core::RuleFor<GroupScope> kRules[] = {
 error_t check_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
     auto const attention = Attention::with_modifiers(graph);
     if (!attention) {
-        return group::rules::violation(kAttention, text("a graph of ", graph.spec().nodes.size(), " nodes"),
+        return group::rules::violation(kAttention,
+                                       text("a graph of ", std::ranges::distance(every_node(graph.spec())), " nodes"),
                                        "one node, of attention or its backward, and pointwise nodes that modify scores",
                                        "compute what is around it in other graphs");
     }

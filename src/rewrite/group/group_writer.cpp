@@ -25,9 +25,9 @@ std::string agreement_of(Attention const& a, group::Task const& task, std::strin
     auto const bound = [](std::optional<std::int64_t> value) { return value ? core::text(*value) : std::string("-"); };
     nodes::AttentionFields const& fields = a.fields();
     std::string modifiers;
-    for (nodes::Node const& node : a.graph().nodes) {
-        auto const* const operation = std::get_if<nodes::PointwiseFields>(&node.fields);
-        if (operation != nullptr) modifiers += core::text(modifiers.empty() ? ", scores by " : " ", operation->mode);
+    for (nodes::Node const& node : a.node().modifier) {
+        auto const& operation = std::get<nodes::PointwiseFields>(node.fields);
+        modifiers += core::text(modifiers.empty() ? ", scores by " : " ", operation.mode);
     }
     return core::text(name, a.is_backward() ? " backward" : " forward", " of ", a.batches, " x ", a.query_heads, "/",
                       a.key_heads, "/", a.value_heads, " heads of ", a.head_dim, "/", a.value_dim, " ",

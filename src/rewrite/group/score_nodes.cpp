@@ -31,9 +31,7 @@ class ScoreNodes {
         : a_(attention), part_(part), draft_(draft), copies_(attention.graph().tensors.size(), nodes::kNoTensor) {}
 
     void add_modifiers() {
-        for (nodes::Node const& node : a_.graph().nodes) {
-            if (&node != &a_.node()) add_copy(node);
-        }
+        for (nodes::Node const& node : a_.node().modifier) add_copy(node);
         for (Port const port : {Port::Score, Port::ScoreMod, Port::DScore, Port::DScoreMod}) {
             TensorId const id = a_.node().ports.at(static_cast<std::size_t>(port));
             if (id == nodes::kNoTensor) continue;
@@ -226,8 +224,7 @@ bool draws_dropout(Attention const& attention) { return attention.fields().dropo
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Attention const& attention) {
     nodes::GraphSpec const& graph = attention.graph();
     std::vector<nodes::TensorSpec const*> tensors;
-    for (nodes::Node const& node : graph.nodes) {
-        if (&node == &attention.node()) continue;
+    for (nodes::Node const& node : attention.node().modifier) {
         for (int const port : kReadPorts) {
             nodes::TensorSpec const* const tensor = graph.tensor(node, port);
             if (tensor != nullptr && !tensor->is_virtual) tensors.push_back(tensor);

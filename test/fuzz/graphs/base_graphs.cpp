@@ -68,7 +68,7 @@ std::vector<std::int64_t> integers_of(HostTensor const& tensor) {
 
 GraphDocument as_case(cudnn_frontend::graph::Graph const& graph, std::uint64_t seed) {
     std::string text;
-    if (auto const error = graph.serialize(text); error.is_bad()) throw std::runtime_error(error.err_msg);
+    if (auto const error = graph.serialize_as_version(1, text); error.is_bad()) throw std::runtime_error(error.err_msg);
     GraphDocument c{Json::parse(text), seed, {}, {}};
     std::int64_t next = 1000;
     for (auto& [id, tensor] : c.graph["tensors"].items()) {

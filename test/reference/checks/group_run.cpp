@@ -74,7 +74,7 @@ class RankRun {
    public:
     RankRun(Session const& whole, GroupSetup const& setup, Group const& group) : setup_(setup), group_(group) {
         std::string text;
-        error_ = whole.graph().serialize(text);
+        error_ = whole.graph().serialize_as_version(1, text);
         if (error_.is_bad()) return;
         Json graph = Json::parse(text);
         for (auto& node : graph["nodes"]) {

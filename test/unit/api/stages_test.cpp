@@ -268,80 +268,6 @@ TEST_CASE("a missing result of a node without a name is named after the node's k
     CHECK(error.err_msg.find("'sdpa_forward::O'") != std::string::npos);
 }
 
-namespace {
-
-using graph::Pointwise_attributes;
-using graph::SDPA_attributes;
-using test::Tensor_ptr;
-
-Tensor_ptr sum(graph::Graph& graph, Tensor_ptr const& a, Tensor_ptr const& b) {
-    return graph.pointwise(a, b, Pointwise_attributes().set_mode(PointwiseMode_t::ADD));
-}
-
-// Q, K and V of an outer and an inner attention, and Kt, a view of the outer keys: by uid, on the same memory.
-struct TwoAttentions {
-    graph::Graph graph;
-    Tensor_ptr q, k, k_transposed, v, inner_q, inner_k, inner_v;
-
-    TwoAttentions() {
-        graph.set_io_data_type(DataType_t::FLOAT)
-            .set_intermediate_data_type(DataType_t::FLOAT)
-            .set_compute_data_type(DataType_t::FLOAT);
-        auto const add = [&](std::int64_t uid, std::int64_t rows, std::int64_t columns) {
-            return graph.tensor(test::packed_tensor("", 4, rows, columns).set_uid(uid));
-        };
-        q = add(1, 6, 8), k = add(2, 10, 8), v = add(3, 10, 8);
-        inner_q = add(4, 6, 8), inner_k = add(5, 10, 8), inner_v = add(6, 10, 10);
-        k_transposed = graph.tensor(test::packed_tensor("", 4, 8, 10).set_stride({320, 80, 1, 8}).set_uid(7));
-    }
-
-    std::vector<float> run(Tensor_ptr const& o, Target const& target) {
-        o->set_output(true).set_uid(8);
-        auto error = graph.build(target);
-        INFO(error.err_msg);
-        REQUIRE(error.is_good());
-        std::vector<float> memory(8 * 1000), result(384);
-        for (std::size_t i = 0; i < memory.size(); ++i) {
-            memory[i] = static_cast<float>((i * 7919) % 1013) / 1013.0f - 0.5f;
-        }
-        std::unordered_map<std::int64_t, void*> pack = {{7, &memory[2000]}, {8, result.data()}};
-        for (std::int64_t uid = 1; uid <= 6; ++uid) pack[uid] = &memory[static_cast<std::size_t>(uid) * 1000];
-        auto workspace = test::workspace_of(graph);
-        error = graph.execute(pack, workspace.data());
-        INFO(error.err_msg);
-        REQUIRE(error.is_good());
-        return result;
-    }
-};
-
-}  // namespace
-
-TEST_CASE("a modifier's own attention may read the outer scores, in a modifier of its own too") {
-    for (Target const& target : {Target::cpu(), Target::reference()}) {
-        TwoAttentions nested, unrolled;
-        auto const outer_modifier = [&](std::shared_ptr<graph::Graph> const& outer, Tensor_ptr const& scores) {
-            auto const inner_modifier = [&](std::shared_ptr<graph::Graph> const& inner,
-                                            Tensor_ptr const& inner_scores) {
-                return sum(*inner, inner_scores, scores);
-            };
-            auto const options = SDPA_attributes().set_name("inner").set_score_mod(inner_modifier);
-            return sum(*outer, scores, outer->sdpa(nested.inner_q, nested.inner_k, nested.inner_v, options)[0]);
-        };
-        auto const options = SDPA_attributes().set_name("outer").set_score_mod(outer_modifier);
-        Tensor_ptr const o = nested.graph.sdpa(nested.q, nested.k, nested.v, options)[0];
-
-        Tensor_ptr const scores =
-            unrolled.graph.matmul(unrolled.q, unrolled.k_transposed, graph::Matmul_attributes().set_name("scores"));
-        Tensor_ptr const inner = unrolled.graph.sdpa(unrolled.inner_q, unrolled.inner_k, unrolled.inner_v,
-                                                     SDPA_attributes().set_name("inner").set_bias(scores))[0];
-        Tensor_ptr const same = unrolled.graph.sdpa(unrolled.q, unrolled.k, unrolled.v,
-                                                    SDPA_attributes().set_name("outer").set_bias(inner))[0];
-        std::vector<float> const a = nested.run(o, target), b = unrolled.run(same, target);
-        for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) < 1e-6f);
-        CHECK(*std::max_element(a.begin(), a.end()) > 0.01f);
-    }
-}
-
 TEST_CASE("the operations of a graph print as text and as Graphviz") {
     SmallGraph small = small_graph();
     std::string text, dot;
@@ -553,24 +479,6 @@ TEST_CASE("an index without a plan is named in the error of each call that takes
         CHECK(error.code == error_code_t::GRAPH_EXECUTION_FAILED);
         CHECK(error.err_msg == "there is no plan 1; get_execution_plan_count() is 1");
     }
-}
-
-TEST_CASE("a graph with a long score modifier is built and printed in time") {
-    test::SmallGraph small = test::small_graph();
-    auto const modifier = [](std::shared_ptr<graph::Graph> const& graph, test::Tensor_ptr const& scores) {
-        test::Tensor_ptr result = scores;
-        auto const add = graph::Pointwise_attributes().set_mode(PointwiseMode_t::ADD);
-        for (int i = 0; i < 40'000; ++i) result = graph->pointwise(result, scores, add);
-        return result;
-    };
-    auto const options = test::SDPA_attributes().set_generate_stats(false).set_score_mod(modifier);
-    small.graph.sdpa(small.q, small.k, small.v, options)[0]->set_output(true);
-    std::clock_t const begin = std::clock();  // of this process's own time
-    REQUIRE(small.graph.build(Target::cpu()).is_good());
-    std::string text;
-    REQUIRE(small.graph.print_operations(text).is_good());
-    // Quadratic work would take more than twice as long.
-    CHECK(static_cast<double>(std::clock() - begin) < 10.0 * CLOCKS_PER_SEC);
 }
 
 TEST_CASE("a stream as target runs attention forward and neighborhood attention, and no other graphs") {

@@ -145,7 +145,7 @@ std::string fingerprint(GraphSpec const& spec) {
     (void)missing_outputs;
     std::string text = lines(name, io, intermediate, compute);
     for (TensorSpec const& tensor : spec.tensors) text += "tensor\n" + fingerprint(tensor);
-    for (Node const& node : spec.nodes) text += "node\n" + fingerprint(node);
+    for (Node const& node : every_node(spec)) text += "node\n" + fingerprint(node);
     return text;
 }
 

@@ -83,12 +83,13 @@ std::vector<Malformed> faulty_documents() {
         {"7", line("the document", "7", "expected an object")},
         {"\"sdpa-graph\"", line("the document", "\"sdpa-graph\"", "expected an object")},
         {"{}", line("the document", R"(no member "format")", R"(expected "format": "sdpa-graph")")},
-        {R"({"format": "sdpa-graph"})", line("the document", R"(no member "version")", R"(expected "version": 1)")},
+        {R"({"format": "sdpa-graph"})",
+         line("the document", R"(no member "version")", R"(expected "version": 1 or 2)")},
         {R"({"format": "other"})", line("/format", "\"other\"", "expected \"sdpa-graph\"")},
         {R"({"format": 1})", line("/format", "1", "expected \"sdpa-graph\"")},
-        {R"({"format": "sdpa-graph", "version": 2})", line("/version", "2", "expected 1")},
-        {R"({"format": "sdpa-graph", "version": "1"})", line("/version", "\"1\"", "expected 1")},
-        {R"({"format": "sdpa-graph", "version": 1.0})", line("/version", "1.0", "expected 1"), Schema::CannotSay},
+        {R"({"format": "sdpa-graph", "version": 3})", line("/version", "3", "expected 1 or 2")},
+        {R"({"format": "sdpa-graph", "version": "1"})", line("/version", "\"1\"", "expected 1 or 2")},
+        {R"({"format": "sdpa-graph", "version": 1.0})", line("/version", "1.0", "expected 1 or 2"), Schema::CannotSay},
         {R"({"format": "sdpa-graph", "version": 1, "nodes": []})",
          line("the document", R"(no member "tensors")", R"(expected "tensors": {...})")},
         {R"({"format": "sdpa-graph", "version": 1, "tensors": {}})",
@@ -174,6 +175,24 @@ std::vector<Malformed> faulty_tensors() {
     };
 }
 
+std::vector<Malformed> faulty_modifiers() {
+    auto const modified = [](char const* version, std::string const& tag, std::string const& modifier) {
+        return std::string(R"({"format": "sdpa-graph", "version": )") + version +
+               R"(, "tensors": {}, "nodes": [{"tag": ")" + tag + R"(", "modifier": )" + modifier + "}]}";
+    };
+    std::string const unknown = R"(the unknown member "modifier")";
+    return {
+        {modified("1", "SDPA_FORWARD", "[]"), line("/nodes/0/modifier", unknown, "expected one of"), Schema::CannotSay},
+        {modified("2", "POINTWISE", "[]"), line("/nodes/0/modifier", unknown, "expected one of")},
+        {modified("2", "SDPA_FORWARD", "{}"), line("/nodes/0/modifier", "an object", "expected a list of nodes")},
+        {modified("2", "SDPA_FORWARD", R"([{"tag": "SDPA_FORWARD"}])"),
+         line("/nodes/0/modifier/0/tag", R"(the unknown tag "SDPA_FORWARD")",
+              "expected one of POINTWISE, MATMUL, REDUCTION, SLICE, RESHAPE, TRANSPOSE")},
+        {modified("2", "SDPA_FORWARD", R"([{"tag": "POINTWISE", "modifier": []}])"),
+         line("/nodes/0/modifier/0/modifier", unknown, "expected one of")},
+    };
+}
+
 std::vector<Malformed> faulty_nodes() {
     return {
         {document("{}", "[1]"), line("/nodes/0", "1", "expected an object")},
@@ -230,7 +249,7 @@ std::vector<Malformed> faulty_nodes() {
 
 std::vector<Malformed> malformed_documents() {
     std::vector<Malformed> all = not_json();
-    for (auto const& group : {faulty_documents(), faulty_tensors(), faulty_nodes()}) {
+    for (auto const& group : {faulty_documents(), faulty_tensors(), faulty_modifiers(), faulty_nodes()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -19,7 +19,7 @@ std::string scale_text(float value) {
     GraphSpec spec;
     SdpaForwardFields fields;
     fields.attn_scale = value;
-    spec.nodes.push_back({{.fields = fields}, std::vector<TensorId>(attention::PortCount, kNoTensor)});
+    spec.nodes.push_back({{{.fields = fields}, std::vector<TensorId>(attention::PortCount, kNoTensor)}});
     std::string const text = json::write_graph(spec);
     std::string const name = "\"attn_scale\": ";
     std::size_t const start = text.find(name) + name.size();
@@ -31,7 +31,7 @@ std::string padding_text(double value) {
     GraphSpec spec;
     MatmulFields fields;
     fields.padding_value = value;
-    spec.nodes.push_back({{.fields = fields}, std::vector<TensorId>(matmul::PortCount, kNoTensor)});
+    spec.nodes.push_back({{{.fields = fields}, std::vector<TensorId>(matmul::PortCount, kNoTensor)}});
     std::string const text = json::write_graph(spec);
     std::string const name = "\"padding_value\": ";
     std::size_t const start = text.find(name);

@@ -2,6 +2,7 @@
 #include "fingerprint.h"
 #include "json/graph_json.h"
 #include "nodes/schema/schema.h"
+#include "nodes/validation/modifiers.h"
 #include "specs.h"
 #include "support/catch.h"
 
@@ -21,7 +22,9 @@ GraphSpec through_json(GraphSpec const& spec) {
     INFO(back.error().err_msg);
     REQUIRE(back.is_good());
     REQUIRE(json::write_graph(back.value()) == text);
-    REQUIRE(fingerprint(back.value()) == fingerprint(spec));
+    GraphSpec with_modifiers = spec;
+    gather_modifiers(with_modifiers);
+    REQUIRE(fingerprint(back.value()) == fingerprint(with_modifiers));
     return back.value();
 }
 
@@ -124,6 +127,31 @@ TEST_CASE("json: random graphs come back") {
         CAPTURE(seed);
         through_json(test::random_spec(seed));
     }
+}
+
+TEST_CASE("json: a score modifier is within its attention, and before it in version 1") {
+    auto const graph_with_modifier = json::read_graph(R"({
+        "format": "sdpa-graph", "version": 1, "tensors": {"t0": {"is_virtual": true}, "t1": {"is_virtual": true}, "t2": {}},
+        "nodes": [{"tag": "POINTWISE", "name": "cap", "inputs": {"IN_0": "t0"}, "outputs": {"OUT_0": "t1"}},
+                  {"tag": "SDPA_FORWARD", "inputs": {"score_mod": "t1"}, "outputs": {"O": "t2", "score": "t0"}}]})");
+    INFO(graph_with_modifier.error().err_msg);
+    REQUIRE(graph_with_modifier.is_good());
+    GraphSpec const& flat = graph_with_modifier.value();
+    REQUIRE(flat.nodes.size() == 2);
+
+    std::string const text = json::write_graph(flat);
+    REQUIRE(text.find("\"version\": 2") != std::string::npos);
+    REQUIRE(text.find("\"tag\": \"SDPA_FORWARD\"") < text.find("\"name\": \"cap\""));
+    GraphSpec const nested = through_json(flat);
+    REQUIRE(nested.nodes.size() == 1);
+    REQUIRE(nested.nodes[0].modifier.size() == 1);
+    REQUIRE(nested.nodes[0].modifier[0].name == "cap");
+
+    std::string const first_version = json::write_flat_graph(nested);
+    REQUIRE(first_version.find("\"version\": 1") != std::string::npos);
+    auto const back = json::read_graph(first_version);
+    REQUIRE(back.is_good());
+    REQUIRE(back.value() == flat);
 }
 
 TEST_CASE("json: text that is not UTF-8 is written with replacement characters") {

@@ -45,6 +45,29 @@ TEST_CASE("a graph of many nodes is checked in time") {
     CHECK(validate_in_time(graph).report.ok());
 }
 
+TEST_CASE("a modifier of many nodes is found in time") {
+    using namespace attention;
+    TestGraph graph = attention_graph(NodeKind::SdpaForward);
+    graph.intermediate_data_type = graph.compute_data_type = DataType_t::FLOAT;
+    graph.connect(Score, {}, DataType_t::NOT_SET).is_virtual = true;
+    graph.connect(ScoreMod, {}, DataType_t::NOT_SET).is_virtual = true;
+    TensorId from = graph.slot(Score);
+    for (int i = 0; i < kNodes; ++i) {
+        bool const is_last = i + 1 == kNodes;
+        TensorId const to = is_last ? graph.slot(ScoreMod) : graph.add("", {}, DataType_t::NOT_SET);
+        graph.tensors[static_cast<std::size_t>(to)].is_virtual = true;
+        Node& node = graph.add_node(NodeKind::Pointwise, "");
+        std::get<PointwiseFields>(node.fields).mode = PointwiseMode_t::NEG;
+        node.ports[pointwise::In0] = from;
+        node.ports[pointwise::Out0] = to;
+        from = to;
+    }
+    std::reverse(graph.nodes.begin() + 1, graph.nodes.end());
+    Validation const validation = validate_in_time(graph);
+    REQUIRE(validation.report.ok());
+    CHECK(validation.graph->spec().nodes[0].modifier.size() == kNodes);
+}
+
 TEST_CASE("many findings at tensors without names are reported in time, and one error stays short") {
     GraphSpec graph = long_chain();
     std::int64_t odd = 1;

@@ -297,16 +297,25 @@ TEST_CASE("ready modifiers return none for null tensors, one tensor as two, and 
     CHECK(report_of(SDPA_attributes().set_score_mod(window(std::int64_t{1} << 32, INT64_MAX))) == "");
 }
 
-TEST_CASE("a modifier may hold attention with a modifier of its own") {
-    SmallGraph small = small_graph();
-    auto const nested = [&](GraphPtr const& graph, Tensor_ptr const& score) {
-        auto const values = graph->tensor(packed_tensor("inner V", 4, 8, 10));
-        auto const keys = graph->tensor(packed_tensor("inner K", 4, 8, 10));
-        auto const options = SDPA_attributes().set_name("inner").set_score_mod(ready::causal_mask);
-        auto const result = graph->sdpa(score, keys, values, options)[0];
-        return graph->pointwise(score, result, Pointwise_attributes().set_name("sum").set_mode(PointwiseMode_t::ADD));
+TEST_CASE("a modifier may read other attention with a modifier of its own, which may not read the scores") {
+    auto const message_of = [](bool reads_scores) {
+        SmallGraph small = small_graph();
+        auto const nested = [&](GraphPtr const& graph, Tensor_ptr const& score) {
+            auto const queries = reads_scores ? score : graph->tensor(packed_tensor("inner Q", 4, 6, 10));
+            auto const values = graph->tensor(packed_tensor("inner V", 4, 8, 10));
+            auto const keys = graph->tensor(packed_tensor("inner K", 4, 8, 10));
+            auto const options = SDPA_attributes().set_name("inner").set_score_mod(ready::causal_mask);
+            auto const result = graph->sdpa(queries, keys, values, options)[0];
+            return graph->pointwise(score, result,
+                                    Pointwise_attributes().set_name("sum").set_mode(PointwiseMode_t::ADD));
+        };
+        auto const options = SDPA_attributes().set_name("outer").set_score_mod(nested);
+        small.graph.sdpa(small.q, small.k, small.v, options)[0]->set_output(true);
+        return small.graph.build(cudnn_frontend::Target::cpu()).get_message();
     };
-    auto const options = SDPA_attributes().set_name("outer").set_score_mod(nested);
-    small.graph.sdpa(small.q, small.k, small.v, options)[0]->set_output(true);
-    REQUIRE(small.graph.build(cudnn_frontend::Target::cpu()).get_message() == "");
+    CHECK(message_of(false) == "");
+    CHECK_THAT(message_of(true),
+               Catch::Contains(
+                   "[graph.c25] node 'inner': found nodes that read each other's results: inner <- outer <- inner") &&
+                   Catch::Contains("take attention that reads the scores"));
 }

@@ -65,7 +65,7 @@ Subject read_subject(std::string const& path) {
     std::string const name = name_of(path), bytes = read_bytes(path);
     auto plan = parse_stored_plan(name, bytes);
     if (!plan) return {name, with_uids(parse_graph(name, bytes).document), {}, {}};
-    Json const document = Json::parse(plan->graph);
+    Json const document = parse_graph(name, plan->graph).document;
     if (document != with_uids(document))
         throw Failure(name, "a plan with tensors that have no uid, to which no memory can be bound", "uids",
                       "sdpa plan --out, which gives them");

@@ -64,15 +64,18 @@ std::string ports_text(Json const& document, Json const& node, char const* ports
     return text;
 }
 
-std::string nodes_text(Json const& document) {
+// The nodes of a score modifier are below the attention that they belong to.
+std::string nodes_text(Json const& document, Json const& nodes, std::string const& indent) {
     std::string text;
-    for (Json const& node : document.at("nodes")) {
-        text += "  " + node.at("tag").get<std::string>() + " " + node.value("name", "") + "\n";
+    for (Json const& node : nodes) {
+        text += indent + node.at("tag").get<std::string>() + " " + node.value("name", "") + "\n";
         std::vector<std::vector<std::string>> rows = {{"reads", ports_text(document, node, "inputs")},
                                                       {"writes", ports_text(document, node, "outputs")}};
         for (auto const& [field, value] : member(node, "fields").items())
             rows.push_back({field, value.is_string() ? value.get<std::string>() : value.dump()});
-        text += table(rows, "    ");
+        text += table(rows, indent + "  ");
+        if (!node.contains("modifier")) continue;
+        text += indent + "  modifier\n" + nodes_text(document, node["modifier"], indent + "    ");
     }
     return text;
 }
@@ -91,7 +94,7 @@ std::string graph_text(Json const& document) {
     for (char const* type : {"io_data_type", "intermediate_data_type", "compute_data_type"}) {
         if (context.contains(type)) text += "  " + std::string(type) + " " + context[type].get<std::string>() + "\n";
     }
-    return text + "tensors\n" + tensors_text(document) + "nodes\n" + nodes_text(document);
+    return text + "tensors\n" + tensors_text(document) + "nodes\n" + nodes_text(document, document.at("nodes"), "  ");
 }
 
 // The times of a graph, where they are asked for.
@@ -119,8 +122,8 @@ int show_graph(Show_options const& options, std::string const& bytes) {
 }
 
 int show_plan(Show_options const& options, fe::Stored_plan const& plan) {
-    Json const document = Json::parse(plan.graph);
     Graph_file const file = parse_graph(name_of(options.path), plan.graph);
+    Json const document = normalized(file.graph);
     if (!options.is_json) {
         print(plan.to_text() + "\n" + graph_text(document) + times_text(options, file));
         return kYes;

@@ -142,7 +142,7 @@ double backward(AttentionSizes const& s, CudnnRates const& rates, int multiproce
 }
 
 bool is_plain(nodes::GraphSpec const& graph) {
-    if (graph.nodes.size() != 1) return false;
+    if (graph.nodes.size() != 1 || !graph.nodes.front().modifier.empty()) return false;
     nodes::AttentionFields const* const fields = nodes::attention_fields(graph.nodes.front());
     if (fields == nullptr || fields->alibi_mask || fields->dropout_probability) return false;
     return core::is_half(graph.tensor(graph.nodes.front(), Port::Q)->data_type);

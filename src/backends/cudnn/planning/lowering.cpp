@@ -8,6 +8,7 @@
 #include "cudnn/planning/steps/step_beside.h"
 #include "cudnn/quirks/support.h"
 #include "nodes/attention/attention_node.h"
+#include "nodes/schema/wording.h"
 #include "plan/seam/kernel_cache.h"
 
 #include <algorithm>
@@ -104,7 +105,7 @@ error_t check_neighborhoods(nodes::ValidatedGraph const& graph) {
         return {error_code_t::GRAPH_NOT_SUPPORTED,
                 "the node is of neighborhood attention, for which cuDNN has no operation; as the only node of a graph, "
                 "kernels of this library run it on a GPU, and Target::cpu() runs any graph",
-                {.node = graph.label(node)}};
+                {.node = nodes::label(node)}};
     }
     return {};
 }

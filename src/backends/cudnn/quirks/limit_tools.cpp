@@ -34,7 +34,7 @@ static bool is_backward_activation(nodes::Node const& node) {
 }
 
 bool has_backward_activation(Facts const& facts) {
-    return std::ranges::any_of(facts.graph.nodes, is_backward_activation);
+    return std::ranges::any_of(every_node(facts.graph), is_backward_activation);
 }
 
 bool is_per_head(nodes::TensorSpec const& tensor) {
@@ -45,7 +45,7 @@ bool is_per_head(nodes::TensorSpec const& tensor) {
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Facts const& facts) {
     std::vector<nodes::TensorSpec const*> tensors;
     if (!facts.has(Port::Score)) return tensors;
-    for (nodes::Node const& node : facts.graph.nodes) {
+    for (nodes::Node const& node : every_node(facts.graph)) {
         if (node.kind() != nodes::NodeKind::Pointwise) continue;
         for (int const port : {nodes::pointwise::In0, nodes::pointwise::In1, nodes::pointwise::In2}) {
             nodes::TensorSpec const* const operand = facts.graph.tensor(node, port);

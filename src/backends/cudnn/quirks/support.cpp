@@ -79,7 +79,7 @@ std::string standing_text(Quirk const& quirk) {
 std::vector<Violated> violations(nodes::ValidatedGraph const& graph, Capabilities const& here,
                                  QuirkSettings const& settings) {
     std::vector<Violated> found;
-    for (nodes::Node const& node : graph.spec().nodes) {
+    for (nodes::Node const& node : every_node(graph.spec())) {
         find_violations(facts_of(graph.spec(), node, here, settings), found);
     }
     return found;
@@ -91,7 +91,7 @@ Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Quirk
         std::vector<int> ports{violation.port};
         ports.insert(ports.end(), violation.others.begin(), violation.others.end());
         for (int const port : ports) {
-            findings.add(quirk->rule().violation(graph.label(*node), tensor_name(graph.spec(), *node, port),
+            findings.add(quirk->rule().violation(nodes::label(*node), tensor_name(graph.spec(), *node, port),
                                                  violation.found + place_text(here), quirk->summary,
                                                  std::string(quirk->fix) + ". " + standing_text(*quirk)),
                          node);
@@ -101,7 +101,7 @@ Report check(nodes::ValidatedGraph const& graph, Capabilities const& here, Quirk
 }
 
 Quirk const* bar_on_split_keys(nodes::ValidatedGraph const& graph, Capabilities const& here) {
-    for (nodes::Node const& node : graph.spec().nodes) {
+    for (nodes::Node const& node : every_node(graph.spec())) {
         AttentionFacts const facts = facts_of(graph.spec(), node, here);
         for (Quirk const& quirk : quirks()) {
             if (violation_of(quirk, Verdict::BarEngine, facts)) return &quirk;
@@ -122,7 +122,7 @@ static bool has_one_order(AttentionFacts const& facts) {
 }
 
 bool is_deterministic(nodes::ValidatedGraph const& graph) {
-    return std::ranges::all_of(graph.spec().nodes, [&](nodes::Node const& node) {
+    return std::ranges::all_of(every_node(graph.spec()), [&](nodes::Node const& node) {
         return nodes::attention_fields(node) == nullptr || has_one_order(facts_of(graph.spec(), node));
     });
 }

@@ -337,11 +337,12 @@ bool is_attention(nodes::ValidatedGraph const& graph) {
 
 bool is_attention_forward(nodes::ValidatedGraph const& graph) {
     auto const& nodes = graph.spec().nodes;
-    return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward;
+    return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward && nodes.front().modifier.empty();
 }
 
 bool may_hide_blocks(nodes::ValidatedGraph const& graph) {
-    if (!is_attention(graph) || graph.spec().nodes.size() == 1) return false;
+    auto const has_modifier = [](nodes::Node const& node) { return !node.modifier.empty(); };
+    if (!is_attention(graph) || std::ranges::none_of(graph.spec().nodes, has_modifier)) return false;
     auto const op_graph = fused(graph);
     auto const values = op_graph.is_good() ? values_of(op_graph.value()) : std::nullopt;
     if (!values || !values->region) return false;

@@ -17,7 +17,7 @@ Found several_attention_nodes(Facts const& facts) {
     auto const first = std::ranges::find_if(
         facts.graph.nodes, [](nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; });
     if (&*first == &facts.node) return {};
-    return Violation{-1, "an attention node next to '" + nodes::label(facts.graph, *first) + "'"};
+    return Violation{-1, "an attention node next to '" + nodes::label(*first) + "'"};
 }
 
 // A scale that comes by value with each run, or is in memory, is not visible here; the guide says so.

@@ -21,10 +21,11 @@ TensorId port(Node const& node, int at) { return node.ports[static_cast<std::siz
 
 // The pointwise node that writes the tensor, if one does.
 Node const* writer_of(GraphSpec const& graph, TensorId tensor) {
-    auto const found = std::ranges::find_if(graph.nodes, [&](Node const& node) {
-        return pointwise_fields(node) != nullptr && port(node, Pointwise::Out0) == tensor;
-    });
-    return tensor == nodes::kNoTensor || found == graph.nodes.end() ? nullptr : &*found;
+    for (Node const& node : every_node(graph)) {
+        bool const is_writer = pointwise_fields(node) != nullptr && port(node, Pointwise::Out0) == tensor;
+        if (is_writer && tensor != nodes::kNoTensor) return &node;
+    }
+    return nullptr;
 }
 
 std::int64_t axis_of(GraphSpec const& graph, TensorId tensor) {
@@ -64,7 +65,7 @@ nodes::TensorSpec const* first_float(GraphSpec const& graph, Node const& node) {
 
 Found integers_of_floats(Facts const& facts) {
     if (!facts.has(Port::Score)) return {};
-    for (Node const& node : facts.graph.nodes) {
+    for (Node const& node : every_node(facts.graph)) {
         nodes::TensorSpec const* const operand = computes_in_integers(node) ? first_float(facts.graph, node) : nullptr;
         if (operand == nullptr) continue;
         return Violation{Port::ScoreMod, "'" + operand->name + "' of " + core::name_of(operand->data_type) +
@@ -76,8 +77,8 @@ Found integers_of_floats(Facts const& facts) {
 
 Found several_left_edges(Facts const& facts) {
     if (!facts.has(Port::Score)) return {};
-    auto const in_modifier =
-        std::ranges::count_if(facts.graph.nodes, [&](Node const& node) { return is_left_edge(facts.graph, node); });
+    auto const in_modifier = std::ranges::count_if(every_node(facts.graph),
+                                                   [&](Node const& node) { return is_left_edge(facts.graph, node); });
     bool const has_bound = facts.fields.left_bound.has_value();
     if (in_modifier + (has_bound ? 1 : 0) < 2) return {};
     return Violation{Port::ScoreMod, number(in_modifier) + " mask(s) of the left edge in the modifier, and " +
