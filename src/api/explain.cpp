@@ -36,17 +36,11 @@ std::string name_of(Target const& target) {
     return target.device()->describe();
 }
 
-std::vector<plan::Backend const*> backends_of(PlanningInput const& input) {
-    std::vector<plan::Backend const*> all;
-    for (plan::Backend const* const backend : api::backends()) {
-        if (backend->serves(input.target) && backend->takes(input.graph)) all.push_back(backend);
-    }
-    return all;
-}
-
 Report limits_of(PlanningInput const& input) {
+    if (input.settings.batch_invariant) return {};  // limits are of all engines, and refusals say more of these
     std::vector<Finding> all;
-    for (plan::Backend const* const backend : backends_of(input)) {
+    for (plan::Backend const* const backend : api::backends()) {
+        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
         // Those without a rule are in the refusals, too.
         for (Finding const& finding : backend->limits(input).findings()) {
             if (!finding.where.rule.empty()) all.push_back(finding);
@@ -58,11 +52,9 @@ Report limits_of(PlanningInput const& input) {
 // For a graph that no backend plans.
 Plan_candidates refusals_of(PlanningInput const& input, error_t const& refusal) {
     Plan_candidates all;
-    for (plan::Backend const* const backend : backends_of(input)) {
-        auto const proposed = backend->propose(input);
-        all.candidates.push_back(
-            plan::described(plan::Planner::Refusal{backend->name(), proposed.is_bad() ? proposed.error() : refusal}));
-    }
+    plan::Planner::Answers answers = plan::Planner::ask(input, api::backends());
+    for (auto const& [backend, proposal] : answers.proposals) answers.refusals.push_back({backend, refusal});
+    for (plan::Planner::Refusal const& each : answers.refusals) all.candidates.push_back(plan::described(each));
     return all;
 }
 

@@ -100,10 +100,16 @@ static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput con
     return std::nullopt;
 }
 
-static void add_answer(Planner::Answers& answers, Backend const& backend,
-                       Result<std::shared_ptr<Proposal const>> proposal) {
-    if (proposal.is_good()) answers.proposals.push_back({backend.name(), std::move(proposal).value()});
-    else answers.refusals.push_back({backend.name(), proposal.error()});
+Planner::Answers Planner::ask(PlanningInput const& input, Backends const& backends) {
+    Answers answers;
+    bool const is_invariant = input.settings.batch_invariant;
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target) || (!is_invariant && !backend->takes(input.graph))) continue;
+        auto proposal = is_invariant ? backend->propose_batch_invariant(input) : backend->propose(input);
+        if (proposal.is_good()) answers.proposals.push_back({backend->name(), std::move(proposal).value()});
+        else answers.refusals.push_back({backend->name(), proposal.error()});
+    }
+    return answers;
 }
 
 static error_t refusal_by_all(Planner::Answers const& answers, Target const& target) {
@@ -111,11 +117,10 @@ static error_t refusal_by_all(Planner::Answers const& answers, Target const& tar
 }
 
 static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput const& input, Backends const& backends) {
-    Planner::Answers answers;
-    for (Backend const* const backend : backends) {
-        if (backend->serves(input.target)) add_answer(answers, *backend, backend->propose_batch_invariant(input));
-    }
+    Planner::Answers answers = Planner::ask(input, backends);
     if (answers.proposals.empty()) return refusal_by_all(answers, input.target);
+    if (wants_class(input.target, input.settings))
+        answers.remarks.emplace_back("planned for its exact shape, as set_batch_invariant(true) needs");
     return std::make_shared<Planner>(std::make_shared<Planner::Answers const>(std::move(answers)),
                                      Planner::Candidates());
 }
@@ -136,22 +141,19 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
         return proposed.is_good() ? Result(planner_of_proposal(std::move(proposed).value())) : proposed.error();
     }
     if (input.settings.batch_invariant) return propose_batch_invariant(input, backends);
-    Answers answers;
+    std::vector<std::string> remarks;
     if (may_be_for_all_shapes(input.target, input.settings)) {
         if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));
     }
     if (wants_class(input.target, input.settings)) {
         auto proposed = propose_class(input, backends);
         if (proposed.is_good()) return planner_of_proposal(std::move(proposed).value());
-        answers.remarks.push_back("planned for its exact shape: " + proposed.error().err_msg);
+        remarks.push_back("planned for its exact shape: " + proposed.error().err_msg);
     }
-    for (Backend const* const backend : backends) {
-        if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
-        add_answer(answers, *backend, backend->propose(input));
-    }
+    Answers answers = ask(input, backends);
+    answers.remarks = std::move(remarks);
     if (!answers.proposals.empty()) {
-        std::vector<std::string> remarks = add_programs(input, backends, answers.proposals);
-        std::ranges::move(remarks, std::back_inserter(answers.remarks));
+        std::ranges::move(add_programs(input, backends, answers.proposals), std::back_inserter(answers.remarks));
         put_first(answers);
     } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
         answers.proposals.push_back(std::move(converted).value());

@@ -41,6 +41,8 @@ class Planner {
 
     // Collects the proposals of the backends that serve the target; no candidates yet. An error if there is none.
     static Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends);
+    // The backends' answers to what the settings ask of engines: without programs, classes of shapes and groups.
+    static Answers ask(PlanningInput const& input, Backends const& backends);
     // Loads the result of Plan::serialize() for the same graph: one candidate, built.
     static Result<std::shared_ptr<Planner>> load(PlanningInput const& input, Backends const& backends,
                                                  Stored const& stored);

@@ -3,6 +3,7 @@
 #include "lowering/plan_names.h"
 #include "support/catch.h"
 
+#include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/score_modifiers.h>
 #include <cudnn_frontend/stored_plan.h>
@@ -119,6 +120,38 @@ TEST_CASE("batch invariance leaves the library's own engine alone, or no engine"
                             input(all, "offset", {1, 1, 1, 1}, DataType_t::INT64));
     };
     CHECK(refusal(drop, Target::offline("h200")).find("batch-invariant, it has no dropout") != std::string::npos);
+}
+
+TEST_CASE("explain() of a batch-invariant graph has the refusals of batch-invariant engines", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Shape odd;  // cuDNN has a limit for such heads, which says nothing here
+    odd.columns = odd.value_columns = 12;
+    for (Shape const& shape : {Shape(), odd}) {
+        Graph graph = graph_of(shape);
+        Explanation const explanation = graph.set_batch_invariant(true).explain(Target::offline("b200"));
+        CHECK(explanation.limits.ok());
+        auto const& candidates = explanation.candidates.candidates;
+        REQUIRE(candidates.size() == 2);
+        for (Plan_candidate const& each : candidates) {
+            INFO(each.backend << ": " << each.reason);
+            CHECK(each.state == CandidateState::REFUSED);
+            bool const is_ours = each.backend == "kernels";
+            CHECK(each.reason.starts_with(is_ours ? "the engine 'attention' cannot run this graph: "
+                                                  : "no engine of the backend 'cuDNN' keeps a row's bits the same"));
+        }
+    }
+}
+
+TEST_CASE("a batch-invariant graph says that it is planned for its shape where a class was asked for", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const remarks = [](ShapePolicy_t policy) {
+        Graph graph = graph_of();
+        graph.set_batch_invariant(true).set_shape_policy(policy);
+        return graph.explain(Target::offline("h200")).candidates.remarks;
+    };
+    CHECK(remarks(ShapePolicy_t::EXACT).empty());
+    CHECK(remarks(ShapePolicy_t::CLASSES) ==
+          std::vector<std::string>{"planned for its exact shape, as set_batch_invariant(true) needs"});
 }
 
 TEST_CASE("a batch-invariant plan with a modifier is stored and loaded, and other plans are refused", "[offline]") {
