@@ -87,6 +87,14 @@ std::string remarks_on(Plan_candidate const& candidate, Plan_candidates const& l
     return joined(parts, ", ");
 }
 
+// The meaning of ranks, where a candidate has one.
+std::string note_on_ranks(Plan_candidates const& list) {
+    auto const has_rank = [&](Plan_candidate const& each) { return !rank_of(each, list).empty(); };
+    if (std::ranges::none_of(list.candidates, has_rank)) return {};
+    return "the order is that of heuristics, which run nothing: sdpa tune, or Graph::autotune() in a program, times "
+           "each candidate";
+}
+
 std::string candidates_text(Plan_candidates const& list) {
     std::vector<Cells> rows;
     std::string refusals;
@@ -95,7 +103,7 @@ std::string candidates_text(Plan_candidates const& list) {
             refusals += indented(text(name_of(candidate), " ", candidate.reason), "  ");
         else rows.push_back({name_of(candidate), state_of(candidate), remarks_on(candidate, list)});
     }
-    std::string all = "candidates\n" + table(rows, "  ");
+    std::string all = "candidates\n" + table(rows, "  ") + indented(note_on_ranks(list), "  ");
     for (Plan_candidate const& candidate : list.candidates) {
         if (!candidate.store_miss.empty())
             all += text("  ", candidate.name, " was compiled: ", candidate.store_miss, "\n");
@@ -180,6 +188,7 @@ std::string html_candidates(Plan_candidates const& list) {
         if (!candidate.store_miss.empty())
             all += text("<p>", escaped_for_xml(candidate.name + " was compiled: " + candidate.store_miss), "</p>\n");
     }
+    if (std::string const note = note_on_ranks(list); !note.empty()) all += text("<p>", note, "</p>\n");
     for (std::string const& remark : list.remarks) all += text("<p>", escaped_for_xml(remark), "</p>\n");
     return all;
 }

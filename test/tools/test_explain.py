@@ -80,6 +80,13 @@ class OnAnH100(CommandTest):
         self.assertGreater(report["candidates"][0]["estimated_us"], 0)
         self.assertEqual(report["limits"], [])
 
+    def test_order_of_candidates_is_explained(self):
+        note = "the order is that of heuristics, which run nothing: sdpa tune, or Graph::autotune() in a program, times each candidate\n"
+        text = self.expect(YES, "explain", "-", input=self.graph())
+        self.assertRegex(text, r"(?m)^  eng\S+ +may be built +ranked lower by cuDNN$")
+        self.assertIn(note, text)
+        self.assertNotIn(note, self.expect(YES, "explain", "-", "--target", "cpu", input=self.graph()))
+
     def test_two_limits_need_two_changes(self):
         graph = broken_graphs.sink(self.graph(depth=12), "HALF")
         report = self.expect_json(NO, "explain", "-", "--limit", "20000", input=graph)
