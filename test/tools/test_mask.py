@@ -124,9 +124,16 @@ class Mask(CommandTest):
         self.assertIn("found block_mask", self.expect(USAGE, "mask", "-", input=large))
 
     def test_text(self):
-        text = self.expect(YES, "mask", "-", input=attention(queries=3, keys=3, right_bound=0))
-        self.assertTrue(text.startswith("3 queries down, 3 keys across, batch entry 0, head 0; # is visible; from runs"))
-        self.assertTrue(text.endswith("\n  0 #..\n  1 ##.\n  2 ###\n"))
+        text = self.expect(YES, "mask", "-", "--head", 1, input=attention(queries=3, keys=3, right_bound=0))
+        header = """graph   standard input
+node    'attention', SDPA_FORWARD
+sizes   3 queries down, 3 keys across, batch entry 0 of 1, head 1 of 2
+legend  # visible, . hidden; from runs of the graph on the CPU
+"""
+        self.assertEqual(text, header + "  0 #..\n  1 ##.\n  2 ###\n")
+        backward = backward_of(attention(batches=3, queries=40, keys=80, right_bound=0))
+        lines = self.expect(YES, "mask", "-", "--rows", 2, "--columns", 4, "--batch", 2, input=backward).splitlines()
+        self.assertEqual(lines[1:3], ["node    'attention', SDPA_BACKWARD", "sizes   40 queries (2 of them drawn) down, 80 keys (4 of them drawn) across, batch entry 2 of 3, head 0 of 2"])
 
     def test_svg(self):
         fields = {"right_bound": 1, "left_bound": 4}
@@ -178,7 +185,7 @@ class Mask(CommandTest):
             graph["nodes"][0].update(tag="NEIGHBORHOOD_FORWARD", fields=fields)
             for query in ("0,0", "4,6", "8,11", "1,10", "7,2"):
                 text = self.expect(YES, "mask", "-", "--query", query, input=graph)
-                lines = re.sub("[◆█]", "#", text.replace("·", ".")).splitlines()[3:]
+                lines = re.sub("[◆█]", "#", text.replace("·", ".")).splitlines()[6:]
                 svg = self.expect(YES, "mask", "-", "--query", query, "--format", "svg", input=graph)
                 self.assertEqual(cells_of(svg), [line.split()[1] for line in lines], (fields, query))
                 row, column = query.split(",")
@@ -192,7 +199,9 @@ class Mask(CommandTest):
             graph["tensors"][place].update(dim=[1, 6, 6, 1, 8], stride=[288, 48, 8, 8, 1])
         graph["nodes"][0].update(tag="NEIGHBORHOOD_FORWARD", fields={"kernel_size": [3, 3]})
         text = self.expect(YES, "mask", "-", "--query", "2,3", input=graph)
-        self.assertTrue(text.startswith("the query at [2, 3] sees 9 of 36 keys\nkernel_size [3, 3]\n"))
+        header = "graph   standard input\nnode    'attention', NEIGHBORHOOD_FORWARD\nlegend  ◆ the query, █ visible, · hidden\n"
+        self.assertTrue(text.startswith(header + "the query at [2, 3] sees 9 of 36 keys\nkernel_size [3, 3]\n"))
+        self.assertEqual((text.count("◆"), text.count("█")), (2, 9))  # with those of the legend
         self.assertIn("--query: found '2;3'", self.expect(USAGE, "mask", "-", "--query", "2;3", input=graph))
         del graph["tensors"]["t0"]["dim"], graph["tensors"]["t0"]["stride"]
         self.assertRegex(self.expect(USAGE, "mask", "-", input=graph), r"\[[a-z_]+\.c\d+\]")

@@ -38,10 +38,20 @@ std::string drawn_text(std::int64_t all, Sizes const& drawn, char const* noun) {
     return text;
 }
 
-std::string to_text(Visibility const& mask, Mask_options const& options) {
-    return drawn_text(mask.queries, mask.rows, "queries") + " down, " + drawn_text(mask.keys, mask.columns, "keys") +
-           " across, batch entry " + std::to_string(options.visibility.batch) + ", head " +
-           std::to_string(options.visibility.head) + "; # is visible; " + mask.source + "\n" + text_picture(mask);
+std::string place_text(char const* noun, std::int64_t place, std::int64_t all) {
+    return std::string(", ") + noun + " " + std::to_string(place) + " of " + std::to_string(all);
+}
+
+std::string to_text(Visibility const& mask, Mask_options const& options, std::string const& graph) {
+    std::string const sizes = drawn_text(mask.queries, mask.rows, "queries") + " down, " +
+                              drawn_text(mask.keys, mask.columns, "keys") + " across" +
+                              place_text("batch entry", options.visibility.batch, mask.batches) +
+                              place_text("head", options.visibility.head, mask.heads);
+    return table({{"graph", graph},
+                  {"node", mask.node},
+                  {"sizes", sizes},
+                  {"legend", "# visible, . hidden; " + mask.source}}) +
+           text_picture(mask);
 }
 
 Mask_picture picture_of(Visibility const& mask) {
@@ -88,8 +98,12 @@ int show_window(Mask_options const& options, Graph_file const& file) {
     }
     require(fe::graph::draw_window(graph, query, picture));
     if (picture.empty() || picture.back() != '\n') picture += '\n';
-    if (options.is_json) print_json({{"query", query}, {"picture", picture}});
-    else print(picture);
+    if (options.is_json) {
+        print_json({{"query", query}, {"picture", picture}});
+        return kYes;
+    }
+    print(table({{"graph", file.name}, {"node", node_text(node)}, {"legend", "◆ the query, █ visible, · hidden"}}) +
+          picture);
     return kYes;
 }
 
@@ -99,7 +113,7 @@ int show(Mask_options const& options) {
     if (!options.query.empty()) throw Failure("--query", "no node of neighborhood attention", "one");
     Visibility const mask = visibility_of(file, options.visibility);
     if (!options.is_json) {
-        if (options.format == "text") print(to_text(mask, options));
+        if (options.format == "text") print(to_text(mask, options, file.name));
         else draw(options, picture_of(mask));
         return kYes;
     }
@@ -110,6 +124,7 @@ int show(Mask_options const& options) {
         lines.push_back(text);
     }
     print_json({{"source", mask.source},
+                {"node", mask.node},
                 {"queries", mask.queries},
                 {"keys", mask.keys},
                 {"rows", mask.rows},

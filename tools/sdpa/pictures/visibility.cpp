@@ -105,7 +105,8 @@ class Runner {
     }
 
     Visibility run() {
-        Visibility result{"from runs of the graph on the CPU", problem_->queries, problem_->keys, {}, {}, {}};
+        Visibility result{
+            .source = "from runs of the graph on the CPU", .queries = problem_->queries, .keys = problem_->keys};
         result.rows = sample(result.queries, options_.most_rows);
         result.columns = sample(result.keys, options_.most_columns);
         result.visible.assign(result.rows.size(), std::vector<bool>(result.columns.size()));
@@ -171,7 +172,7 @@ class Formula {
 
     Visibility make() const {
         Sizes const q = dim("Q");
-        Visibility result{"from the options of the mask", q[2], keys(), {}, {}, {}};
+        Visibility result{.source = "from the options of the mask", .queries = q[2], .keys = keys()};
         result.rows = sample(result.queries, options_.most_rows);
         result.columns = sample(result.keys, options_.most_columns);
         bool const is_padded = fields_.value("padding_mask", false) || member(node_, "inputs").contains("page_table_k");
@@ -217,6 +218,11 @@ void check_place(Json const& document, Visibility_options const& options) {
 
 }  // namespace
 
+std::string node_text(Json const& node) {
+    std::string const name = node.value("name", "");
+    return (name.empty() ? "" : "'" + name + "', ") + node["tag"].get<std::string>();
+}
+
 Sizes sample(std::int64_t n, std::int64_t most) {
     Sizes chosen;
     std::int64_t const count = std::min(n, most);
@@ -241,6 +247,8 @@ Visibility visibility_of(Graph_file const& file, Visibility_options const& optio
     bool const runs = forward && can_run(with_dims(*forward, graph), options);
     if (!runs && !refusal.empty()) throw Failure(refusal + ". Try: a graph with fewer queries and keys");
     Visibility result = runs ? Runner(*forward, options).run() : formula.make();
+    Sizes const q = dim_of(document, node, "Q");
+    result.node = node_text(node), result.batches = q[0], result.heads = q[1];
     if (node["inputs"].contains("bias")) result.source += ", for a bias without minus infinity";
     return result;
 }

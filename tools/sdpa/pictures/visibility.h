@@ -12,7 +12,8 @@ namespace sdpa {
 
 struct Visibility {
     std::string source;  // how it was found
-    std::int64_t queries = 0, keys = 0;
+    std::string node;    // node_text()
+    std::int64_t batches = 0, heads = 0, queries = 0, keys = 0;
     Sizes rows, columns;                     // the queries and keys in the picture: all, or a sample
     std::vector<std::vector<bool>> visible;  // by row and column
 };
@@ -22,6 +23,9 @@ struct Visibility_options {
     std::int64_t most_rows = 64, most_columns = 64;
     std::optional<std::int64_t> length_q, length_kv;  // with a padding mask; else all rows and keys
 };
+
+// The name and the tag of a node, for people.
+std::string node_text(Json const& node);
 
 // At most so many of the numbers below n, evenly: the first one and one for each equal part.
 Sizes sample(std::int64_t n, std::int64_t most);
