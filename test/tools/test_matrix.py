@@ -35,6 +35,25 @@ class Matrix(CommandTest):
         self.assertIn("<td class='yes'>yes</td>", text)
         self.assertIn("<td class='no'>cudnn.s55</td>", text)
 
+    def test_plans_and_their_expected_times(self):
+        arguments = ("matrix", *FILES, "--for", "h100", "--plans")
+        text = self.expect(YES, *arguments)
+        self.assertRegex(text, r"^cuDNN 9\.[^\n]*; a plan and its expected time; [^\n]*\ngraph +h100\nvit-b16 +eng\S+ [\d.]+ us\nmoba\S+ +cudnn.s55\n$")
+        self.assertRegex(self.expect(YES, *arguments, "--format", "html"), r"<td class='yes'>eng\S+ [\d.]+ us</td>")
+        (matrix,) = self.expect_json(YES, *arguments)["matrices"]
+        plan = matrix["rows"][0]["answers"]["h100"]
+        self.assertIn(f"{plan['plan']} {plan['expected_us']:.4g} us\n", text)
+
+    def test_plans_that_differ_are_changes(self):
+        paths = []
+        for version, answer in (("9.14.0", {"plan": "eng1"}), ("9.24.0", {"plan": "eng2", "expected_us": 12.5})):
+            row = {"graph": "g", "answers": {"h100": answer}}
+            paths += ["--answers", self.write(f"{version}.json", {"matrices": [{"cudnn": version, "devices": ["h100"], "rows": [row]}]})]
+        self.assertIn("0 of 1 answers differ", self.expect(YES, "matrix", *paths))
+        text = self.expect(YES, "matrix", *paths, "--plans")
+        self.assertIn("1 of 1 answers differ", text)
+        self.assertIn("\ng      eng1 -> eng2 12.5 us\n", text)
+
     def test_folders_and_standard_input(self):
         self.write("a.json", attention(data_type="HALF"))
         self.write("b.json", attention(data_type="HALF", key_heads=3))

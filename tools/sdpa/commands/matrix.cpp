@@ -3,6 +3,7 @@
 #include "input.h"
 #include "output.h"
 #include "progress.h"
+#include "timing/expected.h"
 
 #include <cudnn_frontend/runtime.h>
 
@@ -19,10 +20,11 @@ namespace {
 struct Matrix_options {
     std::vector<std::string> paths, devices, libraries, answers;
     std::string format = "text";
-    bool is_json = false;
+    bool is_json = false, has_plans = false;
 };
 
-// The answers of one cuDNN: for each graph and device the plan's name or the rule that refuses it.
+// The answers of one cuDNN: for each graph and device the plan's name and its expected time, or the rule that refuses
+// it.
 struct Matrix {
     std::string cudnn;
     std::vector<std::string> devices, graphs;
@@ -31,12 +33,12 @@ struct Matrix {
     Json const& at(std::size_t graph, std::size_t device) const { return cells[graph * devices.size() + device]; }
 };
 
-Json answer_of(fe::graph::Graph graph, std::string const& device) {
-    fe::error_t const error = graph.build(fe::Target::offline(device));
-    if (error.is_bad()) return {{"rule", error.where.rule}, {"message", error.err_msg}};
-    std::string plan;
-    require(graph.get_plan_name(plan));
-    return {{"plan", plan}};
+Json answer_of(fe::graph::Graph const& graph, std::string const& device) {
+    fe::Explanation const explanation = graph.explain(fe::Target::offline(device), 0);
+    fe::error_t const& refusal = explanation.refusal;
+    if (refusal.is_bad()) return {{"rule", refusal.where.rule}, {"message", refusal.err_msg}};
+    double const expected_us = expected_us_of(explanation);
+    return {{"plan", explanation.plan}, {"expected_us", expected_us > 0.0 ? Json(expected_us) : Json()}};
 }
 
 // Asks about several cells at once; the calling thread also shows how far they are.
@@ -150,48 +152,64 @@ std::vector<Matrix> collect(Matrix_options const& options) {
     return matrices;
 }
 
-std::string answer_text(Json const& answer) {
-    if (answer.contains("plan")) return "yes";
-    std::string const rule = answer["rule"].get<std::string>();
-    return rule.empty() ? "no" : rule;
+constexpr char kYesText[] = "yes", kNoText[] = "no";
+
+std::string answer_text(Json const& answer, bool has_plans) {
+    if (!answer.contains("plan")) {
+        std::string const rule = answer["rule"].get<std::string>();
+        return rule.empty() ? kNoText : rule;
+    }
+    if (!has_plans) return kYesText;
+    bool const has_time = answer.contains("expected_us") && answer["expected_us"].is_number();
+    return answer["plan"].get<std::string>() + (has_time ? " " + us_text(answer["expected_us"].get<double>()) : "");
 }
+
+struct Cell {
+    std::string text;
+    bool is_plan = false, is_changed = false;
+};
+using Cells = std::vector<std::vector<Cell>>;  // the first row and column have names
 
 // The answers of all versions; one where they are equal.
-std::string cell_text(std::vector<Matrix> const& matrices, std::size_t graph, std::size_t device) {
-    std::vector<std::string> answers;
-    answers.reserve(matrices.size());
-    for (Matrix const& matrix : matrices) answers.push_back(answer_text(matrix.at(graph, device)));
-    bool const is_one = std::adjacent_find(answers.begin(), answers.end(), std::not_equal_to<>()) == answers.end();
-    std::string text = answers.front();
-    for (std::size_t i = 1; !is_one && i < answers.size(); ++i) text += " -> " + answers[i];
-    return text;
+Cell cell_of(std::vector<Matrix> const& matrices, std::size_t graph, std::size_t device, bool has_plans) {
+    Cell cell;
+    std::string last;
+    for (Matrix const& matrix : matrices) {
+        Json const& answer = matrix.at(graph, device);
+        std::string const text = answer_text(answer, has_plans);
+        cell.text += (cell.text.empty() ? "" : " -> ") + text;
+        cell.is_plan = answer.contains("plan");
+        cell.is_changed = cell.is_changed || (!last.empty() && text != last);
+        last = text;
+    }
+    if (!cell.is_changed) cell.text = last;
+    return cell;
 }
 
-using Cells = std::vector<std::vector<std::string>>;
-
-Cells cells_of(std::vector<Matrix> const& matrices) {
+Cells cells_of(std::vector<Matrix> const& matrices, bool has_plans) {
     Matrix const& first = matrices.front();
-    Cells cells = {{"graph"}};
-    cells[0].insert(cells[0].end(), first.devices.begin(), first.devices.end());
+    Cells cells = {{{"graph"}}};
+    for (std::string const& device : first.devices) cells[0].push_back({device});
     for (std::size_t graph = 0; graph < first.graphs.size(); ++graph) {
-        cells.push_back({first.graphs[graph]});
+        cells.push_back({{first.graphs[graph]}});
         for (std::size_t device = 0; device < first.devices.size(); ++device)
-            cells.back().push_back(cell_text(matrices, graph, device));
+            cells.back().push_back(cell_of(matrices, graph, device, has_plans));
     }
     return cells;
 }
 
-std::string head_text(std::vector<Matrix> const& matrices, Cells const& cells) {
+std::string head_text(std::vector<Matrix> const& matrices, Cells const& cells, bool has_plans) {
     std::string text = "cuDNN " + matrices.front().cudnn;
     for (std::size_t i = 1; i < matrices.size(); ++i) text += " -> " + matrices[i].cudnn;
     std::size_t changes = 0, answers = 0;
     for (std::size_t row = 1; row < cells.size(); ++row) {
         answers += cells[row].size() - 1;
-        for (std::string const& cell : cells[row]) changes += cell.find(" -> ") != std::string::npos ? 1 : 0;
+        for (Cell const& cell : cells[row]) changes += cell.is_changed ? 1 : 0;
     }
     if (matrices.size() > 1)
         text += ", " + std::to_string(changes) + " of " + std::to_string(answers) + " answers differ";
-    return text + "; yes: there is a plan; no: cuDNN has none; else the rule that refuses the graph";
+    std::string const plan = has_plans ? "; a plan and its expected time" : "; yes: there is a plan";
+    return text + plan + "; no: cuDNN has none; else the rule that refuses the graph";
 }
 
 // The first line of a message, without the graph's name and with the first item of a list that it introduces.
@@ -213,7 +231,7 @@ std::string reasons_text(std::vector<Matrix> const& matrices) {
     for (Matrix const& matrix : matrices) {
         for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
             Json const& cell = matrix.cells[i];
-            if (answer_text(cell) != "no") continue;
+            if (answer_text(cell, false) != kNoText) continue;
             auto& [first, count] = cells_of_reason[reason_of(cell)];
             std::string const& device = matrix.devices[i % matrix.devices.size()];
             if (count++ == 0)
@@ -229,10 +247,18 @@ std::string reasons_text(std::vector<Matrix> const& matrices) {
     return text;
 }
 
+std::vector<std::vector<std::string>> texts_of(Cells const& cells) {
+    std::vector<std::vector<std::string>> texts(cells.size());
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+        for (Cell const& cell : cells[row]) texts[row].push_back(cell.text);
+    }
+    return texts;
+}
+
 std::string markdown(std::string const& head, Cells const& cells) {
     std::string text = head + "\n\n";
     for (std::size_t row = 0; row < cells.size(); ++row) {
-        for (std::string const& cell : cells[row]) text += "| " + cell + " ";
+        for (Cell const& cell : cells[row]) text += "| " + cell.text + " ";
         text += "|\n";
         for (std::size_t i = 0; row == 0 && i < cells[0].size(); ++i) text += "|---";
         if (row == 0) text += "|\n";
@@ -249,10 +275,11 @@ std::string html(std::string const& head, Cells const& cells) {
     for (std::size_t row = 0; row < cells.size(); ++row) {
         text += "<tr>";
         for (std::size_t column = 0; column < cells[row].size(); ++column) {
-            std::string const& cell = cells[row][column];
-            bool const is_name = row == 0 || column == 0, is_changed = cell.find(" -> ") != std::string::npos;
-            std::string const kind = is_changed ? "changed" : cell == "yes" ? "yes" : "no";
-            text += is_name ? "<th>" + escaped(cell) + "</th>" : "<td class='" + kind + "'>" + escaped(cell) + "</td>";
+            Cell const& cell = cells[row][column];
+            std::string const kind = cell.is_changed ? "changed" : cell.is_plan ? kYesText : kNoText;
+            bool const is_name = row == 0 || column == 0;
+            text +=
+                (is_name ? "<th>" : "<td class='" + kind + "'>") + escaped(cell.text) + (is_name ? "</th>" : "</td>");
         }
         text += "</tr>\n";
     }
@@ -270,10 +297,11 @@ int run_matrix(Matrix_options options) {
         print_json({{"matrices", list}});
         return kYes;
     }
-    Cells const cells = cells_of(matrices);
-    std::string const head = head_text(matrices, cells);
+    Cells const cells = cells_of(matrices, options.has_plans);
+    std::string const head = head_text(matrices, cells, options.has_plans);
     if (options.format == "markdown") print(markdown(head, cells));
-    else print(options.format == "html" ? html(head, cells) : head + "\n" + table(cells) + reasons_text(matrices));
+    else if (options.format == "html") print(html(head, cells));
+    else print(head + "\n" + table(texts_of(cells)) + reasons_text(matrices));
     return kYes;
 }
 
@@ -294,12 +322,14 @@ void add_matrix(CLI::App& app, Action& action) {
         ->add_option("--answers", options->answers,
                      "The output of --json to compare with, such as another machine's; may be repeated")
         ->allow_extra_args(false);
+    command->add_flag("--plans", options->has_plans, "Name each plan and its expected time in place of yes");
     CLI::Option* const format = command->add_option("--format", options->format, "text, markdown or html")
                                     ->capture_default_str()
                                     ->check(CLI::IsMember({"text", "markdown", "html"}));
     command->add_flag("--json", options->is_json, "Print JSON")->excludes(format);
     command->footer(
-        footer("  sdpa matrix graphs --for h100 --for b200 --format markdown\n  sdpa matrix a.json b.json "
+        footer("  sdpa matrix graphs --for h100 --for b200 --format markdown\n  sdpa matrix graphs --for h100 "
+               "--plans\n  sdpa matrix a.json b.json "
                "--cudnn old/libcudnn.so.9 --cudnn new/libcudnn.so.9\n  sdpa matrix graphs --json > "
                "old.json; sdpa matrix graphs --answers old.json",
                "0: the library answered for all graphs"));

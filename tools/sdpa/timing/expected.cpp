@@ -5,8 +5,6 @@
 #include "progress.h"
 #include "timing/roofline.h"
 
-#include <cudnn_frontend/explanation.h>
-
 #include <algorithm>
 
 namespace sdpa {
@@ -39,17 +37,21 @@ double least_us(std::string const& device, Work const& work) {
 
 Expected_time expected_on(std::string const& device, Graph_file const& file) {
     fe::Explanation const explanation = file.graph.explain(fe::Target::offline(device), 0);
-    Expected_time time{device, explanation.plan, {}, 0.0, 0.0};
+    Expected_time time{device, explanation.plan, {}, expected_us_of(explanation), 0.0};
     if (!explanation.has_plan()) time.refusal = explanation.refusal.get_message();
-    for (fe::Plan_candidate const& candidate : explanation.candidates.candidates) {
-        if (candidate.state == fe::CandidateState::RUNS) time.expected_us = candidate.estimated_us;
-    }
     return time;
 }
 
-std::string us_text(double us) { return us > 0.0 ? number_text(us) + " us" : "-"; }
-
 }  // namespace
+
+double expected_us_of(fe::Explanation const& explanation) {
+    for (fe::Plan_candidate const& candidate : explanation.candidates.candidates) {
+        if (candidate.state == fe::CandidateState::RUNS) return candidate.estimated_us;
+    }
+    return 0.0;
+}
+
+std::string us_text(double us) { return us > 0.0 ? number_text(us) + " us" : "-"; }
 
 std::vector<Expected_time> expected_times(Graph_file const& file) {
     Progress progress;

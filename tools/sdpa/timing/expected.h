@@ -3,6 +3,8 @@
 
 #include "input.h"
 
+#include <cudnn_frontend/explanation.h>
+
 #include <string>
 #include <vector>
 
@@ -16,6 +18,11 @@ struct Expected_time {
     // sequences depend on data.
     double least_us = 0.0;
 };
+
+// The expected time of the plan that runs; 0 where no figures are known.
+double expected_us_of(fe::Explanation const& explanation);
+// "-" where it is not known.
+std::string us_text(double us);
 
 // Plans the graph for each of the GPUs, with cuDNN.
 std::vector<Expected_time> expected_times(Graph_file const& file);
