@@ -171,7 +171,7 @@ class BadInput(CommandTest):
 
     def test_stores(self):
         for command in STORES:
-            self.expect_refusal(command, "missing", "found no such folder; expected that of a plan store")
+            self.expect_refusal(command, "nowhere", "found no such folder; expected that of a plan store")
             self.expect_refusal(command, "good.json", "found a file; expected the folder of a plan store")
 
     def test_arguments(self):

@@ -138,6 +138,11 @@ class Store(CommandTest):
         self.expect(USAGE, "store", self.folder)
         self.assertIn("--most", self.expect(USAGE, "store", self.folder, "prune"))
 
+    def test_action_before_the_store(self):
+        for arguments in (["list", "plans"], ["merge", "plans", "others"], ["missing", "g.json", "--for", "h100"], ["list"]):
+            errors = self.expect(USAGE, "store", *arguments)
+            self.assertIn(f"found the action '{arguments[0]}'; expected the store before it, as in sdpa store FOLDER {arguments[0]}, or ./{arguments[0]} for", errors)
+
     def test_plans_are_compiled_once_listed_merged_and_pruned(self):
         self.need_cudnn()
         graphs, store, other = self.folder / "graphs", self.folder / "store", self.folder / "other"
@@ -172,6 +177,29 @@ class Store(CommandTest):
         self.assertIn("the nearest entry has", reason)
         self.assertEqual([row["files"] for row in self.expect_json(YES, "store", store, "list")], [1])
         self.expect(YES, "store", store, "missing", there, "--for", "h100")
+
+    def test_missing_plans_of_other_sizes_and_another_library(self):
+        self.need_cudnn()
+        store, path = self.folder / "store", self.write("d.json", half())
+        library = next(line.split(": ")[1].split(",")[0] for line in self.expect(YES, "doctor", "--quick").splitlines() if line.startswith("  cuDNN "))
+        self.expect(YES, "plan", path, "--for", "h100", "--store", store, "--batch", "2,4", "--cudnn", library)
+        rows = self.expect_json(NO, "store", store, "missing", path, "--for", "h100", "--batch", "1-4", "--cudnn", library)
+        self.assertEqual([row["state"] for row in rows], ["missing", "there", "there"])
+        self.assertTrue(rows[0]["graph"].endswith("d.json (batch 1)"))
+        self.assertIn("--keys: found 'x'", self.expect(USAGE, "store", store, "missing", path, "--for", "h100", "--keys", "x"))
+        self.expect(USAGE, "store", store, "missing", path, "--for", "h100", "--cudnn", self.folder)
+
+    def test_missing_plan_of_a_class_of_shapes(self):
+        """A program's name for such a graph says so: its plan is that of all shapes of the class, not the exact one."""
+        self.need_cudnn()
+        store, graph = self.folder / "store", half(queries=200, keys=200)
+        exact, classes = self.write("d.json", graph), self.write("d.class.json", graph)
+        missing = lambda: [row["state"] for row in self.expect_json(NO, "store", store, "missing", exact, classes, "--for", "h100")]
+        self.expect(YES, "plan", exact, "--for", "h100", "--store", store)
+        self.assertEqual(missing(), ["there", "missing"])
+        self.expect(YES, "store", store, "prune", "--most", "0")
+        self.expect(YES, "plan", classes, "--for", "h100", "--store", store)
+        self.assertEqual(missing(), ["missing", "there"])
 
     def test_frozen_store_is_not_changed(self):
         store = self.folder / "store"

@@ -6,6 +6,7 @@
 #include <cudnn_frontend/report.h>
 #include <cudnn_frontend/version.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -23,10 +24,7 @@ int complain(std::string const& message) {
 
 // The first argument where it should be a subcommand and is none.
 std::string unknown_subcommand(CLI::App const& app, int argc, char const* const* argv) {
-    if (argc < 2 || argv[1][0] == '-') return {};
-    for (CLI::App const* known : app.get_subcommands({})) {
-        if (known->get_name() == argv[1]) return {};
-    }
+    if (argc < 2 || argv[1][0] == '-' || has_subcommand(app, argv[1])) return {};
     return argv[1];
 }
 
@@ -67,6 +65,11 @@ std::string fault_text(std::string place, std::string found, std::string expecte
     finding.needed = std::move(expected);
     finding.fix = std::move(fix);
     return cudnn_frontend::Report({std::move(finding)}).to_error().err_msg;
+}
+
+bool has_subcommand(CLI::App const& app, std::string const& name) {
+    auto const all = app.get_subcommands({});
+    return std::any_of(all.begin(), all.end(), [&](CLI::App const* known) { return known->get_name() == name; });
 }
 
 std::string version_text() {

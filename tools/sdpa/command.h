@@ -49,6 +49,8 @@ void add_capsule(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);
 
+bool has_subcommand(CLI::App const& app, std::string const& name);
+
 std::string version_text();  // such as sdpa-graph 0.1.0
 
 // The paragraph below the options in a subcommand's help.

@@ -7,6 +7,7 @@
 #include "rewrite/rewrites/rewrites.h"
 
 #include <cudnn_frontend/logging.h>
+#include <sdpa_graph/plan_store.h>
 
 #include <array>
 #include <cstdio>
@@ -18,12 +19,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr char kOfClass[] = ".class.json", kOfShape[] = ".json";
-
 std::string name_of(std::string const& json, bool is_class) {
     std::array<char, 24> digits{};
     std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(core::hash_of_bytes(json)));
-    return digits.data() + std::string(is_class ? kOfClass : kOfShape);
+    return digits.data() + std::string(is_class ? sdpa_graph::kWantedClassEnding : ".json");
 }
 
 }  // namespace
@@ -39,6 +38,6 @@ void keep_wanted(nodes::GraphSpec const& graph, plan::Plan const& built) {
     core::log_line("plan store: '" + path.string() + "' could not be written");
 }
 
-bool is_of_class(std::string const& file_name) { return file_name.ends_with(kOfClass); }
+bool is_of_class(std::string const& file_name) { return file_name.ends_with(sdpa_graph::kWantedClassEnding); }
 
 }  // namespace cudnn_frontend::api

@@ -1,6 +1,6 @@
 // sdpa plan: compiles plans ahead of time, for GPUs that need not be here.
 #include "data/data.h"
-#include "data/sizes.h"
+#include "data/wanted.h"
 #include "input.h"
 #include "output.h"
 #include "progress.h"
@@ -20,15 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Plan_options {
-    std::vector<std::string> paths, devices;
-    std::string store, out, library;
-    std::string batches, queries, keys, tokens;  // parse_sizes()
+    Wanted_options wanted;
+    std::string store, out;
     bool is_json = false;
-};
-
-// A graph of a file, or one with other sizes.
-struct Wanted {
-    std::string path, name, text;
 };
 
 struct Planned {
@@ -61,7 +55,7 @@ class Scratch_folder {
 Planned fill(Wanted const& graph, std::string const& device) {
     Scratch_folder const folder;
     std::string const name = graph.path == "-" ? "input.json" : fs::path(graph.path).filename().string();
-    std::ofstream(folder.path() / (name.ends_with(".json") ? name : name + ".json")) << graph.text;
+    std::ofstream(folder.path() / (name.ends_with(".json") ? name : name + ".json")) << graph.document.dump();
     fe::runtime::forget_graphs();  // an equal graph before would count neither as compiled nor as loaded
     sdpa_graph::Filled_plans filled;
     fe::error_t const error = sdpa_graph::fill_plan_store(folder.path().string(), device, filled);
@@ -74,7 +68,7 @@ Planned fill(Wanted const& graph, std::string const& device) {
 // The plan of one graph with the graph, as Graph::serialize() gives it. Memory is bound to tensors by their uids.
 Planned store_plan(Wanted const& wanted, std::string const& device, std::string const& out) {
     fe::graph::Graph graph;
-    require(graph_of(with_uids(Json::parse(wanted.text)), graph));
+    require(graph_of(with_uids(wanted.document), graph));
     std::vector<std::uint8_t> bytes;
     fe::error_t error = graph.build(parse_target(device));
     if (error.is_good()) error = graph.serialize(bytes);
@@ -83,31 +77,17 @@ Planned store_plan(Wanted const& wanted, std::string const& device, std::string 
     return {wanted.name, device, {}, 1, 0};
 }
 
-std::vector<Wanted> graphs_of(Plan_options const& options) {
-    Size_ranges const ranges{parse_sizes("--batch", options.batches), parse_sizes("--queries", options.queries),
-                             parse_sizes("--keys", options.keys), parse_sizes("--tokens", options.tokens)};
-    if (!ranges.tokens.empty() && (!ranges.queries.empty() || !ranges.keys.empty()))
-        throw Failure("--tokens", "--queries or --keys with it", "either, since it stands for both");
-    std::vector<Wanted> all;
-    for (std::string const& path : files_of(options.paths)) {
-        Graph_file const file = read_graph(path);
-        for (Resized_graph const& graph : resize_graph(file.name, file.document, ranges))
-            all.push_back({path, graph.name, graph.document.dump()});
-    }
-    return all;
-}
-
 std::vector<Planned> plan_all(Plan_options const& options) {
-    std::vector<Wanted> const graphs = graphs_of(options);
-    if (!options.out.empty() && (graphs.size() != 1 || options.devices.size() != 1))
-        throw Failure(
-            "--out",
-            std::to_string(graphs.size()) + " graphs for " + std::to_string(options.devices.size()) + " targets",
-            "one graph for one target");
+    std::vector<Wanted> const graphs = wanted_graphs(options.wanted);
+    std::vector<std::string> const& devices = options.wanted.devices;
+    if (!options.out.empty() && (graphs.size() != 1 || devices.size() != 1))
+        throw Failure("--out",
+                      std::to_string(graphs.size()) + " graphs for " + std::to_string(devices.size()) + " targets",
+                      "one graph for one target");
     std::vector<Planned> all;
     Progress progress;
     for (Wanted const& graph : graphs) {
-        for (std::string const& device : options.devices) {
+        for (std::string const& device : devices) {
             progress.show("planning " + graph.name + " for " + device);
             if (!options.store.empty()) all.push_back(fill(graph, device));
             if (!options.out.empty()) all.push_back(store_plan(graph, device, options.out));
@@ -137,7 +117,7 @@ void choose_store(Plan_options& options) {
     if (options.store.empty() && options.out.empty())
         throw Failure("", "neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE", "a place for the plans");
     if (!options.store.empty()) sdpa_graph::set_plan_store({options.store, false});
-    for (std::string const& device : options.devices) {
+    for (std::string const& device : options.wanted.devices) {
         auto const names = fe::DeviceProperties::names();
         if (!options.store.empty() && std::find(names.begin(), names.end(), device) == names.end())
             throw Failure("--for", "'" + device + "'", "a GPU that comes with the library: " + help_of_targets());
@@ -145,7 +125,7 @@ void choose_store(Plan_options& options) {
 }
 
 int run_plan(Plan_options options) {
-    if (!options.library.empty()) choose_library(options.library);
+    if (!options.wanted.library.empty()) choose_library(options.wanted.library);
     choose_store(options);
     std::vector<Planned> const all = plan_all(options);
     Json rows = Json::array();
@@ -165,27 +145,12 @@ int run_plan(Plan_options options) {
     return has_refusal ? kNo : kYes;
 }
 
-void add_sizes(CLI::App& command, Plan_options& options) {
-    std::string const form = ", such as 1,2,3, or 16-128 for the doubles 16,32,64,128";
-    command.add_option("--batch", options.batches, "Batch entries in place of the graph's" + form);
-    command.add_option("--queries", options.queries, "Rows of Q" + form);
-    command.add_option("--keys", options.keys, "Rows of K and V" + form);
-    command.add_option("--tokens", options.tokens, "Rows of Q, K and V alike" + form);
-}
-
 }  // namespace
 
 void add_plan(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Plan_options>();
     CLI::App* const command = app.add_subcommand("plan", "Compile plans ahead of time, for GPUs that need not be here");
-    command->add_option("files", options->paths, "Graphs as JSON, or folders of them; - reads standard input")
-        ->required();
-    command->add_option("--for", options->devices, "A GPU that need not be here, such as h100; may be repeated")
-        ->required()
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add_sizes(*command, *options);
-    command->add_option("--cudnn", options->library, help_of_libraries());
+    add_wanted(*command, options->wanted);
     command->add_option("--store", options->store, "The plan store; the default is SDPA_GRAPH_PLAN_STORE");
     command->add_option("--out", options->out, "Write the plan of one graph to this file, for Graph::deserialize()");
     command->add_flag("--json", options->is_json, "Print JSON");

@@ -1,5 +1,6 @@
 // sdpa store: lists, merges, prunes and freezes plan stores, and finds the graphs whose plans they lack.
-#include "input.h"
+#include "data/data.h"
+#include "data/wanted.h"
 #include "output.h"
 #include "progress.h"
 
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 
 struct Store_options {
     std::string folder;
-    std::vector<std::string> from, graphs, devices;
+    std::vector<std::string> from;
+    Wanted_options wanted;
     std::uint64_t most_bytes = 0;
     bool is_json = false, is_undo = false;
 };
@@ -121,14 +123,17 @@ struct Stock {
     bool is_missing() const { return state == "missing"; }
 };
 
-Stock stock_of(Graph_file const& file, std::string const& device) {
+Stock stock_of(Wanted const& wanted, std::string const& device) {
     fe::runtime::forget_graphs();  // of an equal graph before, nothing would be looked up
-    fe::Explanation const explanation = file.graph.explain(parse_target(device));
-    if (!explanation.has_plan()) return {file.name, device, "refused", explanation.refusal.get_message()};
-    Stock stock{file.name, device, "needs no compiled plan", {}};
+    fe::graph::Graph graph;
+    require(graph_of(wanted.document, graph));
+    graph.set_shape_policy(wanted.is_of_class ? fe::ShapePolicy_t::CLASSES : fe::ShapePolicy_t::EXACT);
+    fe::Explanation const explanation = graph.explain(parse_target(device));
+    if (!explanation.has_plan()) return {wanted.name, device, "refused", explanation.refusal.get_message()};
+    Stock stock{wanted.name, device, "needs no compiled plan", {}};
     for (fe::Plan_candidate const& candidate : explanation.candidates.candidates) {
         if (candidate.origin == fe::PlanOrigin::COMPILED)
-            return {file.name, device, "missing", candidate.name + ": " + candidate.store_miss};
+            return {wanted.name, device, "missing", candidate.name + ": " + candidate.store_miss};
         if (candidate.origin == fe::PlanOrigin::STORED) stock.state = "there";
     }
     return stock;
@@ -136,13 +141,14 @@ Stock stock_of(Graph_file const& file, std::string const& device) {
 
 int missing(Store_options const& options) {
     need_folder(options.folder);
+    if (!options.wanted.library.empty()) choose_library(options.wanted.library);
     sdpa_graph::set_plan_store({options.folder, true});
     std::vector<Stock> all;
     Progress progress;
-    for (Graph_file const& file : read_graphs(options.graphs)) {
-        for (std::string const& device : options.devices) {
-            progress.show("planning " + file.name + " for " + device);
-            all.push_back(stock_of(file, device));
+    for (Wanted const& graph : wanted_graphs(options.wanted)) {
+        for (std::string const& device : options.wanted.devices) {
+            progress.show("planning " + graph.name + " for " + device);
+            all.push_back(stock_of(graph, device));
         }
     }
     Json rows = Json::array();
@@ -163,13 +169,24 @@ int missing(Store_options const& options) {
     return lacks_any ? kNo : kYes;
 }
 
+// Refuses the name of an action in place of the store, of which "A subcommand is required" would say nothing.
+CLI::Validator no_action(CLI::App& command) {
+    auto const find_fault = [&command](std::string const& folder) -> std::string {
+        if (!has_subcommand(command, folder)) return {};
+        return fault_text("", "the action '" + folder + "'",
+                          "the store before it, as in sdpa store FOLDER " + folder + ", or ./" + folder +
+                              " for a folder of this name");
+    };
+    return {find_fault, {}, "no_action"};
+}
+
 }  // namespace
 
 void add_store(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Store_options>();
     CLI::App* const command =
         app.add_subcommand("store", "List, merge, prune or freeze a plan store; find what it lacks");
-    command->add_option("folder", options->folder, "The plan store")->required();
+    command->add_option("folder", options->folder, "The plan store")->required()->check(no_action(*command));
     command->require_subcommand(1);
     command->fallthrough();
     command->add_flag("--json", options->is_json, "Print JSON");
@@ -189,16 +206,11 @@ void add_store(CLI::App& app, Action& action) {
         ->transform(CLI::AsSizeValue(false));
     add("freeze", "From now on it is only read, by every process", freeze)
         ->add_flag("--undo", options->is_undo, "It may be written again");
-    CLI::App* const lacking = add("missing", "Which graphs have no plan in it; nothing is written", missing);
-    lacking->add_option("files", options->graphs, "Graphs as JSON, or folders of them; - reads standard input")
-        ->required();
-    lacking->add_option("--for", options->devices, "A GPU that need not be here, such as h100; may be repeated")
-        ->required()
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_wanted(*add("missing", "Which graphs have no plan in it; nothing is written", missing), options->wanted);
     command->footer(
         footer("  sdpa store plans list\n  sdpa store plans merge other-plans\n  sdpa store plans prune --most 2GB\n"
-               "  sdpa store plans missing graphs --for h100\n  sdpa store plans freeze",
+               "  sdpa store plans missing graphs --for h100\n"
+               "  sdpa store plans missing decode.json --for h100 --batch 1-64\n  sdpa store plans freeze",
                "0: done; 1: list found no plans, or missing found a graph without one"));
 }
 
