@@ -31,7 +31,10 @@ struct Choice {
 
 template <class From, class To, int COUNT, int RUNS, class Index>
 Thread thread_of(Choice const& choice) {
-    return choice.kernel == "merge" ? merge<From, To, COUNT, RUNS, Index> : sum<From, To, COUNT, RUNS, Index>;
+    if (choice.kernel == "merge") return merge<From, To, COUNT, RUNS, Index>;
+    if (choice.kernel == "sum") return sum<From, To, COUNT, RUNS, Index>;
+    throw std::logic_error("no kernel of joints has the name '" + choice.kernel +
+                           "'; expected merge, split_lengths or sum");
 }
 
 template <class From, class To, class Index>

@@ -119,3 +119,14 @@ TEST_CASE("a part that is left out, a stray write and a changed input are found"
               std::string(operands_of(made.steps.front().joint()).operands[0].name) + " changed, which is only read");
     }
 }
+
+TEST_CASE("a kernel that does not exist is not replaced by another one") {
+    constexpr auto kFloat = cudnn_frontend::DataType_t::FLOAT;
+    std::string message;
+    try {
+        run_on_host("total", kFloat, kFloat, false, {});
+    } catch (std::logic_error const& error) {
+        message = error.what();
+    }
+    CHECK(message == "no kernel of joints has the name 'total'; expected merge, split_lengths or sum");
+}
