@@ -27,7 +27,10 @@ struct Job {
     int joined = 0, active = 0;  // helpers that did, and those of them that have not left
     std::atomic<std::int64_t> next{0};
     std::condition_variable is_left;
-    std::fenv_t environment{};  // the caller's rounding and flushing, in which all its tasks run
+    // The caller's state, which all tasks of the job get.
+    std::fenv_t environment{};     // rounding and flushing
+    cpu_set_t cpus{};              // empty where they are not known
+    std::exception_ptr failure{};  // of the first task that threw
 };
 
 // No signal reaches the calling thread, nor the threads that it starts: signals are for the program's own threads.
@@ -46,22 +49,26 @@ class BlockedSignals {
     sigset_t before_{};
 };
 
-// The process's CPUs that the calling thread may use.
-std::vector<int> allowed_cpus() {
-    std::vector<int> cpus;
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    }
-    return cpus;
-}
-
-void pin_this_thread(int cpu) {
+// The CPUs that the calling thread may use; none where they are not known.
+cpu_set_t allowed_cpus() {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof(set), &set);
+    if (sched_getaffinity(0, sizeof(set), &set) != 0) CPU_ZERO(&set);
+    return set;
+}
+
+void move_this_thread(cpu_set_t const& cpus) { sched_setaffinity(0, sizeof(cpus), &cpus); }
+
+// One of the CPUs, and the same one again after as many numbers as there are.
+cpu_set_t one_of(cpu_set_t const& cpus, std::size_t number) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    auto const count = static_cast<std::size_t>(CPU_COUNT(&cpus));
+    std::size_t passed = 0;
+    for (int cpu = 0; count > 0 && cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &cpus) && passed++ == number % count) CPU_SET(cpu, &one);
+    }
+    return one;
 }
 
 // Threads that wait for jobs. A caller works on its own job, so that one from within a task, or with no helper free,
@@ -73,6 +80,7 @@ class Helpers {
     void run(Job& job) {
         int const wanted = job.wanted;
         std::fegetenv(&job.environment);
+        if (!pins_) job.cpus = allowed_cpus();
         {
             std::lock_guard const lock(mutex_);
             open_.push_back(&job);
@@ -83,9 +91,10 @@ class Helpers {
         std::unique_lock lock(mutex_);
         std::erase(open_, &job);
         job.is_left.wait(lock, [&] { return job.active == 0; });
+        if (job.failure) std::rethrow_exception(job.failure);
     }
 
-    // Ends all helpers. Jobs that go on are left to their callers.
+    // Ends all helpers, each after the task that it runs. The other tasks of jobs that go on are left to their callers.
     void stop() {
         {
             std::lock_guard const lock(mutex_);
@@ -114,8 +123,8 @@ class Helpers {
     }
 
     void help(std::size_t number) {
-        // The first CPU is left to the caller.
-        if (pins_ && !cpus_.empty()) pin_this_thread(cpus_[(number + 1) % cpus_.size()]);
+        if (pins_) move_this_thread(one_of(cpus_, number + 1));  // the first CPU is left to the caller
+        cpu_set_t cpus{};
         std::unique_lock lock(mutex_);
         while (true) {
             auto found = open_.end();
@@ -129,6 +138,7 @@ class Helpers {
             int const worker = ++job.joined;
             lock.unlock();
             std::fesetenv(&job.environment);
+            if (CPU_EQUAL(&job.cpus, &cpus) == 0) move_this_thread(cpus = job.cpus);
             work(job, worker);
             lock.lock();
             ++idle_;
@@ -136,20 +146,31 @@ class Helpers {
         }
     }
 
-    void work(Job& job, int worker) const {
-        for (std::int64_t index; (index = job.next.fetch_add(1, std::memory_order_relaxed)) < job.count;)
-            job.task(job.context, worker, index);
+    // After a task that threw no other one of the job starts.
+    void work(Job& job, int worker) {
+        try {
+            bool const is_helper = worker > 0;
+            while (!is_helper || !is_stopping_.load(std::memory_order_relaxed)) {
+                std::int64_t const index = job.next.fetch_add(1, std::memory_order_relaxed);
+                if (index >= job.count) return;
+                job.task(job.context, worker, index);
+            }
+        } catch (...) {
+            job.next = job.count;
+            std::lock_guard const lock(mutex_);
+            if (!job.failure) job.failure = std::current_exception();
+        }
     }
 
     pid_t const owner_ = getpid();
     bool const pins_ = environment::pins_threads();
-    std::vector<int> const cpus_ = allowed_cpus();
+    cpu_set_t const cpus_ = allowed_cpus();
     std::mutex mutex_;
     std::condition_variable has_job_;
     std::vector<Job*> open_;
     std::vector<std::thread> threads_;
     std::int64_t idle_ = 0;
-    bool is_stopping_ = false;
+    std::atomic<bool> is_stopping_ = false;
 };
 
 // Never destroyed: a program's static objects may still call. A child of fork() has none of its parent's threads, and a

@@ -9,12 +9,14 @@ namespace cudnn_frontend::core {
 
 // Calls task(context, worker, index) for each index below count, with workers from 0 to at most threads - 1. A worker
 // runs one task at a time; the calling thread is worker 0. Other workers are threads that the process keeps for all
-// calls: a task may call this too, and so may several threads and the child of a fork(). If threads cannot be started,
-// fewer do all the work.
+// calls, and which run a task with the caller's rounding, on the caller's CPUs: a task may call this too, and so may
+// several threads and the child of a fork(). If threads cannot be started, fewer do all the work. If a task throws, no
+// other one starts, and the caller gets its exception. A process that exits waits for tasks that run, not for all tasks
+// of a call that another thread makes.
 void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int worker, std::int64_t index),
                void* context);
 
-// Body is callable as body(int worker, std::int64_t index) and does not throw.
+// Body is callable as body(int worker, std::int64_t index).
 template <class Body>
 void parallel_for(int threads, std::int64_t count, Body&& body) {
     using BodyType = std::remove_reference_t<Body>;

@@ -1,7 +1,7 @@
-#include "support/catch.h"
-#include "support/skip.h"
-
 #include "core/threads.h"
+#include "support/catch.h"
+#include "support/sanitizers.h"
+#include "support/skip.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -11,9 +11,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,14 +24,8 @@ namespace {
 
 using cudnn_frontend::core::parallel_for;
 
-// Under these, a child of a process with threads may start none, or hang.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kIsUnderSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kIsUnderSanitizer = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
-#else
-constexpr bool kIsUnderSanitizer = false;
-#endif
+// Under a sanitizer, a child of a process with threads may start none, or hang.
+using sdpa_test::kIsUnderSanitizer;
 
 // Whether two threads run a loop's tasks at once: each of the two waits for the other to start.
 bool two_threads_run() {
@@ -38,6 +35,18 @@ bool two_threads_run() {
         while (started < 2) std::this_thread::yield();
     });
     return started == 2;
+}
+
+// On how many CPUs the thread that helps with a loop may run.
+int cpus_of_helper() {
+    std::atomic<int> started{0}, cpus{0};
+    parallel_for(2, 2, [&](int worker, std::int64_t) {
+        ++started;
+        while (started < 2) std::this_thread::yield();
+        cpu_set_t set;
+        if (worker == 1 && sched_getaffinity(0, sizeof(set), &set) == 0) cpus = CPU_COUNT(&set);
+    });
+    return cpus;
 }
 
 // The exit code of a child process that runs this.
@@ -142,16 +151,6 @@ TEST_CASE("the child of a fork has threads of its own for parallel loops") {
 
 TEST_CASE("threads of parallel loops stay on one CPU on request") {
     if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
-    auto const cpus_of_helper = [] {
-        std::atomic<int> started{0}, cpus{0};
-        parallel_for(2, 2, [&](int worker, std::int64_t) {
-            ++started;
-            while (started < 2) std::this_thread::yield();
-            cpu_set_t set;
-            if (worker == 1 && sched_getaffinity(0, sizeof(set), &set) == 0) cpus = CPU_COUNT(&set);
-        });
-        return cpus.load();
-    };
     CHECK(in_child([&] {
               setenv("SDPA_GRAPH_PIN_THREADS", "1", 1);
               return cpus_of_helper() == 1;
@@ -162,4 +161,69 @@ TEST_CASE("threads of parallel loops stay on one CPU on request") {
               sched_getaffinity(0, sizeof(set), &set);
               return cpus_of_helper() == CPU_COUNT(&set);
           }) == 0);
+}
+
+TEST_CASE("threads of parallel loops run on the CPUs of each caller, not on those of the first one") {
+    if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
+    cpu_set_t all;
+    REQUIRE(sched_getaffinity(0, sizeof(all), &all) == 0);
+    if (CPU_COUNT(&all) < 2) return sdpa_test::skip("this process may use one CPU alone");
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    }
+    CHECK(in_child([&] {
+              unsetenv("SDPA_GRAPH_PIN_THREADS");
+              sched_setaffinity(0, sizeof(one), &one);
+              bool const is_first_on_one = cpus_of_helper() == 1;
+              sched_setaffinity(0, sizeof(all), &all);
+              bool const is_next_on_all = cpus_of_helper() == CPU_COUNT(&all);
+              sched_setaffinity(0, sizeof(one), &one);
+              return is_first_on_one && is_next_on_all && cpus_of_helper() == 1;
+          }) == 0);
+}
+
+TEST_CASE("an exception of a task ends its parallel loop and reaches the caller") {
+    for (int const thrower : {0, 1}) {
+        std::atomic<int> started{0}, tasks{0};
+        std::string caught;
+        try {
+            parallel_for(2, 1'000'000, [&](int worker, std::int64_t) {
+                int const number = ++tasks;
+                if (number <= 2) {  // each of the two workers has a task
+                    ++started;
+                    while (started < 2) std::this_thread::yield();
+                }
+                if (worker == thrower) throw std::runtime_error("task of worker " + std::to_string(worker));
+            });
+        } catch (std::runtime_error const& error) {
+            caught = error.what();
+        }
+        CHECK(caught == "task of worker " + std::to_string(thrower));
+        CHECK(tasks < 1'000'000);
+        CHECK(two_threads_run());
+    }
+}
+
+TEST_CASE("a process that exits waits for a task of a parallel loop, not for all of another thread's loop") {
+    if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
+    auto const begin = std::chrono::steady_clock::now();
+    pid_t const child = fork();
+    if (child == 0) {
+        alarm(20);
+        static std::atomic<bool> is_helped{false};
+        std::thread([] {
+            parallel_for(2, 1000, [](int worker, std::int64_t) {
+                if (worker == 1) is_helped = true;
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            });
+        }).detach();
+        while (!is_helped) std::this_thread::yield();
+        std::exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));  // the loop takes ten
 }
