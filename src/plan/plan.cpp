@@ -7,8 +7,8 @@ namespace cudnn_frontend::plan {
 
 // Every backend may rely on this alignment of a workspace; allocators give more.
 static constexpr std::uintptr_t kWorkspaceAlignment = 16;
-// Enough to average over, few enough for plans that take seconds.
-static constexpr int kTimedRuns = 10;
+// Enough to average over, few enough for plans that take seconds: autotuning has several rounds of them.
+static constexpr int kTimedRuns = 4;
 
 Plan::Plan(std::shared_ptr<Proposal const> proposal, std::shared_ptr<EngineInfo const> info,
            std::shared_ptr<Executable const> executable)

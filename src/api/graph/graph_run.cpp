@@ -3,10 +3,12 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"
+#include "plan/measured_times.h"
 #include "plan/packs/run_rules.h"
 #include "plan/planner.h"
 #include "plan/shape_plans.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -176,17 +178,21 @@ error_t Graph::tune(detail::Run_queue queue, Variant_pack pack, void* workspace)
     return guarded_in(impl_, [&]() -> error_t {
         auto const current = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (current.is_bad()) return current.error();
-        Plan const* fastest = nullptr;
-        double least = 0;
-        for (Plan const* const plan : impl().planner->built_plans()) {
-            auto const time = plan->time({queue.pointer, api::UserPack(pack, impl_->id), workspace});
-            if (time.is_bad()) return time.error();
-            impl().planner->note_time(*plan, time.value());
-            if (fastest != nullptr && time.value() >= least) continue;
-            fastest = plan;
-            least = time.value();
+        plan::Planner& planner = *impl().planner;
+        std::vector<Plan const*> const plans = planner.built_plans();
+        // Each round has all plans, so that a clock that changes is no difference between them.
+        constexpr int kRounds = 3;
+        std::vector<plan::MeasuredTimes> times(plans.size());
+        for (int round = 0; round < kRounds; ++round) {
+            for (std::size_t i = 0; i < plans.size(); ++i) {
+                auto const time = plans[i]->time({queue.pointer, api::UserPack(pack, impl_->id), workspace});
+                if (time.is_bad()) return time.error();
+                times[i].rounds.push_back(time.value());
+            }
         }
-        impl().planner->choose(*fastest);
+        for (std::size_t i = 0; i < plans.size(); ++i) planner.note_time(*plans[i], times[i].median());
+        auto const usual = std::ranges::find(plans, planner.plan());
+        planner.choose(*plans[plan::plan_to_prefer(times, static_cast<std::size_t>(usual - plans.begin()))]);
         return {};
     });
 }
