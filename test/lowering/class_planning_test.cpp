@@ -1,16 +1,15 @@
 // Graphs planned by real cuDNN for their class of shapes, for an H100 on machines without a GPU.
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"
+#include "support/kept_bytes.h"
 #include "support/program_graphs.h"
+#include "support/random.h"
+#include "support/shape_stream.h"
 
-#include <cudnn_frontend/process.h>
-#include <cudnn_frontend/runtime.h>
 #include <cudnn_frontend/stored_plan.h>
 
 #include <chrono>
-#include <fstream>
 #include <map>
-#include <random>
 
 using namespace cudnn_frontend;
 using test::Graph;
@@ -46,20 +45,12 @@ std::string built(Graph& graph, Target const& target) {
     return name;
 }
 
-// How many graphs the process has lowered for cuDNN, each of which is then planned.
-std::int64_t lowered_graphs() {
+// The graphs that the process has lowered for cuDNN, each of which is then planned.
+runtime::Kept_statistics lowered_graphs() {
     for (auto const& kind : runtime::kept_statistics()) {
-        if (std::string(kind.kind) == "lowered graphs") return kind.builds;
+        if (std::string(kind.kind) == "lowered graphs") return kind;
     }
-    return 0;
-}
-
-long resident_kilobytes() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
-    }
-    return 0;
+    return {};
 }
 
 }  // namespace
@@ -85,25 +76,31 @@ TEST_CASE("each class is planned by the same engine, of which later shapes only 
     }
 }
 
-TEST_CASE("ten thousand shapes need a dozen plans, and no memory beyond the budget once these are there", "[offline]") {
+TEST_CASE("random shapes by eight threads need a plan for each class, and no more memory once these are there",
+          "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    constexpr std::size_t kBudget = std::size_t{48} << 20;
-    runtime::forget_graphs();
-    runtime::set_kept_bytes(kBudget);
+    constexpr long kBudgetKibibytes = 48 * 1024;  // which the shapes fill, next to the plans of the classes
+    sdpa_test::Kept const kept(kBudgetKibibytes * 1024);
     Target const target = Target::offline("h100");
-    std::mt19937 random(1);
-    std::int64_t const before = lowered_graphs();
-    long after_first = 0;
-    for (int i = 0; i < 10000; ++i) {
-        auto const batches = static_cast<std::int64_t>(random() % 4 + 1);
-        auto const length = static_cast<std::int64_t>(random() % 3900 + 100);
-        ProgramGraph all = attention(i % 2 == 1, batches, length);
-        built(all.graph, target);
-        if (i == 2000) after_first = resident_kilobytes();
-    }
-    CHECK(lowered_graphs() - before <= 2 * 12);  // forward and backward
-    runtime::set_kept_bytes(std::size_t{256} << 20);
-    CHECK(resident_kilobytes() - after_first < static_cast<long>(kBudget / 8 / 1024));
+    auto const before = lowered_graphs();
+    std::atomic<int> refused{0};
+    sdpa_test::StreamFigures const figures = sdpa_test::run_stream([&](int number) {
+        sdpa_test::Random random(static_cast<std::uint64_t>(number));
+        std::int64_t const batches = random.between(1, 4), bound = std::int64_t{128} << random.between(0, 5);
+        std::int64_t const length = random.between(bound / 2 + 1, bound);
+        ProgramGraph all = attention(number % 2 == 1, batches, length);
+        all.graph.set_shape_policy(ShapePolicy_t::CLASSES);
+        if (all.graph.build(target).is_bad()) ++refused;
+    });
+    // Forward and backward: 4 slots for each length up to 128, 256, 512, 1024 and 2048, 2 or 4 up to 4096.
+    constexpr std::int64_t kClasses = 2 * (5 + 2);
+    auto const after = lowered_graphs();
+    std::int64_t const lowered = after.builds - before.builds;
+    figures.print("plans for an H100", kClasses, lowered);
+    CHECK(refused == 0);
+    CAPTURE(after.evictions - before.evictions);
+    CHECK(lowered == kClasses);
+    CHECK(figures.is_memory_flat(kBudgetKibibytes));
 }
 
 TEST_CASE("a stored plan of a class has the code of its tables, and is loaded for a graph of its shape", "[offline]") {
