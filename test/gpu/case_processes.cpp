@@ -3,6 +3,7 @@
 #include "gpu/device_mirror.h"
 #include "reference/cases/rewrite_case.h"
 
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace sdpa_test {
 namespace {
@@ -41,33 +43,33 @@ Outcome outcome_of(std::string text) {
     return outcome;
 }
 
-struct ProcessEnd {
-    std::string output;
-    int status;
-};
-
-ProcessEnd run_command(std::string const& command) {
+// Calls on_line() for each line that the command prints until a stop. The command's next line after a stop ends it.
+int run_command(std::string const& command, std::function<void(std::string const&)> const& on_line) {
     std::FILE* const output = popen(command.c_str(), "r");
-    std::string text;
+    if (output == nullptr) return -1;
     std::array<char, 4096> part{};
-    while (output != nullptr && std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
-    return {std::move(text), output == nullptr ? -1 : pclose(output)};
+    std::string line;
+    while (!is_stopped && std::fgets(part.data(), part.size(), output) != nullptr) {
+        line += part.data();
+        if (!line.ends_with('\n')) continue;
+        line.pop_back();
+        on_line(std::exchange(line, ""));
+    }
+    return pclose(output);
 }
 
 // The case behind the last line ended the process, unless that ended well or was stopped; later cases run in another
 // one.
 void collect_batch(MakeCommand const& command, CaseGroup const& group, Batch batch, OnOutcome const& on_outcome) {
     while (batch.count > 0 && !is_stopped) {
-        ProcessEnd const process = run_command(command(batch));
-        std::istringstream lines(process.output);
         std::size_t done = 0;
-        for (std::string line; done < batch.count && std::getline(lines, line); ++done) {
-            on_outcome(group, group.cases[batch.first + done], outcome_of(line));
-        }
+        int const status = run_command(command(batch), [&](std::string const& line) {
+            if (done < batch.count) on_outcome(group, group.cases[batch.first + done++], outcome_of(line));
+        });
         if (is_stopped) return;
-        if (done < batch.count && (process.status != 0 || done == 0)) {
+        if (done < batch.count && (status != 0 || done == 0)) {
             Outcome outcome;
-            outcome.forward.faults = "its process ended with status " + std::to_string(process.status) + "\n";
+            outcome.forward.faults = "its process ended with status " + std::to_string(status) + "\n";
             on_outcome(group, group.cases[batch.first + done++], outcome);
         }
         batch.first += done, batch.count -= done;
@@ -113,19 +115,30 @@ void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch) {
         Outcome outcome;
         outcome.forward.faults = gpu.status().get_message();
         if (gpu.status().is_good()) outcome = check_case(c, rig);
-        std::puts(line_of(outcome).c_str());
-        std::fflush(stdout);
+        print_outcome(outcome);
         if (cudaDeviceSynchronize() != cudaSuccess) return;
     }
 }
+
+void print_outcome(Outcome const& outcome) {
+    std::puts(line_of(outcome).c_str());
+    std::fflush(stdout);
+}
+
+unsigned all_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 void stop_on_signals() {
     static_assert(std::atomic<bool>::is_always_lock_free, "what a handler may write");
     for (int const signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { is_stopped = true; });
 }
 
+void stop_after(unsigned seconds) {
+    std::signal(SIGALRM, [](int) { is_stopped = true; });
+    alarm(seconds);
+}
+
 std::size_t run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
-                             MakeCommand const& command, OnOutcome const& on_outcome) {
+                             MakeCommand const& command, OnOutcome const& on_outcome, unsigned processes) {
     std::atomic<std::size_t> next{0};
     std::size_t left = 0;
     for (Batch const& batch : batches) left += batch.count;
@@ -141,7 +154,7 @@ std::size_t run_in_processes(std::vector<CaseGroup> const& groups, std::vector<B
         }
     };
     std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(worker);
+    for (unsigned i = 0; i < processes; ++i) threads.emplace_back(worker);
     threads.clear();  // waits for them
     return left;
 }

@@ -14,8 +14,12 @@ struct Batch {
 };
 std::vector<Batch> batches_of(std::vector<CaseGroup> const& groups, std::size_t size);
 
-// Runs in the process of a batch. It prints a line for each case, up to one after which the GPU no longer answers.
+// Runs in the process of a batch. It prints an outcome for each case, up to one after which the GPU no longer answers.
 void run_batch(std::vector<CaseGroup> const& groups, Batch const& batch);
+// A line, which run_in_processes() reads.
+void print_outcome(Outcome const& outcome);
+
+unsigned all_cores();
 
 using MakeCommand = std::function<std::string(Batch const& batch)>;
 // Called by one thread at a time.
@@ -24,10 +28,13 @@ using OnOutcome = std::function<void(CaseGroup const& group, AttentionCase const
 // From now on SIGTERM and SIGINT, by which a time limit or a person stops a program, only make run_in_processes()
 // return.
 void stop_on_signals();
+// The same once so many seconds have passed.
+void stop_after(unsigned seconds);
 
-// Runs command(batch), which leads to run_batch() in another process, for all of them, and again for the rest of a
-// batch whose process ended early. Returns how many cases have no outcome since a signal came.
+// Runs command(batch), which prints an outcome for each case of the batch, for all of them, in so many processes at a
+// time, and again for the rest of a batch whose process ended early. Returns how many cases have no outcome because of
+// a stop.
 std::size_t run_in_processes(std::vector<CaseGroup> const& groups, std::vector<Batch> const& batches,
-                             MakeCommand const& command, OnOutcome const& on_outcome);
+                             MakeCommand const& command, OnOutcome const& on_outcome, unsigned processes = all_cores());
 
 }  // namespace sdpa_test

@@ -1,8 +1,11 @@
 // Random attention shared by all GPUs of this machine, by NCCL, against the oracle.
 //
-//     gpu_groups [cases, such as 100 or 1000-2000]
+//     gpu_groups [cases, such as 100 or 1000-2000 [seconds]]
 //
-// A case takes about a second: its shapes are new to cuDNN. Exits with 77 where there are fewer than two GPUs.
+// A case takes about a second, in which cuDNN compiles what its shapes need. So several processes plan side by side,
+// and run one after the other. Once the seconds are over, the cases that are left do not run, which is no fault. Exits
+// with 77 where there are fewer than two GPUs.
+#include "gpu/case_processes.h"
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
 #include "reference/cases/group_cases.h"
@@ -10,8 +13,17 @@
 
 #include <cuda_runtime_api.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -21,9 +33,19 @@ using sdpa_graph::Group;
 
 constexpr int kSkipped = 77;
 constexpr std::uint64_t kSeed = 977;
-constexpr int kMostFaultsPrinted = 20;
+// The program's own file, which its processes lock: kernels of two groups that share GPUs could wait for each other.
+class Turn {
+   public:
+    Turn() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) { flock(file_, LOCK_EX); }
+    ~Turn() { close(file_); }
+    Turn(Turn const&) = delete;
+    Turn& operator=(Turn const&) = delete;
 
-// A rank for each GPU, in one communicator for all cases until one of them breaks it.
+   private:
+    int file_;
+};
+
+// A rank for each GPU, in one communicator for all cases of a process until one of them breaks it.
 class Gpus final : public GroupPlaces {
    public:
     explicit Gpus(int count) {
@@ -44,7 +66,7 @@ class Gpus final : public GroupPlaces {
             on_all_ranks(static_cast<int>(streams_.size()), [&](int rank) {
                 enter(rank);
                 auto const index = static_cast<std::size_t>(rank);
-                errors[index] = Group::of_nccl(id, rank, static_cast<int>(streams_.size()), {20000}, members_[index]);
+                errors[index] = Group::of_nccl(id, rank, static_cast<int>(streams_.size()), {60000}, members_[index]);
             });
             for (error_t const& error : errors) {
                 if (error.is_bad()) return error;
@@ -54,6 +76,7 @@ class Gpus final : public GroupPlaces {
         return {};
     }
     void enter(int rank) override { cudaSetDevice(rank); }
+    std::shared_ptr<void> take_turn() override { return std::make_shared<Turn>(); }
     Target target(int rank) override { return Target::cuda(stream(rank).handle()); }
     error_t execute(int rank, Graph const& graph, std::vector<RankTensor> const& tensors) override {
         DeviceMirror mirror;
@@ -79,10 +102,6 @@ class Gpus final : public GroupPlaces {
     std::vector<Group> members_;
 };
 
-struct Counts {
-    int right = 0, refused = 0, wrong = 0;
-};
-
 // Groups and cuDNN refuse by rules, and cuDNN for lack of an engine. Empty for other errors.
 std::string refusal_of(error_t const& error) {
     bool const names_rule = error.err_msg.find("[group.c") != std::string::npos;
@@ -90,42 +109,145 @@ std::string refusal_of(error_t const& error) {
     return error.is_bad() && (names_rule || is_of_kernels) ? error.get_message() : "";
 }
 
-void add(char const* pass, std::uint64_t number, AttentionCase const& c, PassOutcome const& outcome,
-         std::string const& refusal, Counts& counts) {
-    if (!refusal.empty()) {
-        ++counts.refused;
-    } else if (outcome.ran && outcome.faults.empty()) {
-        ++counts.right;
-    } else if (++counts.wrong <= kMostFaultsPrinted) {
-        std::printf("case %llu, %s: %s\n  %s%s\n", static_cast<unsigned long long>(number), pass, describe(c).c_str(),
-                    outcome.refusal.c_str(), outcome.faults.c_str());
-        std::fflush(stdout);
+// A random case, and how the ranks share it.
+struct SharedCase {
+    SharedCase(std::uint64_t number, int ranks)
+        : random(kSeed + 104729 * number), c(group_case(random_gpu_case(number), random)) {
+        if (std::min(queries_of(c), keys_of(c)) >= ranks) setup = group_setup(c, ranks, random);
     }
-}
 
-struct CaseRun {
-    std::vector<std::string> refusals;  // of each pass, empty where it ran
-    Outcome outcome;
+    Random random;
+    AttentionCase c;
+    std::optional<GroupSetup> setup;  // none: a rank would have no tokens
 };
 
 // A session is one of the CPU target, which writes dropout's mask for the oracle.
-CaseRun run(Gpus& gpus, int count, AttentionCase const& c, Random& random) {
-    GroupSetup setup = group_setup(c, count, random);
+Outcome run(Gpus& gpus, AttentionCase const& c, GroupSetup setup) {
     setup.places = &gpus;
     Rig rig(Target::cpu());
     rig.rounds_factors = true;
     rig.defines_padded_rows = false;
     rig.joins_parts = true;
     rig.parts += parts_of(setup);
-    CaseRun result;
+    std::vector<std::string> refusals;
     rig.execute = [&](Session const& session) {
         error_t error = c.rng_dump ? session.execute() : error_t();
         if (error.is_good()) error = run_in_group(session, setup);
-        result.refusals.push_back(refusal_of(error));
+        refusals.push_back(refusal_of(error));
         return error;
     };
-    result.outcome = check_case(c, rig);
-    return result;
+    Outcome outcome = check_case(c, rig);
+    refusals.resize(2);
+    for (auto const& [pass, refusal] :
+         {std::pair(&outcome.forward, &refusals[0]), std::pair(&outcome.backward, &refusals[1])}) {
+        if (refusal->empty()) continue;
+        pass->refusal = *refusal;
+        pass->faults.clear();
+    }
+    return outcome;
+}
+
+// The numbers of the range whose cases all ranks have tokens of.
+std::vector<std::uint64_t> numbers_of(CaseRange const& range, int ranks) {
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t number = range.first; number < range.end; ++number) {
+        if (SharedCase(number, ranks).setup) numbers.push_back(number);
+    }
+    return numbers;
+}
+
+// In a process of its own: prints an outcome for each of the numbers.
+int run_numbers(int ranks, char** first, char** end) {
+    Gpus gpus(ranks);
+    for (char** number = first; number != end; ++number) {
+        Outcome outcome;
+        outcome.forward.faults = gpus.status().get_message();
+        SharedCase const shared(std::strtoull(*number, nullptr, 10), ranks);
+        if (gpus.status().is_good()) outcome = run(gpus, shared.c, shared.setup.value());
+        print_outcome(outcome);
+        for (int device = 0; device < ranks; ++device) {
+            cudaSetDevice(device);
+            if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+        }
+    }
+    return 0;
+}
+
+// Counts passes, and prints them from time to time.
+class Totals {
+   public:
+    explicit Totals(std::size_t all) : all_(all) {}
+
+    void add(std::uint64_t number, AttentionCase const& c, Outcome const& outcome) {
+        add("forward", number, c, outcome.forward, forward_);
+        add("backward", number, c, outcome.backward, backward_);
+        ++cases_;
+        auto const now = Clock::now();
+        if (cases_ % kCasesOfLine != 0 && now - printed_ < kTimeOfLine) return;
+        printed_ = now;
+        auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
+        std::printf("%zu of %zu cases after %lld s: ", cases_, all_, static_cast<long long>(seconds));
+        print();
+    }
+    void print() const {
+        std::printf("%d forward and %d backward passes right, %d refused, %d wrong\n", forward_.right, backward_.right,
+                    forward_.refused + backward_.refused, wrong());
+        std::fflush(stdout);
+    }
+    bool is_good() const { return wrong() == 0 && forward_.right > 0; }
+
+   private:
+    using Clock = std::chrono::steady_clock;
+    struct Counts {
+        int right = 0, refused = 0, wrong = 0;
+    };
+    static constexpr std::size_t kCasesOfLine = 10;
+    static constexpr std::chrono::seconds kTimeOfLine{10};
+    static constexpr int kMostFaultsPrinted = 20;
+
+    int wrong() const { return forward_.wrong + backward_.wrong; }
+
+    static void add(char const* name, std::uint64_t number, AttentionCase const& c, PassOutcome const& pass,
+                    Counts& counts) {
+        if (pass.ran && pass.faults.empty()) {
+            ++counts.right;
+        } else if (!pass.faults.empty()) {
+            if (++counts.wrong > kMostFaultsPrinted) return;
+            std::printf("case %llu, %s: %s\n  %s\n", static_cast<unsigned long long>(number), name, describe(c).c_str(),
+                        pass.faults.c_str());
+            std::fflush(stdout);
+        } else if (!pass.refusal.empty()) {
+            ++counts.refused;
+        }
+    }
+
+    std::size_t all_, cases_ = 0;
+    Counts forward_, backward_;
+    Clock::time_point begin_ = Clock::now(), printed_ = begin_;
+};
+
+// Whether nothing was wrong.
+bool run_all(std::string const& program, std::vector<std::uint64_t> const& numbers, int ranks) {
+    constexpr std::size_t kMostCasesOfProcess = 24;
+    unsigned const processes = std::max(1u, all_cores() / static_cast<unsigned>(ranks));  // a rank plans in a thread
+    std::vector<CaseGroup> groups{{"groups", {}}};
+    for (std::uint64_t const number : numbers) groups[0].cases.push_back(SharedCase(number, ranks).c);
+    auto const command = [&](Batch const& batch) {
+        std::string text = program + " run";
+        for (std::size_t i = 0; i < batch.count; ++i) text += " " + std::to_string(numbers[batch.first + i]);
+        return text;
+    };
+    Totals totals(numbers.size());
+    auto const add = [&](CaseGroup const& group, AttentionCase const& c, Outcome const& outcome) {
+        totals.add(numbers[static_cast<std::size_t>(&c - group.cases.data())], c, outcome);
+    };
+    // Two for each process, since some cases take longer than others.
+    std::size_t const batch = std::clamp<std::size_t>(numbers.size() / processes / 2, 1, kMostCasesOfProcess);
+    std::size_t const left = run_in_processes(groups, batches_of(groups, batch), command, add, processes);
+    if (left > 0) std::printf("%zu cases did not run for lack of time\n", left);
+    std::printf("attention by %d GPUs: ", ranks);
+    totals.print();
+    return totals.is_good();
 }
 
 }  // namespace
@@ -136,26 +258,14 @@ int main(int argc, char** argv) {
         std::puts("there are fewer than two GPUs");
         return kSkipped;
     }
+    if (argc > 1 && std::string_view(argv[1]) == "run") return run_numbers(count, argv + 2, argv + argc);
     auto const range = case_range(argc > 1 ? argv[1] : "100");
-    if (!range) {
-        std::fputs("gpu_groups: expected a number of random cases, or a range such as 1000-2000\n", stderr);
+    int const seconds = argc > 2 ? std::atoi(argv[2]) : 0;
+    if (!range || (argc > 2 && seconds <= 0)) {
+        std::fputs("gpu_groups: expected a number of random cases, or a range such as 1000-2000, and seconds\n",
+                   stderr);
         return 2;
     }
-    Gpus gpus(count);
-    if (gpus.status().is_bad()) {
-        std::fprintf(stderr, "%s\n", gpus.status().get_message().c_str());
-        return 1;
-    }
-    Counts forward, backward;
-    for (std::uint64_t number = range->first; number < range->end; ++number) {
-        Random random(kSeed + 104729 * number);
-        AttentionCase const c = group_case(random_gpu_case(number), random);
-        if (std::min(queries_of(c), keys_of(c)) < count) continue;
-        auto const [refusals, outcome] = run(gpus, count, c, random);
-        if (!refusals.empty()) add("forward", number, c, outcome.forward, refusals[0], forward);
-        if (refusals.size() > 1) add("backward", number, c, outcome.backward, refusals[1], backward);
-    }
-    std::printf("attention by %d GPUs: %d forward and %d backward passes right, %d refused, %d wrong\n", count,
-                forward.right, backward.right, forward.refused + backward.refused, forward.wrong + backward.wrong);
-    return forward.wrong + backward.wrong == 0 && forward.right > 0 ? 0 : 1;
+    if (seconds > 0) stop_after(static_cast<unsigned>(seconds));
+    return run_all(argv[0], numbers_of(*range, count), count) ? 0 : 1;
 }

@@ -186,15 +186,18 @@ error_t run_in_group(Session const& whole, GroupSetup const& setup) {
     if (failure.is_bad()) return failure;
     std::vector<std::unique_ptr<RankRun>> runs;
     for (Group const& member : members) runs.push_back(std::make_unique<RankRun>(whole, setup, member));
-    for (auto const step : {&RankRun::build, &RankRun::run}) {
+    auto const on_all = [&](error_t (RankRun::*step)()) -> error_t {
         std::vector<error_t> errors(members.size());
         on_all_ranks(setup.ranks, [&](int rank) {
             auto const index = static_cast<std::size_t>(rank);
             errors[index] = (*runs[index].*step)();
         });
         auto const bad = std::ranges::find_if(errors, [](error_t const& error) { return error.is_bad(); });
-        if (bad != errors.end()) return *bad;
-    }
+        return bad != errors.end() ? *bad : error_t();
+    };
+    if (error_t const error = on_all(&RankRun::build); error.is_bad()) return error;
+    auto const turn = setup.places != nullptr ? setup.places->take_turn() : nullptr;
+    if (error_t const error = on_all(&RankRun::run); error.is_bad()) return error;
     for (auto const& run : runs) run->write_results();
     return {};
 }

@@ -6,6 +6,7 @@
 #include <sdpa_graph/group.h>
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace sdpa_test {
@@ -23,6 +24,8 @@ class GroupPlaces {
     virtual ~GroupPlaces() = default;
     virtual error_t make_members(std::vector<sdpa_graph::Group>& members) = 0;
     virtual void enter(int rank) = 0;
+    // Held while the ranks run, but not while they plan.
+    virtual std::shared_ptr<void> take_turn() { return nullptr; }
     virtual Target target(int rank) = 0;
     virtual error_t execute(int rank, Graph const& graph, std::vector<RankTensor> const& tensors) = 0;
 };
