@@ -64,6 +64,7 @@ void add(StepOperands& operands, std::string const& of, DocumentTables::Side con
     operands.push_back({"lengths of " + of, false, side.lengths});
     operands.push_back({"lengths of " + of + " here", true, side.used});
     operands.push_back({"starts of " + of + " here", true, side.totals});
+    add(operands, of + " before", true, side.before);
 }
 
 StepOperands all_of(DocumentTables const& tables) {
@@ -80,6 +81,8 @@ StepOperands all_of(DropoutMask const& mask) {
                      {"mask", true, mask.mask},
                      {"scale", true, mask.scale}};
     add(all, "inverse of the scale", true, mask.inverse);
+    add(all, "queries before", false, mask.queries_before);
+    add(all, "keys before", false, mask.keys_before);
     return all;
 }
 

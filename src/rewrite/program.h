@@ -125,6 +125,7 @@ struct DocumentTables {
         std::int64_t unit = 1, row = 1;               // starts count so many elements, and a token has so many
         std::int64_t first = 0, end = 0, tokens = 0;  // the span, and how many tokens there are in all
         View used, totals;                            // in the span: lengths, and the first token of each document
+        std::optional<View> before = {};              // how many tokens of each document lie before the span
     };
     struct Starts {
         View result;  // {batch + 1, 1, 1, 1}, in elements
@@ -148,6 +149,7 @@ struct DropoutMask {
     double probability = 0.0;                       // that a score is dropped
     std::int64_t heads = 0, queries = 0, keys = 0;  // of the whole attention
     std::int64_t first_head = 0, first_query = 0, first_key = 0;
+    std::optional<View> queries_before = {}, keys_before = {};  // where each batch entry starts: {batch, 1, 1, 1}
 };
 
 // Zeros in the rows past the length of each sequence; in log-sum-exps minus infinity, or the head's sink.

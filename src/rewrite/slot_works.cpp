@@ -76,6 +76,7 @@ rows::Documents::Side side_of(DocumentTables::Side const& side, SlotOperands& op
     work.end = side.end;
     work.used = operands.next<int>();
     work.totals = operands.next<int>();
+    work.before = operands.next_if<int>(side.before.has_value());
     return work;
 }
 
@@ -153,6 +154,8 @@ rows::Dropout_mask work_of(DropoutMask const& mask, std::span<void* const> point
     work.has_four_bytes = mask.mask.type == DataType_t::FLOAT;
     work.scale = operands.next<float>();
     work.inverse = operands.next_if<float>(mask.inverse.has_value());
+    work.queries_before = operands.next_if<int const>(mask.queries_before.has_value());
+    work.keys_before = operands.next_if<int const>(mask.keys_before.has_value());
     work.scale_number = static_cast<float>(1.0 / kept);
     work.inverse_number = static_cast<float>(kept);
     return work;

@@ -17,6 +17,7 @@ struct Documents {
         int const* lengths;
         long long first, end;  // the part's tokens
         int *used, *totals;    // results: lengths, and the first token of each document in the part
+        int* before;           // and how many of the document's tokens lie before the part; may be null
     };
     struct Starts {
         long long* result;  // the same in elements
@@ -42,6 +43,10 @@ inline long long first_token(Documents::Side const& side, long long document) {
     return start * side.unit / side.row;
 }
 
+inline void count_before(Documents::Side const& side, long long document, long long token) {
+    if (side.before != nullptr) side.before[document] = static_cast<int>(cut(side.first - token, side.first));
+}
+
 inline void work_on(Documents const& t, long long document) {
     long long const query = first_token(t.queries, document), key = first_token(t.keys, document);
     long long const first_query = place_in(t.queries, query), first_key = place_in(t.keys, key);
@@ -51,6 +56,8 @@ inline void work_on(Documents const& t, long long document) {
         bool const is_empty = queries <= 0 || keys <= 0;
         t.queries.used[document] = static_cast<int>(is_empty ? 0 : queries);
         t.keys.used[document] = static_cast<int>(is_empty ? 0 : keys);
+        count_before(t.queries, document, query);
+        count_before(t.keys, document, key);
     }
     t.queries.totals[document] = static_cast<int>(first_query);
     t.keys.totals[document] = static_cast<int>(first_key);

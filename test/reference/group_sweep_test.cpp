@@ -45,14 +45,11 @@ bool has_query_without_keys(AttentionCase const& c) {
 }
 
 bool has_bad_documents(AttentionCase const& c, GroupSetup const& setup) {
-    using enum oracle::Modify;
     bool const has_bounds = c.left || c.right;
     if (c.sums_of_lengths || c.length_type != DataType_t::INT32) return true;
     if (has_bounds && setup.queries.length() != setup.keys.length()) return true;
     if (setup.way != Group_way::GATHER) return false;
-    bool const counts =
-        c.alibi || c.dropout != sdpa_test::Dropout::None || (c.modifier != Nothing && c.modifier != Softcap);
-    return counts || !setup.shares_lengths || (has_bounds && c.right != 0);
+    return !setup.shares_lengths || (has_bounds && c.right != 0);
 }
 
 bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
@@ -72,6 +69,14 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
            has_bad_modifier || c.d_bias || has_bad_lengths ||
            (!sdpa_test::is_packed(c) && has_query_without_keys(c) &&
             !(has_lengths && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT));
+}
+
+// Documents of which the parts' scores depend on where these start in them.
+bool is_gathered_by_place(AttentionCase const& c, GroupSetup const& setup) {
+    using enum oracle::Modify;
+    bool const counts =
+        c.alibi || c.dropout != sdpa_test::Dropout::None || (c.modifier != Nothing && c.modifier != Softcap);
+    return counts && sdpa_test::is_packed(c) && setup.way == Group_way::GATHER && setup.ranks > 1;
 }
 
 void check_refused(AttentionCase const& c, GroupSetup const& setup) {
@@ -97,7 +102,7 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
     int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0, packed_runs = 0,
-        runs_with_dropout = 0;
+        runs_with_dropout = 0, gathered_runs_by_place = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const wide = sdpa_test::random_wide_case(index, {.chance = 0.1, .most_rows = 200});
@@ -112,6 +117,7 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         if (!is_refused && c.alibi) ++runs_with_alibi;
         if (!is_refused && c.len_q && !c.omits_padding_mask) ++runs_with_lengths;
         if (!is_refused && sdpa_test::is_packed(c)) ++packed_runs;
+        if (!is_refused && is_gathered_by_place(c, setup)) ++gathered_runs_by_place;
         if (!is_refused && c.dropout != sdpa_test::Dropout::None) ++runs_with_dropout;
         if (!is_refused && c.modifier != oracle::Modify::Nothing) ++runs_with_modifiers;
     }
@@ -121,5 +127,6 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
     CHECK(runs_with_lengths > 300);
     CHECK(runs_with_modifiers > 100);
     CHECK(packed_runs > 200);
+    CHECK(gathered_runs_by_place > 60);
     CHECK(runs_with_dropout > 100);
 }

@@ -120,9 +120,8 @@ class AllToAllWriter : GroupWriter {
             if (has(port)) draft.connect(port, part(port, share_of(rank())));
         }
         add_score_nodes(a_, {share_of(rank())}, draft);
-        bool const is_packed = has_documents(a_);
-        connect_dropout(draft, share_of(rank()), {0, is_packed ? a_.queries : task_.queries.length()},
-                        {0, is_packed ? a_.keys : task_.keys.length()});
+        connect_dropout(draft, share_of(rank()), {0, task_.queries.length()}, {0, task_.keys.length()},
+                        documents ? &*documents : nullptr);
         if (has(Port::DSinkToken)) {
             sinks_ = program_.scratch_like(a_.view(Port::DSinkToken));
             draft.connect(Port::DSinkToken, sinks_of(rank()));

@@ -39,6 +39,8 @@ DocumentTables::Side side_of(Attention const& a, int rows_port, int lengths_port
     side.tokens = all_tokens;
     side.used = program.scratch(DataType_t::INT32, {a.batches, 1, 1, 1});
     side.totals = program.scratch(DataType_t::INT32, {a.batches + 1, 1, 1, 1});
+    bool const may_cut = tokens.first > 0;
+    if (may_cut && counts_positions(a)) side.before = program.scratch(DataType_t::INT32, {a.batches, 1, 1, 1});
     return side;
 }
 
@@ -78,7 +80,6 @@ std::string obstacle_to_documents(Attention const& a) {
 
 std::string obstacle_to_gathered_documents(Attention const& a) {
     if (a.tensor(Port::SeqLenQ) != a.tensor(Port::SeqLenKv)) return "two tensors of lengths";
-    if (counts_positions(a)) return "scores that depend on positions in documents";
     bool const is_causal = a.fields().right_bound == 0;
     return has_bounds(a) && !is_causal ? "bounds that are not causal" : "";
 }

@@ -6,6 +6,7 @@
 #include "rewrite/program_builder.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class PartDocuments {
     void connect(AttentionDraft& draft, std::vector<TokenOperand> const& operands) const;
     // The sequences of the part, by which rows that no document has are cleared.
     SlotSequences sequences() const;
+    // How many tokens of each document lie before the part's, where scores depend on that: {batch, 1, 1, 1}.
+    std::optional<View> const& queries_before() const { return tables_.queries.before; }
+    std::optional<View> const& keys_before() const { return tables_.keys.before; }
 
    private:
     View const* known_starts(int port, View const& view) const;

@@ -187,7 +187,7 @@ class GatherWriter : GroupWriter {
     // at the last query and the last key.
     error_t attend_documents(Stage const& stage, std::size_t index) {
         QueryChunk const& chunk = own_[index];
-        ScorePart const scores{stage.heads, chunk.tokens.first, chunk.keys.first, chunk.row, chunk.tokens.count()};
+        ScorePart scores{.heads = stage.heads, .first_row = chunk.row, .rows = chunk.tokens.count()};
         std::vector<TokenOperand> operands = operands_of_queries(scores);
         std::vector<ClearPadding::Rows> partial;
         for (KeyTensor const& tensor : stage.tensors) {
@@ -201,9 +201,13 @@ class GatherWriter : GroupWriter {
                                   has_bounds(a_)};
         if (documents_.empty()) documents_.resize(own_.size());
         if (!documents_[index]) documents_[index].emplace(a_, spans, operands, program_);
+        PartDocuments const& documents = *documents_[index];
+        scores.queries_before = documents.queries_before();
+        scores.keys_before = documents.keys_before();
         AttentionDraft draft = options();
-        documents_[index]->connect(draft, operands);
+        documents.connect(draft, operands);
         connect_shared(draft, scores);
+        connect_dropout(draft, stage.heads, chunk.tokens, chunk.keys, &documents);
         if (has_bounds(a_)) draft.fields().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
         if (has(Port::DSinkToken)) draft.connect(Port::DSinkToken, sink_part(chunk, stage.heads));
         if (a_.is_backward()) {
@@ -211,7 +215,7 @@ class GatherWriter : GroupWriter {
             draft.fields().max_total_seq_len_kv = chunk.keys.count();
         }
         SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
-        if (a_.is_backward()) program_.join(ClearPadding{documents_[index]->sequences(), std::move(partial)});
+        if (a_.is_backward()) program_.join(ClearPadding{documents.sequences(), std::move(partial)});
         return {};
     }
 

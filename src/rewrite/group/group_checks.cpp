@@ -176,9 +176,7 @@ void check_gathered_documents(GroupScope const& scope) {
     if (!has_documents(scope.attention)) return;
     std::string const obstacle = obstacle_to_only_way(scope);
     if (obstacle.empty()) return;
-    scope.report("", obstacle,
-                 "one tensor of lengths for Q and K, a causal mask, a window of it or none, and modifiers without "
-                 "indices",
+    scope.report("", obstacle, "one tensor of lengths for Q and K, and a causal mask, a window of it or none",
                  kExchangeHeads);
 }
 
@@ -238,9 +236,7 @@ constexpr core::RuleFor<GroupScope> kRules[] = {
     {"group.c08", "There is memory for O, in backward for dQ, dK and dV.", GRAPH_NOT_SUPPORTED, check_results},
     {"group.c22", "All keys share the tensors that a score modifier reads.", GRAPH_NOT_SUPPORTED, check_modifiers},
     {"group.c26", "The seed and the offset of dropout are in memory.", GRAPH_NOT_SUPPORTED, check_dropout},
-    {"group.c25",
-     "By GATHER packed queries and keys share one tensor of lengths, bounds are causal, and scores do not depend on "
-     "positions.",
+    {"group.c25", "By GATHER packed queries and keys share one tensor of lengths, and bounds are causal.",
      GRAPH_NOT_SUPPORTED, check_gathered_documents},
     {"group.c23", "By GATHER lengths are INT32 and no sums, and with them a diagonal starts at the top left.",
      GRAPH_NOT_SUPPORTED, check_gathered_lengths},

@@ -119,7 +119,8 @@ AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
     return draft;
 }
 
-void GroupWriter::connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys) {
+void GroupWriter::connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys,
+                                  PartDocuments const* documents) {
     if (!draws_dropout(a_)) return;
     std::int64_t const count = a_.query_heads / heads.count;
     // One memory serves all stages.
@@ -128,15 +129,23 @@ void GroupWriter::connect_dropout(AttentionDraft& draft, HeadPart heads, Span co
     if (is_new) {
         mask.seed = a_.view(Port::Seed);
         mask.offset = a_.view(Port::Offset);
-        mask.mask = program_.scratch(a_.tensor(Port::Q)->data_type, {a_.batches, count, queries.count(), keys.count()});
+        SlotSequences const rows = documents != nullptr
+                                       ? documents->sequences()
+                                       : SlotSequences{.queries = queries.count(), .keys = keys.count()};
+        mask.mask = program_.scratch(a_.tensor(Port::Q)->data_type, {a_.batches, count, rows.queries, rows.keys});
         mask.scale = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
         if (a_.is_backward()) mask.inverse = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
         mask.probability = double{a_.fields().dropout_probability.value_or(0.0f)};
         mask.heads = a_.query_heads;
         mask.queries = has_documents(a_) ? a_.queries : task_.queries.length();
         mask.keys = has_documents(a_) ? a_.keys : task_.keys.length();
-        mask.first_query = queries.first;
-        mask.first_key = keys.first;
+        if (documents != nullptr) {
+            mask.queries_before = documents->queries_before();
+            mask.keys_before = documents->keys_before();
+        } else {
+            mask.first_query = queries.first;
+            mask.first_key = keys.first;
+        }
     }
     mask.first_head = heads.index * count;
     program_.join(mask);

@@ -49,8 +49,9 @@ class GroupWriter {
     // Connects the operands that are no tokens: sink, bias, and the tensors of score modifiers.
     void connect_shared(AttentionDraft& draft, ScorePart const& scores) const;
 
-    // Dropout by a mask in scratch, that of these queries and keys in the whole attention.
-    void connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys);
+    // Dropout by a mask in scratch, that of these queries and keys in the whole attention, or of the documents there.
+    void connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys,
+                         PartDocuments const* documents = nullptr);
 
     // A group of one rank exchanges nothing. All ranks start and finish as many exchanges.
     void start(std::shared_ptr<Pieces const> const& pieces);

@@ -49,7 +49,9 @@ class ScoreNodes {
         }
         TensorId const row = index(kRows, "alibi_row"), column = index(kColumns, "alibi_column");
         TensorId const here = make(SUB, {column, row}, DataType_t::INT32, "alibi_distance_here");
-        TensorId const distance = plus(here, first(kColumns) - first(kRows), DataType_t::INT32, "alibi_distance");
+        TensorId distance = plus(here, first(kColumns) - first(kRows), DataType_t::INT32, "alibi_distance");
+        distance = combined(ADD, distance, before(kColumns), DataType_t::INT32, "alibi_distance_from_keys");
+        distance = combined(SUB, distance, before(kRows), DataType_t::INT32, "alibi_distance_to_queries");
         TensorId const bias = make(MUL, {distance, slope()}, DataType_t::FLOAT, "alibi_bias");
         draft_.connect(Port::ScoreMod, make(ADD, {modified_, bias}, DataType_t::FLOAT, "alibi_scores"));
     }
@@ -59,26 +61,34 @@ class ScoreNodes {
 
     // A node with which indices are those of the whole attention.
     void add_copy(nodes::Node node) {
-        bool const counts = std::get<nodes::PointwiseFields>(node.fields).mode == GEN_INDEX;
-        std::int64_t const shift = counts ? shift_of(node) : 0;
+        std::vector<TensorId> const shifts = shifts_of(node);
         DataType_t const type = a_.graph().tensor(node, nodes::pointwise::Out0)->data_type;
         for (TensorId& id : node.ports) {
             if (id != nodes::kNoTensor) id = copy_of(id);
         }
-        if (shift != 0) {
+        TensorId result = node.ports[nodes::pointwise::Out0];
+        for (TensorId const shift : shifts) {
             TensorId const here = virtual_tensor(node.name + "_here", type);
-            TensorId const result = std::exchange(node.ports[nodes::pointwise::Out0], here);
-            add_sum(here, shift, node.compute_data_type, node.name, result);
+            add({.mode = ADD}, {here, shift}, node.compute_data_type, node.name + "_in_whole", result);
+            result = here;
         }
+        node.ports[nodes::pointwise::Out0] = result;
         draft_.add_node(std::move(node));
     }
 
-    // Nothing is counted along a dim of size 1 that is none of the scores.
-    std::int64_t shift_of(nodes::Node const& counting) const {
-        core::Dims const& dim = a_.graph().tensor(counting, nodes::pointwise::In0)->dim;
-        auto const axis = static_cast<std::size_t>(std::get<nodes::PointwiseFields>(counting.fields).axis.value_or(0));
+    // The terms by which an index is less than that in the whole attention. Nothing is counted along a dim of size 1
+    // that is none of the scores.
+    std::vector<TensorId> shifts_of(nodes::Node const& node) {
+        auto const& fields = std::get<nodes::PointwiseFields>(node.fields);
+        if (fields.mode != GEN_INDEX) return {};
+        core::Dims const& dim = a_.graph().tensor(node, nodes::pointwise::In0)->dim;
+        auto const axis = static_cast<std::size_t>(fields.axis.value_or(0));
         bool const is_of_scores = dim == core::Dims{a_.batches, a_.query_heads, a_.queries, a_.keys};
-        return is_of_scores || dim[axis] > 1 ? first(axis) : 0;
+        if (!is_of_scores && dim[axis] == 1) return {};
+        std::vector<TensorId> shifts;
+        if (first(axis) != 0) shifts.push_back(integer(first(axis)));
+        if (before(axis) != nodes::kNoTensor) shifts.push_back(before(axis));
+        return shifts;
     }
 
     TensorId copy_of(TensorId id) {
@@ -122,6 +132,25 @@ class ScoreNodes {
     std::int64_t first(std::size_t axis) const {
         std::array<std::int64_t, 4> const firsts{0, first_head(), part_.first_query, part_.first_key};
         return firsts.at(axis);
+    }
+
+    // In addition to that, what each batch entry has before the part.
+    TensorId before(std::size_t axis) {
+        std::optional<View> const none;
+        std::optional<View> const& view = axis == kRows      ? part_.queries_before
+                                          : axis == kColumns ? part_.keys_before
+                                                             : none;
+        if (!view) return nodes::kNoTensor;
+        TensorId& tensor = axis == kRows ? queries_before_ : keys_before_;
+        if (tensor == nodes::kNoTensor) {
+            nodes::TensorSpec made;
+            made.name = axis == kRows ? "queries_before" : "keys_before";
+            made.data_type = view->type;
+            made.dim = view->dim;
+            made.stride = view->stride;
+            tensor = draft_.add_tensor(std::move(made), view->place);
+        }
+        return tensor;
     }
 
     // exp(x) of a head, where x falls evenly over the heads up to a power of two, and from there on: see alibi_slope().
@@ -183,13 +212,11 @@ class ScoreNodes {
     }
 
     TensorId plus(TensorId here, std::int64_t shift, DataType_t type, char const* name) {
-        if (shift == 0) return here;
-        TensorId const result = virtual_tensor(name, type);
-        add_sum(here, shift, type, name, result);
-        return result;
+        return shift == 0 ? here : make(ADD, {here, integer(shift)}, type, name);
     }
-    void add_sum(TensorId here, std::int64_t shift, DataType_t compute, std::string const& name, TensorId result) {
-        add({.mode = ADD}, {here, integer(shift)}, compute, name + "_in_whole", result);
+    // The first operand where there is no second one.
+    TensorId combined(PointwiseMode_t mode, TensorId first, TensorId second, DataType_t type, char const* name) {
+        return second == nodes::kNoTensor ? first : make(mode, {first, second}, type, name);
     }
 
     TensorId make(PointwiseMode_t mode, std::initializer_list<TensorId> operands, DataType_t compute, char const* name,
@@ -215,6 +242,7 @@ class ScoreNodes {
     AttentionDraft& draft_;
     std::vector<TensorId> copies_;  // in the draft, by the tensor of the user's graph
     TensorId scores_ = nodes::kNoTensor, modified_ = nodes::kNoTensor;
+    TensorId queries_before_ = nodes::kNoTensor, keys_before_ = nodes::kNoTensor;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "rewrite/program_builder.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cudnn_frontend::rewrite {
@@ -19,6 +20,8 @@ struct ScorePart {
     HeadPart heads;
     std::int64_t first_query = 0, first_key = 0;
     std::int64_t first_row = 0, rows = 0;
+    // How far into its sequence each batch entry starts, in addition to the first query and the first key.
+    std::optional<View> queries_before = {}, keys_before = {};
 };
 
 // Whether a generator drops some of the weights.

@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -137,12 +138,11 @@ Outcome run(Gpus& gpus, AttentionCase const& c, GroupSetup setup) {
         return error;
     };
     Outcome outcome = check_case(c, rig);
-    refusals.resize(2);
-    for (auto const& [pass, refusal] :
-         {std::pair(&outcome.forward, &refusals[0]), std::pair(&outcome.backward, &refusals[1])}) {
-        if (refusal->empty()) continue;
-        pass->refusal = *refusal;
-        pass->faults.clear();
+    std::array const passes{&outcome.forward, &outcome.backward};
+    for (std::size_t i = 0; i < refusals.size(); ++i) {
+        if (refusals[i].empty()) continue;
+        passes.at(i)->refusal = refusals[i];
+        passes.at(i)->faults.clear();
     }
     return outcome;
 }

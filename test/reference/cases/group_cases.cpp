@@ -47,10 +47,9 @@ void pack(AttentionCase& c, Random& random) {
     if (random.chance(0.8)) {
         c.sums_of_lengths = false, c.length_type = DataType_t::INT32, c.bias.reset();
         c.s_kv = c.s_q, c.len_kv = c.len_q;
-        c.alibi = c.alibi && random.chance(0.3);
         if (c.right && random.chance(0.8)) c.right = 0;
         if (!c.right && c.left && random.chance(0.8)) c.right = 0;
-        if (c.modifier != Nothing && random.chance(0.8)) c.modifier = Softcap, c.modifier_number = 2.0f;
+        if (c.modifier != Nothing && random.chance(0.4)) c.modifier = Softcap, c.modifier_number = 2.0f;
     }
     bool const reads_tensors = c.modifier == Slopes || c.modifier == Prefix || has_documents(c);
     if (reads_tensors) c.modifier = Softcap, c.modifier_number = 2.0f;

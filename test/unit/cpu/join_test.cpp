@@ -122,6 +122,20 @@ TEST_CASE("tables of documents say how much of each a part has, and where that s
     CHECK(all.used_k == std::vector<std::int32_t>{0, 0, 2});
 }
 
+TEST_CASE("tables of documents say how many tokens lie before a part") {
+    Documents cut;
+    cut.tables.queries.first = 3, cut.tables.keys.first = 2;
+    cut.tables.queries.before.emplace(view({3, 1, 1, 1}, DataType_t::INT32));
+    cut.tables.keys.before.emplace(view({3, 1, 1, 1}, DataType_t::INT32));
+    std::vector<void*> pointers = cut.pointers();
+    std::vector<std::int32_t> queries_before(3, -9), keys_before(3, -9);
+    pointers.insert(pointers.begin() + 4, queries_before.data());
+    pointers.insert(pointers.begin() + 9, keys_before.data());
+    run(cut.tables, pointers);
+    CHECK(queries_before == std::vector<std::int32_t>{2, 0, 0});
+    CHECK(keys_before == std::vector<std::int32_t>{1, 0, 0});
+}
+
 TEST_CASE("documents without room, and those that start elsewhere in the keys, are named") {
     Documents late;
     late.starts[3] = 44;
@@ -139,7 +153,7 @@ TEST_CASE("the mask of a part is that of the whole attention there") {
     constexpr std::int64_t kHeads = 3, kQueries = 7, kKeys = 10;
     std::int64_t const seed = 1234567890123;
     std::int32_t const offset = -5;
-    auto const draw = [&](rewrite::DropoutMask joint, core::Dims const& dim) {
+    auto const draw = [&](rewrite::DropoutMask joint, core::Dims const& dim, std::vector<void*> const& before = {}) {
         joint.seed = view({1, 1, 1, 1}, DataType_t::INT64);
         joint.offset = view({1, 1, 1, 1}, DataType_t::INT32);
         joint.mask = view(dim);
@@ -150,7 +164,9 @@ TEST_CASE("the mask of a part is that of the whole attention there") {
         std::vector<float> mask(static_cast<std::size_t>(dim[0] * dim[1] * dim[2] * dim[3]), -9.0f), numbers(2);
         auto key = seed;
         auto counter = offset;
-        run(joint, {&key, &counter, mask.data(), &numbers[0], &numbers[1]});
+        std::vector<void*> pointers{&key, &counter, mask.data(), &numbers[0], &numbers[1]};
+        pointers.insert(pointers.end(), before.begin(), before.end());
+        run(joint, pointers);
         CHECK(numbers == std::vector<float>{static_cast<float>(1.0 / 0.75), 0.75f});
         return mask;
     };
@@ -163,10 +179,20 @@ TEST_CASE("the mask of a part is that of the whole attention there") {
     }
     rewrite::DropoutMask part;
     part.first_head = 1, part.first_query = 3, part.first_key = 2;
-    std::vector<float> const found = draw(part, {2, 2, 4, 7});
-    for (std::int64_t i = 0; i < 2 * 2 * 4 * 7; ++i) {
-        std::int64_t const key = i % 7 + 2, query = i / 7 % 4 + 3, head = i / 28 % 2 + 1, batch = i / 56;
-        std::int64_t const at = ((batch * kHeads + head) * kQueries + query) * kKeys + key;
-        CHECK(found[static_cast<std::size_t>(i)] == whole[static_cast<std::size_t>(at)]);
-    }
+    auto const check = [&](std::vector<float> const& found, auto const& first_query, auto const& first_key) {
+        for (std::size_t i = 0; i < 2 * 2 * 4 * 7; ++i) {
+            std::size_t const head = i / 28 % 2 + 1, batch = i / 56;
+            auto const key = i % 7 + static_cast<std::size_t>(first_key[batch]);
+            auto const query = i / 7 % 4 + static_cast<std::size_t>(first_query[batch]);
+            CHECK(found[i] == whole[((batch * kHeads + head) * kQueries + query) * kKeys + key]);
+        }
+    };
+    check(draw(part, {2, 2, 4, 7}), std::vector{3, 3}, std::vector{2, 2});
+
+    // Documents start in places of their own.
+    std::vector<std::int32_t> queries_before{3, 0}, keys_before{1, 3};
+    part.first_query = part.first_key = 0;
+    part.queries_before.emplace(view({2, 1, 1, 1}, DataType_t::INT32));
+    part.keys_before.emplace(view({2, 1, 1, 1}, DataType_t::INT32));
+    check(draw(part, {2, 2, 4, 7}, {queries_before.data(), keys_before.data()}), queries_before, keys_before);
 }
