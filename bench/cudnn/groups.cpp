@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
                         {"gather", Group_way::GATHER},
                         {"gather in 1 stage", Group_way::GATHER, 1},
                         {"gather in 4 stages", Group_way::GATHER, 4},
-                        {"all-to-all", Group_way::ALL_TO_ALL}};
+                        {"all-to-all", Group_way::ALL_TO_ALL},
+                        {"ring", Group_way::RING}};
     std::printf("%-32s %-22s %9s %6s (%5s) %9s %6s (%5s)\n", "", "", "forward", "share", "waits", "backward", "share",
                 "waits");
     for (Row const& row : {row_of("h16, causal", 16, 16, tokens, true), row_of("h16", 16, 16, tokens, false),

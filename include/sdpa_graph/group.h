@@ -128,8 +128,9 @@ class SDPA_GRAPH_API Layout {
 };
 
 // How ranks get what other ranks own. GATHER: each gets the keys and values that its queries see. ALL_TO_ALL: each gets
-// all tokens of some heads. AUTO: the one with fewer bytes to wait for.
-enum class Group_way { AUTO, GATHER, ALL_TO_ALL };
+// all tokens of some heads. RING: keys and values go from rank to rank, so that a rank holds those of two at most.
+// AUTO: the one that is expected to take least.
+enum class Group_way { AUTO, GATHER, ALL_TO_ALL, RING };
 
 struct Group_options {
     Group_way way = Group_way::AUTO;

@@ -109,6 +109,7 @@ class group_way(_Numbered):
     AUTO = 0
     GATHER = 1
     ALL_TO_ALL = 2
+    RING = 3
 
 class rewrite(_Numbered):
     SLICES = 0

@@ -63,7 +63,9 @@ def run_forward(whole, members, layout, way=group_way.AUTO, stages=0, **options)
 
 
 @pytest.mark.parametrize("make", [Layout.contiguous, Layout.head_tail])
-@pytest.mark.parametrize("way, stages", [(group_way.GATHER, 1), (group_way.GATHER, 2), (group_way.ALL_TO_ALL, 0)])
+@pytest.mark.parametrize(
+    "way, stages", [(group_way.GATHER, 1), (group_way.GATHER, 2), (group_way.ALL_TO_ALL, 0), (group_way.RING, 0)]
+)
 def test_forward_is_that_of_one_process(make, way, stages):
     q, (k, v) = random((2, 4, TOKENS, 16)), (random((2, 2, TOKENS, 16), seed=seed) for seed in (1, 2))
     members = Group.of_threads(2)

@@ -52,6 +52,14 @@ bool has_bad_documents(AttentionCase const& c, GroupSetup const& setup) {
     return !setup.shares_lengths || (has_bounds && c.right != 0);
 }
 
+bool is_no_ring(AttentionCase const& c, GroupSetup const& setup) {
+    bool are_alike = true;
+    for (int rank = 0; rank < setup.ranks; ++rank) {
+        are_alike = are_alike && setup.queries.positions_of(rank) == setup.keys.positions_of(rank);
+    }
+    return !are_alike || sdpa_test::is_packed(c) || c.sink || c.logit_max || c.score_sum_exp || c.stats_use_log2;
+}
+
 bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool has_single_key = false;
     for (int rank = 0; rank < setup.ranks; ++rank) has_single_key = has_single_key || setup.keys.count_of(rank) == 1;
@@ -61,12 +69,14 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
                                   (is_slopes && has_single_key && setup.ranks > 1);
     bool const has_lengths = c.len_q && !c.omits_padding_mask;
     bool const is_moved = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && (c.left || c.right);
-    bool const has_bad_lengths = has_lengths && !sdpa_test::is_packed(c) && setup.way == Group_way::GATHER &&
+    bool const has_bad_lengths = has_lengths && !sdpa_test::is_packed(c) && setup.way != Group_way::ALL_TO_ALL &&
                                  (c.sums_of_lengths || is_moved || c.length_type != DataType_t::INT32);
     bool const has_bad_dropout =
         c.dropout == sdpa_test::Dropout::Mask || (c.dropout != sdpa_test::Dropout::None && c.scalars_by_value);
-    return has_bad_bias || has_bad_dropout || (sdpa_test::is_packed(c) && has_bad_documents(c, setup)) ||
-           has_bad_modifier || c.d_bias || has_bad_lengths ||
+    bool const has_bad_ring = setup.way == Group_way::RING && is_no_ring(c, setup);
+    return has_bad_bias || has_bad_dropout || has_bad_ring ||
+           (sdpa_test::is_packed(c) && has_bad_documents(c, setup)) || has_bad_modifier || c.d_bias ||
+           has_bad_lengths ||
            (!sdpa_test::is_packed(c) && has_query_without_keys(c) &&
             !(has_lengths && c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT));
 }
@@ -102,7 +112,7 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
     int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0, packed_runs = 0,
-        runs_with_dropout = 0, gathered_runs_by_place = 0;
+        runs_with_dropout = 0, gathered_runs_by_place = 0, ring_runs = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const wide = sdpa_test::random_wide_case(index, {.chance = 0.1, .most_rows = 200});
@@ -117,6 +127,7 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         if (!is_refused && c.alibi) ++runs_with_alibi;
         if (!is_refused && c.len_q && !c.omits_padding_mask) ++runs_with_lengths;
         if (!is_refused && sdpa_test::is_packed(c)) ++packed_runs;
+        if (!is_refused && setup.way == Group_way::RING && setup.ranks > 1) ++ring_runs;
         if (!is_refused && is_gathered_by_place(c, setup)) ++gathered_runs_by_place;
         if (!is_refused && c.dropout != sdpa_test::Dropout::None) ++runs_with_dropout;
         if (!is_refused && c.modifier != oracle::Modify::Nothing) ++runs_with_modifiers;
@@ -127,6 +138,7 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
     CHECK(runs_with_lengths > 300);
     CHECK(runs_with_modifiers > 100);
     CHECK(packed_runs > 200);
-    CHECK(gathered_runs_by_place > 60);
+    CHECK(gathered_runs_by_place > 40);
+    CHECK(ring_runs > 100);
     CHECK(runs_with_dropout > 100);
 }

@@ -14,6 +14,8 @@ struct Chunk {
     int rank;
     Span tokens;
     std::int64_t row;
+
+    friend bool operator==(Chunk const&, Chunk const&) = default;
 };
 
 // Consecutive queries, and the keys that they attend to.

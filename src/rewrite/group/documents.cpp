@@ -53,6 +53,9 @@ std::int64_t longest_in(Span const& span, std::int64_t all, std::int64_t longest
 
 }  // namespace
 
+bool has_port(Attention const& a, int port) {
+    return static_cast<std::size_t>(port) < a.node().ports.size() && a.has(port);
+}
 bool is_of_queries(int port) { return rows_of(port) == attention::Size::Sq; }
 bool is_of_keys(int port) { return rows_of(port) == attention::Size::Skv; }
 bool is_of_tokens(int port) { return (is_of_queries(port) || is_of_keys(port)) && port != Port::Bias; }

@@ -12,6 +12,8 @@
 
 namespace cudnn_frontend::rewrite {
 
+// Whether the attention has the operand; forward and backward have different ports.
+bool has_port(Attention const& attention, int port);
 // Whether the rows of an operand are queries, whether they are keys, and whether they are tokens. A bias has rows of
 // queries, which are no tokens.
 bool is_of_queries(int port);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -24,11 +23,6 @@ struct KeyTensor {
     View gathered;
     std::vector<View> partial = {};   // gradients, for each chunk of the rank's queries
     std::vector<View> received = {};  // {chunks, batch, heads, tokens, columns} for each range of the rank's keys
-};
-
-// How many of a part's queries and keys are within the lengths of each batch entry: {batch, 1, 1, 1}.
-struct PartLengths {
-    View queries, keys;
 };
 
 // The memory and the exchanges of one stage of heads.
@@ -171,16 +165,7 @@ class GatherWriter : GroupWriter {
             gradients.push_back({is_main ? rows_of(stage, Port::DQ, chunk, part.queries) : border_dq(index, part)});
         }
         connect_dropout(draft, stage.heads, part.queries, part.keys);
-        draft.fields().diagonal_alignment = part.band.alignment;
-        draft.fields().left_bound = part.band.left;
-        draft.fields().right_bound = part.band.right;
-        if (!a_.fields().padding_mask) return program_.attend(std::move(draft));
-        PartLengths const& lengths = lengths_of(part);
-        draft.connect(Port::SeqLenQ, lengths.queries);
-        draft.connect(Port::SeqLenKv, lengths.keys);
-        SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
-        clear_padding(lengths, part, std::move(gradients));
-        return {};
+        return attend_within(part, std::move(draft), std::move(gradients));
     }
 
     // Attention over all documents at once. The keys of a document end where its queries do, so that its diagonal ends
@@ -217,34 +202,6 @@ class GatherWriter : GroupWriter {
         SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
         if (a_.is_backward()) program_.join(ClearPadding{documents.sequences(), std::move(partial)});
         return {};
-    }
-
-    // Made once for all stages.
-    PartLengths const& lengths_of(BandPart const& part) {
-        auto const [place, is_new] = lengths_.try_emplace({part.queries.first, part.keys.first});
-        PartLengths& lengths = place->second;
-        if (!is_new) return lengths;
-        for (View* const made : {&lengths.queries, &lengths.keys}) {
-            *made = program_.scratch(DataType_t::INT32, {a_.batches, 1, 1, 1});
-        }
-        auto const by_batch = [&](View view) {
-            view.dim = {a_.batches, 1};
-            view.stride.resize(2);
-            return view;
-        };
-        program_.split_lengths({by_batch(a_.view(Port::SeqLenQ)), by_batch(a_.view(Port::SeqLenKv)),
-                                by_batch(lengths.queries), by_batch(lengths.keys), 1, part.keys.count(),
-                                part.queries.first, part.queries.count(), part.keys.first});
-        return lengths;
-    }
-
-    // Engines may leave rows past the lengths unwritten: all rows of a part without a query or a key within them. Its
-    // gradients are terms of sums.
-    void clear_padding(PartLengths const& lengths, BandPart const& part, std::vector<ClearPadding::Rows> gradients) {
-        if (gradients.empty()) return;
-        SlotSequences const sequences{lengths.queries, lengths.keys, a_.batches, part.queries.count(),
-                                      part.keys.count()};
-        program_.join(ClearPadding{sequences, std::move(gradients)});
     }
 
     static std::int64_t row_of(QueryChunk const& chunk, Span const& queries) {
@@ -284,14 +241,6 @@ class GatherWriter : GroupWriter {
         }
     }
 
-    // One chunk's gradients of a range of keys.
-    static View received_from(View const& parts, std::int64_t index) {
-        View one = part_of(parts, 0, index, 1);
-        one.dim.erase(one.dim.begin());
-        one.stride.erase(one.stride.begin());
-        return one;
-    }
-
     void start_gradients(Stage& stage) {
         auto pieces = std::make_shared<Pieces>();
         pieces->content = "gradients of keys and values of " + heads_text(stage.heads);
@@ -321,8 +270,8 @@ class GatherWriter : GroupWriter {
         std::int64_t slot = 0;
         for (QueryChunk const& chunk : chunks_that_see(range.tokens)) {
             Span const tokens = common(chunk.keys, range.tokens);
-            add_pieces(pieces, chunk.rank, received_from(tensor.received[index], slot++),
-                       tokens.first - range.tokens.first, tokens.count());
+            add_pieces(pieces, chunk.rank, one_of(tensor.received[index], slot++), tokens.first - range.tokens.first,
+                       tokens.count());
         }
     }
 
@@ -379,7 +328,7 @@ class GatherWriter : GroupWriter {
 
     View sink_part(QueryChunk const& chunk, HeadPart heads) const {
         auto const at = std::ranges::find(chunks_, chunk.tokens, &QueryChunk::tokens);
-        View const all = received_from(sink_parts_, at - chunks_.begin());
+        View const all = one_of(sink_parts_, at - chunks_.begin());
         std::int64_t const count = all.dim[1] / heads.count;
         return part_of(all, 1, heads.index * count, count);
     }
@@ -403,9 +352,8 @@ class GatherWriter : GroupWriter {
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     std::vector<QueryChunk> own_;
-    std::vector<std::optional<PartDocuments>> documents_;                   // for each of the rank's chunks
-    std::vector<std::optional<View>> border_dq_;                            // for each of the rank's chunks
-    std::map<std::pair<std::int64_t, std::int64_t>, PartLengths> lengths_;  // by a part's first query and key
+    std::vector<std::optional<PartDocuments>> documents_;  // for each of the rank's chunks
+    std::vector<std::optional<View>> border_dq_;           // for each of the rank's chunks
     TokenRows rows_;
     std::vector<Stage> stages_;
     View sink_parts_;  // {chunks, 1, heads, 1, 1}

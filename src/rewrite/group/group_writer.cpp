@@ -119,40 +119,71 @@ AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
     return draft;
 }
 
+error_t GroupWriter::attend_within(BandPart const& part, AttentionDraft draft,
+                                   std::vector<ClearPadding::Rows> results) {
+    draft.fields().diagonal_alignment = part.band.alignment;
+    draft.fields().left_bound = part.band.left;
+    draft.fields().right_bound = part.band.right;
+    if (!a_.fields().padding_mask) return program_.attend(std::move(draft));
+    PartLengths const& lengths = lengths_of(part);
+    draft.connect(Port::SeqLenQ, lengths.queries);
+    draft.connect(Port::SeqLenKv, lengths.keys);
+    SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
+    if (results.empty()) return {};
+    SlotSequences const sequences{lengths.queries, lengths.keys, a_.batches, part.queries.count(), part.keys.count()};
+    program_.join(ClearPadding{sequences, std::move(results)});
+    return {};
+}
+
+PartLengths const& GroupWriter::lengths_of(BandPart const& part) {
+    auto const [place, is_new] = lengths_.try_emplace({part.queries.first, part.keys.first});
+    PartLengths& lengths = place->second;
+    if (!is_new) return lengths;
+    for (View* const made : {&lengths.queries, &lengths.keys}) {
+        *made = program_.scratch(DataType_t::INT32, {a_.batches, 1, 1, 1});
+    }
+    auto const by_batch = [&](View view) {
+        view.dim = {a_.batches, 1};
+        view.stride.resize(2);
+        return view;
+    };
+    program_.split_lengths({by_batch(a_.view(Port::SeqLenQ)), by_batch(a_.view(Port::SeqLenKv)),
+                            by_batch(lengths.queries), by_batch(lengths.keys), 1, part.keys.count(), part.queries.first,
+                            part.queries.count(), part.keys.first});
+    return lengths;
+}
+
 void GroupWriter::connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys,
                                   PartDocuments const* documents) {
     if (!draws_dropout(a_)) return;
     std::int64_t const count = a_.query_heads / heads.count;
-    // One memory serves all stages.
-    auto const [place, is_new] = dropout_.try_emplace({queries.first, keys.first});
-    DropoutMask& mask = place->second;
+    SlotSequences const rows =
+        documents != nullptr ? documents->sequences() : SlotSequences{.queries = queries.count(), .keys = keys.count()};
+    auto const [place, is_new] = dropout_.try_emplace({rows.queries, rows.keys});
+    DropoutMemory& memory = place->second;
     if (is_new) {
-        mask.seed = a_.view(Port::Seed);
-        mask.offset = a_.view(Port::Offset);
-        SlotSequences const rows = documents != nullptr
-                                       ? documents->sequences()
-                                       : SlotSequences{.queries = queries.count(), .keys = keys.count()};
-        mask.mask = program_.scratch(a_.tensor(Port::Q)->data_type, {a_.batches, count, rows.queries, rows.keys});
-        mask.scale = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
-        if (a_.is_backward()) mask.inverse = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
-        mask.probability = double{a_.fields().dropout_probability.value_or(0.0f)};
-        mask.heads = a_.query_heads;
-        mask.queries = has_documents(a_) ? a_.queries : task_.queries.length();
-        mask.keys = has_documents(a_) ? a_.keys : task_.keys.length();
-        if (documents != nullptr) {
-            mask.queries_before = documents->queries_before();
-            mask.keys_before = documents->keys_before();
-        } else {
-            mask.first_query = queries.first;
-            mask.first_key = keys.first;
-        }
+        memory.mask = program_.scratch(a_.tensor(Port::Q)->data_type, {a_.batches, count, rows.queries, rows.keys});
+        memory.scale = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
+        if (a_.is_backward()) memory.inverse = program_.scratch(DataType_t::FLOAT, {1, 1, 1, 1});
     }
+    DropoutMask mask{a_.view(Port::Seed), a_.view(Port::Offset), memory.mask, memory.scale, memory.inverse};
+    mask.probability = double{a_.fields().dropout_probability.value_or(0.0f)};
+    mask.heads = a_.query_heads;
+    mask.queries = documents != nullptr ? a_.queries : task_.queries.length();
+    mask.keys = documents != nullptr ? a_.keys : task_.keys.length();
     mask.first_head = heads.index * count;
-    program_.join(mask);
+    if (documents != nullptr) {
+        mask.queries_before = documents->queries_before();
+        mask.keys_before = documents->keys_before();
+    } else {
+        mask.first_query = queries.first;
+        mask.first_key = keys.first;
+    }
+    program_.join(std::move(mask));
     draft.fields().dropout_probability.reset();
-    draft.connect(Port::DropoutMask, mask.mask);
-    draft.connect(Port::DropoutScale, mask.scale);
-    if (mask.inverse) draft.connect(Port::DropoutScaleInv, *mask.inverse);
+    draft.connect(Port::DropoutMask, memory.mask);
+    draft.connect(Port::DropoutScale, memory.scale);
+    if (memory.inverse) draft.connect(Port::DropoutScaleInv, *memory.inverse);
 }
 
 void GroupWriter::start(std::shared_ptr<Pieces const> const& pieces) {
@@ -161,6 +192,13 @@ void GroupWriter::start(std::shared_ptr<Pieces const> const& pieces) {
 
 void GroupWriter::finish(std::shared_ptr<Pieces const> const& pieces) {
     if (!is_alone()) program_.finish(pieces);
+}
+
+View GroupWriter::one_of(View const& parts, std::int64_t index) {
+    View one = part_of(parts, 0, index, 1);
+    one.dim.erase(one.dim.begin());
+    one.stride.erase(one.stride.begin());
+    return one;
 }
 
 std::string GroupWriter::heads_text(HeadPart heads) const {

@@ -16,11 +16,16 @@
 
 namespace cudnn_frontend::rewrite {
 
+// How many of a part's queries and keys are within the lengths of each batch entry: {batch, 1, 1, 1}.
+struct PartLengths {
+    View queries, keys;
+};
+
 class GroupWriter {
    protected:
     GroupWriter(Attention const& attention, group::Task const& task, std::string const& name);
 
-    bool has(int port) const { return port < static_cast<int>(a_.node().ports.size()) && a_.has(port); }
+    bool has(int port) const { return has_port(a_, port); }
     bool is_alone() const { return task_.size() == 1; }
     int rank() const { return task_.rank(); }
 
@@ -49,6 +54,10 @@ class GroupWriter {
     // Connects the operands that are no tokens: sink, bias, and the tensors of score modifiers.
     void connect_shared(AttentionDraft& draft, ScorePart const& scores) const;
 
+    // The attention of a part, with its band and its lengths. Where there are lengths, rows of the results past them
+    // are cleared, as engines may leave them unwritten: all rows of a part without a query or a key within them.
+    error_t attend_within(BandPart const& part, AttentionDraft draft, std::vector<ClearPadding::Rows> results);
+
     // Dropout by a mask in scratch, that of these queries and keys in the whole attention, or of the documents there.
     void connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys,
                          PartDocuments const* documents = nullptr);
@@ -58,6 +67,8 @@ class GroupWriter {
     void finish(std::shared_ptr<Pieces const> const& pieces);
 
     std::string heads_text(HeadPart heads) const;
+    // One of the parts that are the first dim.
+    static View one_of(View const& parts, std::int64_t index);
 
     Attention const& a_;
     group::Task const& task_;
@@ -65,7 +76,16 @@ class GroupWriter {
     ProgramBuilder program_;
 
    private:
-    std::map<std::pair<std::int64_t, std::int64_t>, DropoutMask> dropout_;  // by a part's first query and key
+    struct DropoutMemory {
+        View mask, scale;
+        std::optional<View> inverse;
+    };
+    using Pair = std::pair<std::int64_t, std::int64_t>;
+
+    PartLengths const& lengths_of(BandPart const& part);
+
+    std::map<Pair, DropoutMemory> dropout_;  // by the numbers of queries and keys, for parts one after the other
+    std::map<Pair, PartLengths> lengths_;    // by a part's first query and key, for all stages
 };
 
 }  // namespace cudnn_frontend::rewrite

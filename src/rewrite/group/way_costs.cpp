@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "rewrite/group/chunks.h"
 #include "rewrite/group/documents.h"
+#include "rewrite/group/ring_steps.h"
 
 #include <algorithm>
 
@@ -16,10 +17,14 @@ std::int64_t entries_of(Attention const& a) { return has_documents(a) ? 1 : a.ba
 
 // The bytes of one row of a tensor, with all batch entries and heads; 0 for a tensor that is not there.
 double bytes_of_row(Attention const& a, int port) {
-    if (port >= static_cast<int>(a.node().ports.size()) || !a.has(port)) return 0.0;
+    if (!has_port(a, port)) return 0.0;
     nodes::TensorSpec const& tensor = *a.tensor(port);
     return static_cast<double>((has_documents(a) ? 1 : tensor.dim[0]) * tensor.dim[1] * tensor.dim[3] *
                                core::size_of(tensor.data_type));
+}
+
+double elements_of_row(Attention const& a, int port) {
+    return bytes_of_row(a, port) / static_cast<double>(core::size_of(a.tensor(port)->data_type));
 }
 
 double bytes_of_rows(Attention const& a, std::initializer_list<int> ports) {
@@ -27,6 +32,8 @@ double bytes_of_rows(Attention const& a, std::initializer_list<int> ports) {
     for (int const port : ports) sum += bytes_of_row(a, port);
     return sum;
 }
+
+constexpr double kBytesOfFloat = 4.0;
 
 // How many tokens of the span others own.
 std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, int rank) {
@@ -37,17 +44,20 @@ std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, in
     return sum;
 }
 
-// The pairs of a query and a key that are visible to each other, times batch entries and query heads.
-double pairs_of(Attention const& a, group::Task const& task, Span const& queries) {
+// The pairs of one of the queries and one of the keys that are visible to each other, times batch entries and query
+// heads.
+double pairs_of(Attention const& a, group::Task const& task, Span const& queries, Span const& keys) {
     WholeBand const band(a.fields(), task.queries.length(), task.keys.length());
     // The lengths of documents are known to runs alone: each counts as the longest one.
     auto const keys_of = [&](std::int64_t query) {
-        std::int64_t const count = band.keys_of({query, query + 1}).count();
+        std::int64_t const count = common(band.keys_of({query, query + 1}), keys).count();
         return static_cast<double>(has_documents(a) ? std::min(count, a.keys) : count);
     };
     double const mean = (keys_of(queries.first) + keys_of(queries.end - 1)) / 2.0;
     return mean * static_cast<double>(queries.count() * entries_of(a) * a.query_heads);
 }
+
+Span all_keys(group::Task const& task) { return {0, task.keys.length()}; }
 
 double attention_time(Attention const& a, double pairs, GroupRates const& rates) {
     double const forward = 2.0 * pairs * static_cast<double>(a.head_dim + a.value_dim);
@@ -58,7 +68,7 @@ double attention_time(Attention const& a, double pairs, GroupRates const& rates)
 
 double attention_time_of_rank(Attention const& a, group::Task const& task, int rank, GroupRates const& rates) {
     double pairs = 0.0;
-    for (Chunk const& chunk : chunks_of(task.queries, rank)) pairs += pairs_of(a, task, chunk.tokens);
+    for (Chunk const& chunk : chunks_of(task.queries, rank)) pairs += pairs_of(a, task, chunk.tokens, all_keys(task));
     return attention_time(a, pairs, rates);
 }
 
@@ -128,13 +138,91 @@ GroupTime time_of_gather(Attention const& a, group::Task const& task, int stages
 }
 
 GroupTime time_of_all_to_all(Attention const& a, group::Task const& task, GroupRates const& rates) {
-    double const whole = attention_time(a, pairs_of(a, task, {0, task.queries.length()}), rates) / task.size();
+    double const whole =
+        attention_time(a, pairs_of(a, task, {0, task.queries.length()}, all_keys(task)), rates) / task.size();
     return time_of(
         task, [&](int) { return whole; },
         [&](int rank) {
             Received const all = received_by_all_to_all(a, task, rank);
             return exchange_time(all.keys, rates) + whole + exchange_time(all.gradients, rates);
         });
+}
+
+double scratch_of_gather(Attention const& a, group::Task const& task, int stages) {
+    std::vector<QueryChunk> const chunks = query_chunks(a, task);
+    double const of_keys = bytes_of_rows(a, {Port::K, Port::V});
+    double const of_gradients = a.is_backward() ? bytes_of_rows(a, {Port::DK, Port::DV}) : 0.0;
+    double most = 0.0;
+    for (int rank = 0; rank < task.size(); ++rank) {
+        double keys = 0.0, gradients = 0.0;
+        for (Span const& span : keys_for(rank, chunks)) keys += static_cast<double>(span.count());
+        for (QueryChunk const& chunk : chunks) {
+            if (chunk.rank == rank) gradients += static_cast<double>(chunk.keys.count());
+            for (Chunk const& own : chunks_of(task.keys, rank)) {
+                bool const is_received = common(chunk.keys, own.tokens).count() > 0;
+                gradients += is_received ? static_cast<double>(own.tokens.count()) : 0.0;
+            }
+        }
+        most = std::max(most, keys * of_keys + gradients * of_gradients);
+    }
+    return most * std::min(stages, 2) / stages;
+}
+
+namespace {
+
+// Rows that joints read as they are, and read or write so many times in FLOAT.
+double bytes_joined(Attention const& a, int port, double times) {
+    return bytes_of_row(a, port) + times * kBytesOfFloat * elements_of_row(a, port);
+}
+
+// A part's O is converted and merged with those before; its gradients are added to those before.
+double bytes_of_joints(Attention const& a, BandPart const& part) {
+    auto const queries = static_cast<double>(part.queries.count()), keys = static_cast<double>(part.keys.count());
+    if (!a.is_backward()) return queries * bytes_joined(a, Port::O, 4.0);
+    return queries * bytes_joined(a, Port::DQ, 2.0) +
+           keys * (bytes_joined(a, Port::DK, 2.0) + bytes_joined(a, Port::DV, 2.0));
+}
+
+// The work of a rank at a step of a ring, in microseconds.
+struct RingWork {
+    double attention = 0.0, joints = 0.0;
+};
+
+RingWork work_in_ring(Attention const& a, group::Task const& task, int rank, int step, GroupRates const& rates) {
+    RingWork work;
+    double pairs = 0.0;
+    for (RingPart const& part : parts_of_ring(a, task, rank, step)) {
+        pairs += pairs_of(a, task, part.band.queries, part.band.keys);
+        work.joints += bytes_of_joints(a, part.band) / rates.bytes_of_memory_per_us;
+    }
+    work.attention = attention_time(a, pairs, rates);
+    return work;
+}
+
+}  // namespace
+
+GroupTime time_of_ring(Attention const& a, group::Task const& task, GroupRates const& rates) {
+    int const steps = steps_of_ring(a, task);
+    std::int64_t most = 0;
+    for (int rank = 0; rank < task.size(); ++rank) most = std::max(most, task.keys.count_of(rank));
+    auto const tokens = static_cast<double>(most);
+    double const keys = exchange_time(tokens * bytes_of_rows(a, {Port::K, Port::V}), rates);
+    double const floats = a.is_backward() ? elements_of_row(a, Port::DK) + elements_of_row(a, Port::DV) : 0.0;
+    double const gradients = a.is_backward() && steps > 1 ? exchange_time(tokens * floats * kBytesOfFloat, rates) : 0.0;
+    double const share = a.is_backward() ? rates.backward_share_of_stage : rates.forward_share_of_stage;
+    GroupTime time;
+    for (int step = 0; step < steps; ++step) {
+        double slowest = 0.0;
+        for (int rank = 0; rank < task.size(); ++rank) {
+            RingWork const work = work_in_ring(a, task, rank, step, rates);
+            time.attention += work.attention / task.size();
+            slowest = std::max(slowest, work.attention * (steps > 1 ? 1.0 + share : 1.0) + work.joints);
+        }
+        double const exchanged = (step + 1 < steps ? keys : 0.0) + (step > 0 ? gradients : 0.0);
+        time.all += std::max(slowest, exchanged);
+    }
+    time.all += gradients;
+    return time;
 }
 
 }  // namespace cudnn_frontend::rewrite

@@ -2,6 +2,7 @@
 #include "rewrite/group/ways.h"
 
 #include "core/text.h"
+#include "rewrite/group/chunks.h"
 #include "rewrite/group/documents.h"
 #include "rewrite/group/score_nodes.h"
 #include "rewrite/group/way_costs.h"
@@ -47,16 +48,45 @@ std::string obstacle_to_gather(Attention const& a) {
     return is_moved ? "a diagonal to the bottom right, which lengths move" : "";
 }
 
+std::string obstacle_to_ring(Attention const& a, group::Task const& task) {
+    if (has_documents(a)) return "documents";
+    if (chunks_of(task.queries) != chunks_of(task.keys)) return "keys that are not split as queries are";
+    for (int const port : {Port::SinkToken, Port::Max, Port::SumExp}) {
+        if (has_port(a, port)) return attention::operand(port).name;
+    }
+    return a.fields().stats_use_log2 ? "Stats of base 2" : "";
+}
+
+// The way that is expected to take least of those whose memory does not grow with the ranks; GATHER where neither can
+// compute the attention.
+static group::Group_way way_of_little_memory(Attention const& a, group::Task const& task) {
+    bool const is_by_heads = can_be_by_heads(a, task), is_ring = obstacle_to_ring(a, task).empty();
+    if (!is_ring) return is_by_heads ? group::Group_way::ALL_TO_ALL : group::Group_way::GATHER;
+    bool const is_faster = !is_by_heads || time_of_ring(a, task).all < time_of_all_to_all(a, task).all;
+    return is_faster ? group::Group_way::RING : group::Group_way::ALL_TO_ALL;
+}
+
+// With the number of stages for GATHER.
+static group::Group_way usual_way(Attention const& a, group::Task const& task, int stages) {
+    if (task.way == group::Group_way::RING) return task.way;
+    if (!obstacle_to_gather(a).empty()) return group::Group_way::ALL_TO_ALL;
+    bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 1;
+    if (!is_free) return task.way;
+    if (scratch_of_gather(a, task, stages) > GroupRates().bytes_of_scratch) return way_of_little_memory(a, task);
+    bool const is_by_heads =
+        can_be_by_heads(a, task) && time_of_all_to_all(a, task).all < time_of_gather(a, task, stages).all;
+    return is_by_heads ? group::Group_way::ALL_TO_ALL : group::Group_way::GATHER;
+}
+
 Result<Program> program_in_group(nodes::ValidatedGraph const& graph, group::Task const& task) {
     SDPA_GRAPH_TRY(check_in_group(graph, task));
     auto const attention = Attention::with_modifiers(graph);
-    bool const has_one_way = task.way == group::Group_way::ALL_TO_ALL || !obstacle_to_gather(*attention).empty();
-    if (has_one_way) return all_to_all(*attention, task);
     int const stages = usual_stages(*attention, task);
-    bool const is_free = task.way == group::Group_way::AUTO && task.stages == 0 && task.size() > 1;
-    bool const is_by_heads = is_free && can_be_by_heads(*attention, task) &&
-                             time_of_all_to_all(*attention, task).all < time_of_gather(*attention, task, stages).all;
-    return is_by_heads ? all_to_all(*attention, task) : gather(*attention, task, stages);
+    switch (usual_way(*attention, task, stages)) {
+        case group::Group_way::RING: return ring(*attention, task);
+        case group::Group_way::ALL_TO_ALL: return all_to_all(*attention, task);
+        default: return gather(*attention, task, stages);
+    }
 }
 
 }  // namespace cudnn_frontend::rewrite

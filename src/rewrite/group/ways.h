@@ -24,6 +24,13 @@ Result<Program> gather(Attention const& attention, group::Task const& task, int 
 // Each rank gets all tokens of its share of the heads, attends to them as one attention, and gives the results back.
 Result<Program> all_to_all(Attention const& attention, group::Task const& task);
 
+// Why RING cannot; empty where it can.
+std::string obstacle_to_ring(Attention const& attention, group::Task const& task);
+
+// Shards of keys and values go round. Each rank attends to those that it sees, and joins the parts by their Stats. In
+// backward a shard's gradients go round behind it, and each rank adds its own: memory does not grow with the ranks.
+Result<Program> ring(Attention const& attention, group::Task const& task);
+
 // The program of the way that the task says, or of the one that is expected to wait least.
 Result<Program> program_in_group(nodes::ValidatedGraph const& graph, group::Task const& task);
 

@@ -45,6 +45,18 @@ PartBand WholeBand::within(Span queries, Span keys) const {
     return corner != 0 && !has_lengths_ && is_legal(bottom) ? bottom : from(DiagonalAlignment_t::TOP_LEFT, 0);
 }
 
+std::optional<BandPart> WholeBand::visible_part(Span queries, Span keys) const {
+    if (right_) queries.first = std::max(queries.first, keys.first - shift_ - *right_);
+    if (left_) queries.end = std::min(queries.end, keys.end - 1 + *left_ - shift_);
+    if (queries.count() <= 0) return std::nullopt;
+    keys = common(keys, keys_of(queries));
+    std::int64_t const shift = queries.first + shift_ - keys.first;
+    PartBand band;
+    if (left_ && queries.end + shift_ - *left_ > keys.first) band.left = *left_ - shift;
+    if (right_ && queries.first + shift_ + *right_ + 1 < keys.end) band.right = *right_ + shift;
+    return BandPart{queries, keys, band};
+}
+
 std::vector<BandPart> WholeBand::skipping_parts(Span queries, Span keys) const {
     // The keys before the first query's last one: all of them are left of every diagonal element.
     std::int64_t const before = right_ ? queries.first + shift_ + *right_ - keys.first : 0;

@@ -44,6 +44,9 @@ class WholeBand {
     // The same band over these queries and keys, which contain all of keys_of() and are more on one side at most. With
     // lengths, which move a diagonal that ends at the bottom right, it starts at the top left.
     PartBand within(Span queries, Span keys) const;
+    // The queries that see some of the keys, the keys that they see, and the band between them without bounds that hide
+    // nothing there.
+    std::optional<BandPart> visible_part(Span queries, Span keys) const;
     // The same in parts of which backward's engines skip the tiles that are not visible: they do so where the diagonal
     // starts in the first element and nothing right of it is visible. The first part has all queries, and each key is
     // in one part.

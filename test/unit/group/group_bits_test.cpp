@@ -71,6 +71,17 @@ TEST_CASE("groups: all runs of backward give the same bits") {
     }
 }
 
+TEST_CASE("groups: all runs of a ring give the same bits") {
+    WholeAttention whole{.heads = 4, .key_heads = 2, .tokens = 97, .columns = 16};
+    Layout const layout = Layout::head_tail(97, 4);
+    whole.is_backward = GENERATE(false, true);
+    whole.length = GENERATE(0, 80);
+    auto const first = run_group(whole, layout, {sdpa_graph::Group_way::RING, 0, {}});
+    for (int run = 1; run < 20; ++run) {
+        CHECK(run_group(whole, layout, {sdpa_graph::Group_way::RING, 0, {}}) == first);
+    }
+}
+
 TEST_CASE("groups: a graph runs again and again, and another graph after it") {
     Layout const layout = Layout::contiguous(24, 3);
     std::vector<Group> const members = threads_group(3);

@@ -320,6 +320,25 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
     CHECK(refusal_by(sdpa_graph::Group_way::GATHER, with_lengths(INT32, false, false)).empty());
 }
 
+TEST_CASE("group.c27: attention whose parts a ring cannot join") {
+    using sdpa_graph::Group_way;
+    Group_options options{Group_way::RING, 0, {}};
+    auto const found = [](char const* what) {
+        return Catch::Contains("[group.c27] node 'attention': found " + std::string(what) + "; expected one layout");
+    };
+    CHECK_THAT(PackedPart().refusal({}, options), found("documents"));
+    auto const sink = std::make_shared<Tensor_attributes>();
+    sink->set_dim({1, 4, 1, 1}).set_stride({4, 1, 1, 1}).set_data_type(cudnn_frontend::DataType_t::FLOAT);
+    RankPart with_sink({}, kLayout, 0, [&](SDPA_attributes& attention) { attention.set_sink_token(sink); });
+    CHECK_THAT(refusal(with_sink, kLayout, options), found("sink_token"));
+    RankPart in_base_2({}, kLayout, 0, [](SDPA_attributes& attention) { attention.set_stats_use_log2(true); });
+    CHECK_THAT(refusal(in_base_2, kLayout, options), found("Stats of base 2"));
+    RankPart alike({}, kLayout, 0);
+    CHECK(refusal(alike, kLayout, options).empty());
+    options.keys = Layout::head_tail(24, 2);
+    CHECK_THAT(refusal(alike, kLayout, options), found("keys that are not split as queries are"));
+}
+
 TEST_CASE("group.c26: a seed and an offset by value") {
     auto const with_dropout = [](bool is_by_value) {
         auto const number = [=] {

@@ -28,10 +28,11 @@ constexpr Row kRows[] = {
     {64, 50, 131072, 64, 8}, {64, 50, 1048576, 64, 8}, {64, 50, 1048576, 64, 64},
 };
 
-std::string percent(double share) {
-    long const permille = std::lround(1000.0 * share);
-    return core::text(permille / 10, ".", permille % 10);
+std::string with_tenths(double number) {
+    long const tenths = std::lround(10.0 * number);
+    return core::text(tenths / 10, ".", tenths % 10);
 }
+std::string percent(double share) { return with_tenths(100.0 * share); }
 
 class Prediction {
    public:
@@ -57,6 +58,9 @@ class Prediction {
         if (row_.key_heads % row_.ranks != 0) return "-";
         return percent(rewrite::time_of_all_to_all(*part_, task_, rates_).efficiency());
     }
+    std::string ring() const { return percent(rewrite::time_of_ring(*part_, task_, rates_).efficiency()); }
+    // In GB.
+    std::string scratch() const { return with_tenths(rewrite::scratch_of_gather(*part_, task_, 1) / 1e9); }
 
    private:
     TestGraph graph(bool is_backward) const {
@@ -82,7 +86,8 @@ std::string line_of(Row const& row) {
     return core::text("| ", row.ranks, " | ", static_cast<std::int64_t>(row.gigabytes_per_s), " | ", row.tokens, " | ",
                       row.heads, "/", row.key_heads, " | ", forward.received(), " / ", backward.received(), " | ",
                       forward.gather(1), " / ", backward.gather(1), " | ", forward.gather(4), " / ", backward.gather(4),
-                      " | ", forward.all_to_all(), " / ", backward.all_to_all(), " |");
+                      " | ", forward.all_to_all(), " / ", backward.all_to_all(), " | ", forward.ring(), " / ",
+                      backward.ring(), " | ", forward.scratch(), " / ", backward.scratch(), " |");
 }
 
 }  // namespace

@@ -279,7 +279,108 @@ TEST_CASE("groups: what each rank sends is what the others receive, in every exc
         INFO("case " << index << ": " << length << " tokens, " << ranks << " ranks, backward " << is_backward);
         check_fit(programs_of(sizes, queries, keys, is_backward, gather_in(static_cast<int>(random.pick({1, 2, 4})))));
         if (4 % ranks == 0) check_fit(programs_of(sizes, queries, keys, is_backward, rewrite::all_to_all));
+        check_fit(programs_of(sizes, queries, queries, is_backward, rewrite::ring));
     }
+}
+
+namespace {
+
+// The greatest scratch of a rank, of so many that have a part of the sequence each.
+std::int64_t scratch_of(int ranks, bool is_backward, Way const& way) {
+    Problem const sizes{.heads = 8, .key_heads = 4};
+    Layout const layout = Layout::head_tail(16 * ranks, ranks);
+    std::int64_t most = 0;
+    for (Program const& program : programs_of(sizes, layout, layout, is_backward, way).programs) {
+        std::int64_t sum = 0;
+        for (std::int64_t const bytes : program.scratch) sum += bytes;
+        most = std::max(most, sum);
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("ring: the memory of a rank does not grow with their number") {
+    bool const is_backward = GENERATE(false, true);
+    std::int64_t const scratch = scratch_of(2, is_backward, rewrite::ring);
+    for (int const ranks : {4, 8}) {
+        CHECK(scratch_of(ranks, is_backward, rewrite::ring) == scratch);
+        CHECK(scratch_of(ranks, is_backward, gather_in(1)) > scratch_of(2, is_backward, gather_in(1)));
+    }
+}
+
+TEST_CASE("ring: with a window shards go as far as some rank sees them") {
+    auto const exchanges = [](std::optional<std::int64_t> left, std::optional<std::int64_t> right) {
+        group::Task const task = task_of(2, Layout::contiguous(40, 5), Layout::contiguous(40, 5));
+        TestGraph graph = part_of({}, task, false);
+        graph.fields<SdpaForwardFields>().left_bound = left;
+        graph.fields<SdpaForwardFields>().right_bound = right;
+        Rewritable const part(graph);
+        return exchanges_of(rewrite::ring(*part, task).value()).size();
+    };
+    CHECK(exchanges(1, 0) == 0);
+    CHECK(exchanges(9, 0) == 1);
+    CHECK(exchanges(10, 0) == 2);
+    CHECK(exchanges({}, 0) == 4);
+    CHECK(exchanges(1, 1) == 4);  // the rank behind, which is four steps away
+}
+
+TEST_CASE("ring: parts of causal attention are joined by their Stats, and the last result is the rank's") {
+    group::Task const task = task_of(1, Layout::contiguous(4, 2), Layout::contiguous(4, 2));
+    TestGraph graph = part_of({}, task, false);
+    graph.fields<SdpaForwardFields>().right_bound = 0;
+    Rewritable const part(graph);
+    CHECK(part.text(rewrite::ring(*part, task)) == R"(program ring
+scratch 0: 256 bytes
+scratch 1: 256 bytes
+scratch 2: 256 bytes
+scratch 3: 256 bytes
+scratch 4: 256 bytes
+scratch 5: 1024 bytes
+scratch 6: 256 bytes
+scratch 7: 256 bytes
+1. copy
+   reads terms: K [1, 1, 2, 2, 16] HALF strides [0, 64, 32, 16, 1]
+   writes result: scratch 0 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+2. copy
+   reads terms: V [1, 1, 2, 2, 16] HALF strides [0, 64, 32, 16, 1]
+   writes result: scratch 2 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+3. start the exchange of keys and values for step 2 of 2
+   reads to rank 0: scratch 0 [1, 2, 2, 16] HALF
+   reads to rank 0: scratch 2 [1, 2, 2, 16] HALF
+4. SDPA_FORWARD right_bound=0 generate_stats=true
+   reads Q: Q [1, 4, 2, 16] HALF
+   reads K: scratch 0 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+   reads V: scratch 2 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+   writes O: scratch 4 [1, 4, 2, 16] HALF
+   writes Stats: scratch 6 [1, 4, 2, 1] FLOAT
+5. copy
+   reads terms: scratch 4 [1, 1, 4, 2, 16] HALF strides [0, 128, 32, 16, 1]
+   writes result: scratch 5 [1, 4, 2, 16] FLOAT
+6. finish the exchange of keys and values for step 2 of 2
+   writes from rank 0: scratch 1 [1, 2, 2, 16] HALF
+   writes from rank 0: scratch 3 [1, 2, 2, 16] HALF
+7. SDPA_FORWARD generate_stats=true
+   reads Q: Q [1, 4, 2, 16] HALF
+   reads K: scratch 1 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+   reads V: scratch 3 [1, 2, 2, 16] HALF strides [64, 16, 32, 1]
+   writes O: scratch 4 [1, 4, 2, 16] HALF
+   writes Stats: scratch 6 + 32 [1, 4, 2, 1] FLOAT
+8. copy
+   reads terms: scratch 4 [1, 1, 4, 2, 16] HALF strides [0, 128, 32, 16, 1]
+   writes result: scratch 5 + 512 [1, 4, 2, 16] FLOAT
+9. merge
+   reads partial O: scratch 5 [2, 1, 4, 2, 16] FLOAT
+   reads partial Stats: scratch 6 [2, 1, 4, 2, 1] FLOAT
+   writes O: scratch 5 [1, 4, 2, 16] FLOAT
+   writes Stats: scratch 7 [1, 4, 2, 1] FLOAT
+10. copy
+   reads terms: scratch 7 [1, 1, 4, 2, 1] FLOAT strides [0, 8, 2, 1, 1]
+   writes result: scratch 6 [1, 4, 2, 1] FLOAT
+11. copy
+   reads terms: scratch 5 [1, 1, 4, 2, 16] FLOAT strides [0, 128, 32, 16, 1]
+   writes result: O [1, 4, 2, 16] HALF
+)");
 }
 
 TEST_CASE("groups: the model counts the bytes that ranks receive") {
@@ -316,6 +417,12 @@ TEST_CASE("groups: all ranks choose the same way, the one that waits less") {
     for (int rank = 0; rank < 4; ++rank) {
         CHECK(name_for({.heads = 64, .key_heads = 8}, 32768, 4, rank) == "gather(1)");
         CHECK(name_for({.heads = 16, .key_heads = 16}, 4096, 4, rank) == "all_to_all");
+    }
+    // The gradients of all keys, and the keys, take more than 40 GB of scratch.
+    for (int const rank : {0, 7}) {
+        CHECK(name_for({.heads = 13, .key_heads = 13}, 2097152, 8, rank, true) == "ring");
+        CHECK(name_for({.heads = 16, .key_heads = 16}, 2097152, 8, rank, true) == "all_to_all");
+        CHECK(name_for({.heads = 13, .key_heads = 13}, 2097152, 8, rank) == "gather(1)");
     }
     // One exchange would take more than a quarter of attention's time.
     for (int rank = 0; rank < 8; ++rank) {

@@ -84,6 +84,44 @@ TEST_CASE("whole bands: a part of the queries sees the same keys") {
     }
 }
 
+TEST_CASE("whole bands: a part of the keys is cut to what is visible, and bounds that hide nothing are left out") {
+    sdpa_test::Random random(7);
+    int invisible = 0, unbounded = 0, cut = 0;
+    for (int index = 0; index < 2000; ++index) {
+        INFO("case " << index);
+        BandCase c = random_case(random);
+        c.keys.first = random.between(0, c.sizes.keys - 1);
+        c.keys.end = random.between(c.keys.first + 1, c.sizes.keys);
+        auto const part = WholeBand(c.fields, c.sizes.queries, c.sizes.keys).visible_part(c.queries, c.keys);
+        PartBand const whole{c.fields.diagonal_alignment, c.fields.left_bound, c.fields.right_bound};
+        for (std::int64_t query = c.queries.first; query < c.queries.end; ++query) {
+            bool sees_any = false;
+            for (std::int64_t key = c.keys.first; key < c.keys.end; ++key) {
+                bool const is_visible = sees(whole, c.sizes, query, key);
+                sees_any = sees_any || is_visible;
+                REQUIRE((part && part_sees(*part, query, key)) == is_visible);
+            }
+            bool const is_in = part && query >= part->queries.first && query < part->queries.end;
+            REQUIRE(is_in == sees_any);
+        }
+        if (!part) ++invisible;
+        else if (part->queries != c.queries) ++cut;
+        if (!part) continue;
+        CHECK(is_legal(part->band));
+        std::int64_t pairs = 0;
+        for (std::int64_t query = part->queries.first; query < part->queries.end; ++query) {
+            for (std::int64_t key = part->keys.first; key < part->keys.end; ++key)
+                pairs += part_sees(*part, query, key);
+        }
+        bool const is_full = pairs == part->queries.count() * part->keys.count();
+        CHECK(is_full == (part->band == PartBand()));
+        unbounded += is_full;
+    }
+    CHECK(invisible > 100);
+    CHECK(unbounded > 300);
+    CHECK(cut > 100);
+}
+
 TEST_CASE("whole bands: parts that engines skip see the same keys, each in one part") {
     sdpa_test::Random random(6);
     int split = 0;
