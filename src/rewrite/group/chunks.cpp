@@ -1,5 +1,6 @@
 #include "rewrite/group/chunks.h"
 
+#include "rewrite/group/documents.h"
 #include "rewrite/group/token_rows.h"
 
 #include <algorithm>
@@ -29,7 +30,10 @@ std::vector<Chunk> chunks_of(group::Layout const& layout) {
 std::vector<QueryChunk> query_chunks(Attention const& attention, group::Task const& task) {
     WholeBand const band(attention.fields(), task.queries.length(), task.keys.length());
     std::vector<QueryChunk> all;
-    for (Chunk const& chunk : chunks_of(task.queries)) all.push_back({chunk, band.keys_of(chunk.tokens)});
+    for (Chunk const& chunk : chunks_of(task.queries)) {
+        Span const visible = band.keys_of(chunk.tokens);
+        all.push_back({chunk, common(visible, keys_of_documents(attention, chunk.tokens))});
+    }
     if (!attention.is_backward()) return all;
     all.front().keys.first = 0;
     all.back().keys.end = task.keys.length();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace cudnn_frontend::rewrite {
@@ -63,6 +64,11 @@ bool is_of_tokens(int port) { return (is_of_queries(port) || is_of_keys(port)) &
 bool has_documents(Attention const& a) { return offsets_of(a, Port::Q) != nodes::kNoTensor; }
 
 bool has_bounds(Attention const& a) { return a.fields().left_bound || a.fields().right_bound; }
+
+Span keys_of_documents(Attention const& a, Span queries) {
+    if (!has_documents(a) || !has_bounds(a)) return {0, std::numeric_limits<std::int64_t>::max()};
+    return {queries.first - a.queries + 1, queries.end + a.keys - 1};
+}
 
 std::string obstacle_to_documents(Attention const& a) {
     for (int port = 0; port < static_cast<int>(a.node().ports.size()); ++port) {

@@ -23,6 +23,10 @@ bool is_of_tokens(int port);
 bool has_documents(Attention const& attention);
 bool has_bounds(Attention const& attention);
 
+// The keys that the queries can see since documents end, however long they are up to the dims; no limits where
+// documents of queries and of keys may start in different places.
+Span keys_of_documents(Attention const& attention, Span queries);
+
 // The reasons why no group computes an attention over documents, and why GATHER does not; empty where one does.
 std::string obstacle_to_documents(Attention const& attention);
 std::string obstacle_to_gathered_documents(Attention const& attention);

@@ -1,5 +1,6 @@
 // The programs of the ranks of a group: step by step, and whether all ranks' programs fit each other.
 #include "group/threads.h"
+#include "rewrite/group/chunks.h"
 #include "rewrite/group/way_costs.h"
 #include "rewrite/group/ways.h"
 #include "support/catch.h"
@@ -209,6 +210,25 @@ TEST_CASE("gather: lengths are those of each part, once for all stages, and grad
     }
     CHECK(splits[0].first_key == 4);
     CHECK(splits[1].first_key == 0);
+}
+
+TEST_CASE("gather: keys of documents travel no further than a document reaches") {
+    Layout const layout = Layout::contiguous(400, 4);
+    auto const keys_of_ranks = [&](std::int64_t longest, bool is_causal) {
+        TestGraph graph = with_lengths(forward_graph({.queries = longest, .keys = longest}));
+        auto const offset = graph.add("starts", {2, 1, 1, 1}, DataType_t::INT32);
+        for (int const port : {Q, K, V, O}) graph.at(port).ragged_offset = offset;
+        if (is_causal) graph.fields<SdpaForwardFields>().right_bound = 0;
+        Rewritable const part(graph);
+        std::vector<rewrite::Span> keys;
+        for (auto const& chunk : rewrite::query_chunks(*part, task_of(0, layout, layout))) keys.push_back(chunk.keys);
+        return keys;
+    };
+    using Spans = std::vector<rewrite::Span>;
+    CHECK(keys_of_ranks(400, true) == Spans{{0, 100}, {0, 200}, {0, 300}, {0, 400}});
+    CHECK(keys_of_ranks(31, true) == Spans{{0, 100}, {70, 200}, {170, 300}, {270, 400}});
+    // Documents of keys may start elsewhere.
+    CHECK(keys_of_ranks(31, false) == Spans(4, {0, 400}));
 }
 
 TEST_CASE("all_to_all: a rank gets its heads of all tokens, and gives results back") {
