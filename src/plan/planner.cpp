@@ -125,14 +125,26 @@ static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput co
                                      Planner::Candidates());
 }
 
-// Engines that are faster for the graph come before all others, programs included.
+// Engines with an advantage come before all others that are there.
 static void put_first(Planner::Answers& answers) {
-    auto const comes_first = [](Planner::Proposed const& proposed) { return proposed.proposal->comes_first(); };
+    auto const has_advantage = [](Planner::Proposed const& proposed) {
+        return !proposed.proposal->advantage().empty();
+    };
     auto& proposals = answers.proposals;
-    if (std::ranges::none_of(proposals, comes_first) || std::ranges::all_of(proposals, comes_first)) return;
-    std::stable_partition(proposals.begin(), proposals.end(), comes_first);
-    answers.remarks.push_back("engines of the backend '" + proposals.front().backend +
-                              "' come first, which are faster for such graphs");
+    if (std::ranges::none_of(proposals, has_advantage) || std::ranges::all_of(proposals, has_advantage)) return;
+    std::stable_partition(proposals.begin(), proposals.end(), has_advantage);
+    answers.remarks.push_back(
+        "engines of the backend '" + proposals.front().backend +
+        "' come first, which are faster for such graphs: " + proposals.front().proposal->advantage());
+}
+
+// Programs that the caller listed come before all engines, and the others behind those with an advantage.
+static void put_in_order(PlanningInput const& input, Backends const& backends, Planner::Answers& answers) {
+    bool const are_listed = input.settings.rewrites.listed.has_value();
+    if (are_listed) put_first(answers);
+    std::vector<std::string> remarks = add_programs(input, backends, answers.proposals);
+    std::ranges::move(remarks, std::back_inserter(answers.remarks));
+    if (!are_listed) put_first(answers);
 }
 
 Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Backends const& backends) {
@@ -153,8 +165,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     Answers answers = ask(input, backends);
     answers.remarks = std::move(remarks);
     if (!answers.proposals.empty()) {
-        std::ranges::move(add_programs(input, backends, answers.proposals), std::back_inserter(answers.remarks));
-        put_first(answers);
+        put_in_order(input, backends, answers);
     } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
         answers.proposals.push_back(std::move(converted).value());
     } else {

@@ -51,9 +51,50 @@ Graph graph_of(
     return graph;
 }
 
+// Backward with a bias, and with its gradient if that has dims.
+struct BiasedBackward {
+    Dims bias = {2, 4, 512, 512};
+    Dims gradient = {};
+    bool deterministic = false;
+};
+
+Graph backward_of(BiasedBackward const& options, Shape const& shape = {}) {
+    Graph graph;
+    graph.set_io_data_type(shape.type).set_intermediate_data_type(DataType_t::FLOAT);
+    graph.set_compute_data_type(DataType_t::FLOAT);
+    Dims const queries{shape.batches, shape.heads, shape.queries, shape.columns},
+        keys{shape.batches, shape.key_heads, shape.keys, shape.columns};
+    auto attributes = graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.1f);
+    attributes.set_bias(input(graph, "bias", options.bias)).set_deterministic_algorithm(options.deterministic);
+    if (!options.gradient.empty()) {
+        attributes.set_dbias(graph.tensor(input(graph, "dBias", options.gradient)->set_output(true)));
+    }
+    auto const stats = input(graph, "Stats", {shape.batches, shape.heads, shape.queries, 1}, DataType_t::FLOAT);
+    for (auto const& result :
+         graph.sdpa_backward(input(graph, "Q", queries), input(graph, "K", keys), input(graph, "V", keys),
+                             input(graph, "O", queries), input(graph, "dO", queries), stats, attributes)) {
+        result->set_output(true);
+    }
+    return graph;
+}
+
+// Forward with a bias of that type.
+Graph biased(Dims const& dims, Shape const& shape = {}, DataType_t type = DataType_t::NOT_SET) {
+    return graph_of(
+        shape, [&](Graph& graph, SDPA_attributes& options) { options.set_bias(input(graph, "bias", dims, type)); });
+}
+
 error_object plan(Graph& graph, char const* device, std::vector<HeurMode_t> const& modes) {
     if (auto const error = graph.build_operation_graph(Target::offline(device)); error.is_bad()) return error;
     return graph.create_execution_plans(modes);
+}
+
+// The names and remarks of all candidates by default, in a text.
+std::string candidates_of(Graph graph, char const* device = "h100") {
+    REQUIRE(plan(graph, device, {HeurMode_t::A}).get_message() == "");
+    Plan_candidates list;
+    REQUIRE(graph.get_candidates(list).get_message() == "");
+    return list.to_text();
 }
 
 // Planned by the engine alone.
@@ -219,8 +260,11 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
     CHECK(refusal_of(graph_of(shape)) == "it needs head dims that are multiples of 8, up to 256");
     CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
               options.set_bias(input(graph, "bias", {1, 1, 512, 512}));
-              options.set_attn_scale(-0.5f);
-          }) == "it needs a scale above 0; it adds no bias, ALiBi mask or sink to scores, and runs no score modifier");
+              options.set_attn_scale(-0.5f).set_alibi_mask(true).set_causal_mask(true);
+          }) == "it needs a scale above 0");
+    CHECK(refusal_of([](Graph&, SDPA_attributes& options) { options.set_alibi_mask(true).set_causal_mask(true); }) ==
+          "next to other engines, it adds no ALiBi mask or sink to scores, and runs only score modifiers that may "
+          "hide blocks of them");
     CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
               Tensor_ptr const mask = input(graph, "mask", {1, 1, 512, 512});
               Tensor_ptr const scale = input(graph, "scale", {1, 1, 1, 1});
@@ -243,6 +287,90 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
     CHECK(refusal_of([](Graph&, SDPA_attributes& options) {
               options.set_implementation(AttentionImplementation_t::COMPOSITE);
           }) == "it runs attention as one operation, which 8-bit attention and the implementation COMPOSITE are not");
+}
+
+TEST_CASE("a bias that the copy engine moves is run by the library's own engine first, in every pass", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const check_first = [](Graph const& graph) {
+        std::string const text = candidates_of(graph);
+        INFO(text);
+        CHECK(text.find("candidates:\n  attention ") == 0);
+        CHECK(text.find("\n  eng") != text.npos);
+        CHECK(
+            text.find("engines of the backend 'kernels' come first, which are faster for such graphs: the copy engine "
+                      "moves the tiles of their bias\n") != text.npos);
+    };
+    for (Dims const& dims : {Dims{2, 4, 512, 512}, Dims{1, 4, 512, 512}, Dims{2, 1, 512, 512}}) {
+        check_first(biased(dims));
+        check_first(backward_of({.bias = dims}));
+    }
+    check_first(backward_of({.gradient = {2, 4, 512, 512}}));
+    Shape narrow;
+    narrow.columns = narrow.value_columns = 64;
+    check_first(biased({2, 4, 512, 512}, narrow, DataType_t::HALF));
+    Graph by_default = biased({2, 4, 512, 512});
+    REQUIRE(by_default.build(Target::offline("h100")).get_message() == "");
+    CHECK(name_of(by_default) == "attention");
+}
+
+TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms are fast", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const check_refused = [](Graph const& graph, std::string const& reason) {
+        std::string const text = candidates_of(graph);
+        INFO(text);
+        CHECK(text.find("candidates:\n  eng") == 0);
+        CHECK(text.find("  kernels refused: the engine 'attention' cannot run this graph: " + reason + "\n") !=
+              text.npos);
+    };
+    std::string const form =
+        "next to other engines, it adds a bias only where the copy engine moves it, and its gradient: for head dims up "
+        "to 128, at least 64 queries and no score modifier, in BFLOAT16 or HALF, with a number for each query and key "
+        "and strides of 16 bytes";
+    check_refused(biased({2, 4, 512, 512}, {}, DataType_t::FLOAT), form);
+    check_refused(biased({2, 4, 1, 512}), form);
+    check_refused(backward_of({.bias = {2, 4, 1, 512}}), form);
+    check_refused(backward_of({.gradient = {1, 4, 512, 512}}),
+                  "it makes a gradient of the bias with the dims of the scores, {B, Hq, Sq, Skv}, alone");
+    check_refused(backward_of({.deterministic = true}), "it adds up gradients of queries in any order");
+    Shape odd;
+    odd.keys = 515;
+    check_refused(biased({2, 4, 512, 515}, odd), form);
+    Shape wide;
+    wide.columns = wide.value_columns = 256;
+    check_refused(biased({2, 4, 512, 512}, wide), form);
+    Shape decoding;
+    decoding.queries = 1;
+    check_refused(biased({2, 4, 1, 512}, decoding), form);
+    check_refused(graph_of({},
+                           [](Graph& graph, SDPA_attributes& options) {
+                               options.set_bias(input(graph, "bias", {2, 4, 512, 512}));
+                               options.set_dropout(0.1f, input(graph, "seed", {1, 1, 1, 1}, DataType_t::INT64),
+                                                   input(graph, "offset", {1, 1, 1, 1}, DataType_t::INT64));
+                           }),
+                  "its dropout draws other numbers than engines that may run the other pass");
+}
+
+TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Shape small;
+    small.batches = 1;
+    small.queries = 256;
+    small.keys = 4096;
+    std::string const text = candidates_of(biased({1, 4, 256, 4096}, small));
+    INFO(text);
+    CHECK(text.find("candidates:\n  eng") == 0);
+    CHECK(text.find("\n  attention ") != text.npos);
+    CHECK(text.find("come first") == text.npos);
+}
+
+TEST_CASE("programs that the caller lists come before an engine that is faster for the graph", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph = backward_of({.gradient = {2, 4, 512, 512}});
+    graph.set_rewrites({Rewrite_t::SLICES});
+    std::vector<std::string> const names = names_of(graph);
+    CHECK(names.front().starts_with("program slices("));
+    auto const is_of_cudnn = [](std::string const& name) { return name.starts_with("eng"); };
+    CHECK(std::ranges::find(names, "attention") < std::ranges::find_if(names, is_of_cudnn));
 }
 
 TEST_CASE("filters bar the library's own engine by its notes, its name and its shared memory", "[offline]") {

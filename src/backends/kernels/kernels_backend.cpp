@@ -35,9 +35,9 @@ error_t no_such_engine(plan::Stored const& stored) {
 }
 
 plan::Loaded loaded_of(std::shared_ptr<plan::PackLayout const> layout, plan::Engines engines,
-                       bool comes_first = false) {
+                       std::string advantage = {}) {
     auto const best = engines.front();
-    return {std::make_shared<plan::Proposal const>(std::move(layout), std::move(engines), comes_first), best};
+    return {std::make_shared<plan::Proposal const>(std::move(layout), std::move(engines), std::move(advantage)), best};
 }
 
 std::optional<std::string> code_of(plan::Stored const* stored) {
@@ -80,18 +80,17 @@ Result<cuda::DeviceFacts> planned_device(plan::PlanningInput const& input, Queue
 
 plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::DeviceFacts const& facts,
                           plan::Stored const* stored) {
-    // Other backends compute all blocks of scores.
-    bool const comes_first = read.problem.leaves_scores && fills(read.problem, device.facts);
+    std::string advantage = fills(read.problem, facts) ? advantage_of(read.problem) : "";
     auto layout = std::make_shared<plan::PackLayout const>(std::move(read.layout));
     plan::Engines engines{
         std::make_shared<ChainEngine>(attention_chain(std::move(read), facts), device, layout, code_of(stored))};
-    return loaded_of(std::move(layout), std::move(engines), comes_first);
+    return loaded_of(std::move(layout), std::move(engines), std::move(advantage));
 }
 
 // A stored plan is of a graph that was accepted before.
 AttentionScope scope_of(plan::PlanningInput const& input, plan::Stored const* stored) {
-    if (stored != nullptr || input.target.kind() == Target::Kind::STREAM) return AttentionScope::Alone;
-    return may_hide_blocks(input.graph) ? AttentionScope::BeforeOthers : AttentionScope::NextToOthers;
+    bool const is_alone = stored != nullptr || input.target.kind() == Target::Kind::STREAM;
+    return is_alone ? AttentionScope::Alone : AttentionScope::NextToOthers;
 }
 
 Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
@@ -121,7 +120,7 @@ bool KernelsBackend::serves(Target const& target) const {
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
-    return is_neighborhood(graph) || is_attention_forward(graph) || may_hide_blocks(graph);
+    return is_neighborhood(graph) || is_attention_forward(graph) || may_have_advantage(graph);
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {

@@ -161,13 +161,13 @@ using Engines = std::vector<std::shared_ptr<Engine>>;
 // callers, who may be many threads.
 class Proposal {
    public:
-    Proposal(std::shared_ptr<PackLayout const> layout, Engines engines, bool comes_first = false)
-        : layout_(std::move(layout)), engines_(std::move(engines)), comes_first_(comes_first) {}
+    Proposal(std::shared_ptr<PackLayout const> layout, Engines engines, std::string advantage = {})
+        : layout_(std::move(layout)), engines_(std::move(engines)), advantage_(std::move(advantage)) {}
     virtual ~Proposal() = default;
 
     PackLayout const& layout() const { return *layout_; }
-    // Whether its engines are faster for the graph than those of other backends.
-    bool comes_first() const { return comes_first_; }
+    // Why its engines are faster for the graph than those of other backends; empty if they are not known to be.
+    std::string const& advantage() const { return advantage_; }
 
     // Best first, for at least one mode. OPENSOURCE stands for engines that are not cuDNN's.
     virtual Result<Engines> engines(std::vector<HeurMode_t> const&) const { return engines_; }
@@ -188,7 +188,7 @@ class Proposal {
 
     std::shared_ptr<PackLayout const> layout_;
     Engines engines_;
-    bool comes_first_;
+    std::string advantage_;
 };
 
 // A stored plan.

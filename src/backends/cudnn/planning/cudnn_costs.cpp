@@ -145,6 +145,7 @@ bool is_plain(nodes::GraphSpec const& graph) {
     if (graph.nodes.size() != 1 || !graph.nodes.front().modifier.empty()) return false;
     nodes::AttentionFields const* const fields = nodes::attention_fields(graph.nodes.front());
     if (fields == nullptr || fields->alibi_mask || fields->dropout_probability) return false;
+    if (graph.tensor(graph.nodes.front(), Port::Bias) != nullptr) return false;
     return core::is_half(graph.tensor(graph.nodes.front(), Port::Q)->data_type);
 }
 

@@ -150,8 +150,19 @@ std::string ragged_reason(AttentionValues const& values) {
 }
 
 std::string term_reason(AttentionValues const& values) {
-    bool const has_terms = values.has_any({Port::Bias, Port::SinkToken}) || values.options.alibi || values.region;
-    return has_terms ? "it adds no bias, ALiBi mask or sink to scores, and runs no score modifier" : "";
+    bool const has_terms = values.has(Port::SinkToken) || values.options.alibi || values.region;
+    return has_terms ? "next to other engines, it adds no ALiBi mask or sink to scores, and runs only score modifiers "
+                       "that may hide blocks of them"
+                     : "";
+}
+
+// The bias of a graph without an advantage.
+std::string bias_reason(AttentionValues const& values) {
+    return values.has(Port::Bias)
+               ? "next to other engines, it adds a bias only where the copy engine moves it, and its "
+                 "gradient: for head dims up to 128, at least 64 queries and no score modifier, in "
+                 "BFLOAT16 or HALF, with a number for each query and key and strides of 16 bytes"
+               : "";
 }
 
 std::string plain_length_reason(AttentionValues const& values) {
@@ -190,7 +201,7 @@ std::string modifier_reason(AttentionKernelProblem const& problem) {
 
 constexpr auto kBatchConditions = {pass_reason, numbering_reason};
 constexpr auto kSharedConditions = {generator_reason};
-constexpr auto kPlainConditions = {ragged_reason, term_reason, plain_length_reason};
+constexpr auto kPlainConditions = {ragged_reason, term_reason, bias_reason, plain_length_reason};
 
 constexpr auto kConditions = {scale_reason,  dropout_reason,     page_reason,   block_mask_reason, sink_reason,
                               result_reason, determinism_reason, length_reason, offset_reason};
@@ -328,11 +339,12 @@ error_t refusal(std::vector<std::string> const& reasons) {
 
 }  // namespace
 
+static bool is_attention_node(nodes::Node const& node) {
+    return node.kind() == nodes::NodeKind::SdpaForward || node.kind() == nodes::NodeKind::SdpaBackward;
+}
+
 bool is_attention(nodes::ValidatedGraph const& graph) {
-    auto const is_one = [](nodes::Node const& node) {
-        return node.kind() == nodes::NodeKind::SdpaForward || node.kind() == nodes::NodeKind::SdpaBackward;
-    };
-    return std::ranges::count_if(graph.spec().nodes, is_one) == 1;
+    return std::ranges::count_if(graph.spec().nodes, is_attention_node) == 1;
 }
 
 bool is_attention_forward(nodes::ValidatedGraph const& graph) {
@@ -340,14 +352,20 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph) {
     return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward && nodes.front().modifier.empty();
 }
 
-bool may_hide_blocks(nodes::ValidatedGraph const& graph) {
-    auto const has_modifier = [](nodes::Node const& node) { return !node.modifier.empty(); };
-    if (!is_attention(graph) || std::ranges::none_of(graph.spec().nodes, has_modifier)) return false;
+// Whether the score modifier may hide blocks of scores, and leaves others as they are.
+static bool may_hide_blocks(nodes::ValidatedGraph const& graph) {
     auto const op_graph = fused(graph);
     auto const values = op_graph.is_good() ? values_of(op_graph.value()) : std::nullopt;
     if (!values || !values->region) return false;
     auto const code = score_code(values->graph, values->region);
     return code.is_good() && code.value().leaves_scores;
+}
+
+bool may_have_advantage(nodes::ValidatedGraph const& graph) {
+    if (!is_attention(graph)) return false;
+    nodes::Node const& attention = *std::ranges::find_if(graph.spec().nodes, is_attention_node);
+    if (graph.spec().tensor(attention, Port::Bias) != nullptr) return true;
+    return !attention.modifier.empty() && may_hide_blocks(graph);
 }
 
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
@@ -372,7 +390,7 @@ Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, Device
     add(kConditions);
     bool const has_others = scope == AttentionScope::NextToOthers || scope == AttentionScope::BeforeOthers;
     if (has_others) add(kSharedConditions);
-    if (scope == AttentionScope::NextToOthers) add(kPlainConditions);
+    if (scope == AttentionScope::NextToOthers && advantage_of(read.problem).empty()) add(kPlainConditions);
     if (scope == AttentionScope::InAnyBatch) {
         add(kBatchConditions);
         if (std::string reason = modifier_reason(read.problem); !reason.empty()) reasons.push_back(std::move(reason));

@@ -18,12 +18,13 @@ struct AttentionGraph {
 bool is_attention(nodes::ValidatedGraph const& graph);
 // Whether it is forward, and nothing else.
 bool is_attention_forward(nodes::ValidatedGraph const& graph);
-// Whether its score modifier may hide blocks of scores, which the kernels leave out, and leaves others as they are.
-bool may_hide_blocks(nodes::ValidatedGraph const& graph);
+// Whether the kernels may be faster for it than other backends: it has a bias, or a score modifier that may hide blocks
+// of scores and leaves others as they are.
+bool may_have_advantage(nodes::ValidatedGraph const& graph);
 
-// The graphs for which the engine is a candidate. Next to other engines: forward without terms of scores and packed
-// sequences. Before others, which run the graphs that it refuses, and where a graph may_hide_blocks(): all but those
-// with dropout. Alone: all. In any batch: those in which a row's bits depend on its own sequence alone.
+// The graphs for which the engine is a candidate. Next to other engines: those with an advantage_of() theirs, and
+// forward without terms of scores and packed sequences. Before others, which run the graphs that it refuses: all but
+// those with dropout. Alone: all. In any batch: those in which a row's bits depend on its own sequence alone.
 enum class AttentionScope { NextToOthers, BeforeOthers, Alone, InAnyBatch };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.

@@ -122,6 +122,12 @@ bool is_plain(std::optional<SequenceLengths> const& lengths) {
     return !lengths || (!lengths->is_wide && !lengths->are_sums);
 }
 
+// Whether the copy engine moves the bias, and its gradient where there is one.
+bool moves_bias(AttentionKernelProblem const& problem) {
+    return moves_in_boxes(problem, attention::Bias) &&
+           (!problem.has(attention::DBias) || moves_in_boxes(problem, attention::DBias));
+}
+
 }  // namespace
 
 bool AttentionKernelProblem::needs_entries() const {
@@ -144,6 +150,13 @@ std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, 
         if (!reason.empty()) reasons.push_back(std::move(reason));
     }
     return reasons;
+}
+
+std::string advantage_of(AttentionKernelProblem const& problem) {
+    if (problem.leaves_scores) return "they leave out the blocks of scores that the modifier hides";
+    bool const has_modifier = !problem.score_code.empty();
+    if (has_modifier || !moves_bias(problem) || problem.queries() < kWarpgroupQueries) return "";
+    return "the copy engine moves the tiles of their bias";
 }
 
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
@@ -176,9 +189,9 @@ int gradient_tile_queries(AttentionKernelProblem const& problem) {
 }
 
 bool has_bias_memory(AttentionKernelProblem const& problem) {
-    if (!problem.has(attention::Bias)) return false;
-    return has_bias_memory(class_of(problem)->columns,
-                           static_cast<int>(core::size_of(problem.operand(attention::Bias).type)));
+    auto const columns = class_of(problem);
+    if (!problem.has(attention::Bias) || !columns) return false;
+    return has_bias_memory(columns->columns, static_cast<int>(core::size_of(problem.operand(attention::Bias).type)));
 }
 
 bool moves_in_boxes(AttentionKernelProblem const& problem, Port port) {

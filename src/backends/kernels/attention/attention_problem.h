@@ -94,6 +94,10 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
 // Every reason why the kernels cannot compute it on the device; none where they can.
 std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
+// Why the kernels are faster for it than other backends, provided that it fills() the device; empty where they are not
+// known to be. For such problems, the engine comes before those of other backends.
+std::string advantage_of(AttentionKernelProblem const& problem);
+
 // Whether its tiles give the multiprocessors enough to do: a tile goes through its keys alone, however many there are.
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
