@@ -48,6 +48,9 @@ class ModifierProblem {
     std::map<std::int64_t, HostTensor> tensors_;
 };
 
+// The error that engines may have which round weights and results to BFLOAT16: some roundings of 2^-9.
+inline constexpr double kRoundedModifierError = 0.01;
+
 // The error of a result, as a part of what was expected: of the norms of both.
 double error_of(HostTensor const& found, HostTensor const& expected);
 

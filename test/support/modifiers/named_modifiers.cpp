@@ -50,12 +50,16 @@ Term gradient_of_cap(Term const& gradient, ModifierPlace& at) {
     return apply(Mode::TANH_BWD, gradient, at.kept.front());
 }
 
-// The factor is kept for the gradient.
+// Factors are kept for the gradient.
 Term scale(Term const& score, ModifierPlace& at, Term const& factor) {
     at.kept.push_back(factor);
     return score * factor;
 }
-Term gradient_of_scale(Term const& gradient, ModifierPlace& at) { return gradient * at.kept.front(); }
+Term gradient_of_scale(Term const& gradient, ModifierPlace& at) {
+    Term scaled = gradient;
+    for (Term const& factor : at.kept) scaled = scaled * factor;
+    return scaled;
+}
 
 // --- Terms that are added
 
@@ -111,8 +115,7 @@ Term logarithm_of_length(Term const& score, ModifierPlace& at) {
     return scale(score, at, apply(Mode::LOG, query(score) * score.number(1.0) + 2.0) * 0.4);
 }
 Term product_of_temperatures(Term const& score, ModifierPlace& at) {
-    Term const of_head = at.floats(score, "h", factor_of_head);
-    return scale(score, at, of_head * at.floats(score, "q", factor_of_query));
+    return scale(temperature_of_head(score, at), at, at.floats(score, "q", factor_of_query));
 }
 Term sigmoid(Term const& score, ModifierPlace& at) {
     at.kept.push_back(score);

@@ -1,4 +1,7 @@
 #include "host_attention.h"
+#include "api/graph/graph_impl.h"
+#include "nodes/validation/validate.h"
+#include "support/host_tensor.h"
 
 #include "unit/kernels/host/cuda_words.h"
 #include "unit/kernels/host/host_async.h"
@@ -8,12 +11,19 @@
 #include <attention/attention_tiles.cuh>
 #include <attention/dropout.cuh>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 namespace {
 
 constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
+
+// The named modifier that the codes for them run: its number among kModifierTexts.
+int host_modifier = 0;
+
+[[noreturn]] void no_modifier() { throw std::logic_error("the test has no code of this modifier"); }
 
 }  // namespace
 
@@ -66,6 +76,20 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define HIDES_BLOCKS
 #define LEAVES_BLOCKS
 #define BIAS bfloat16
+#include "forward_code.inc"
+#define CODE forward_64_named
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define HAS_REGION
+#define NAMED_MODIFIERS
+#include "forward_code.inc"
+#define CODE forward_64_named_hiding
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define HAS_REGION
+#define NAMED_MODIFIERS
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
 #include "forward_code.inc"
 #define CODE forward_64_dropout
 #define COLUMNS_OF_KEYS 64
@@ -123,6 +147,18 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 #define BIAS bfloat16
 #define BIAS_GRADIENT bfloat16
 #include "gradient_code.inc"
+#define CODE gradients_64_named
+#define COLUMNS_OF_KEYS 64
+#define HAS_REGION
+#define NAMED_MODIFIERS
+#include "gradient_code.inc"
+#define CODE gradients_64_named_hiding
+#define COLUMNS_OF_KEYS 64
+#define HAS_REGION
+#define NAMED_MODIFIERS
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
+#include "gradient_code.inc"
 #define CODE gradients_64_dropout
 #define COLUMNS_OF_KEYS 64
 #define HAS_DROPOUT
@@ -156,6 +192,21 @@ alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
 
 }  // namespace document_bounds
 
+namespace named_bounds {
+
+alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
+#define OF_BOUNDS
+#define NAMED_MODIFIERS
+#define HIDES_BLOCKS
+#define attention_block_bits named_block_bits
+#include "kernels/device/attention/attention_block_bits.cu"
+#undef attention_block_bits
+#undef HIDES_BLOCKS
+#undef NAMED_MODIFIERS
+#undef OF_BOUNDS
+
+}  // namespace named_bounds
+
 namespace sdpa_test {
 namespace {
 
@@ -170,10 +221,18 @@ struct HostCode {
     unsigned char* shared_memory;
 };
 
-enum class Options { None, Terms, FloatBias, Region, Documents, DocumentsAndBias, Dropout, BiasGradient };
+enum class Options { None, Terms, FloatBias, Region, Documents, DocumentsAndBias, Dropout, BiasGradient, Named };
+
+// The number of the problem's modifier among the named ones, or their count.
+std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
+    auto const& texts = forward_64_named::kModifierTexts;
+    return static_cast<std::size_t>(std::ranges::find(texts, problem.score_code) - std::begin(texts));
+}
 
 Options options_of(AttentionKernelProblem const& problem) {
     if (problem.dropout) return Options::Dropout;
+    bool const is_named = number_of_modifier(problem) < std::size(forward_64_named::kModifierTexts);
+    if (is_named && !problem.has(attention::Bias)) return Options::Named;
     if (problem.hides_blocks()) return problem.has(attention::Bias) ? Options::DocumentsAndBias : Options::Documents;
     if (problem.is_backward && problem.has(attention::DBias)) return Options::BiasGradient;
     if (!problem.score_code.empty()) return Options::Region;
@@ -196,8 +255,16 @@ HostCode<AttentionArguments> dropout_code(int columns) {
 }
 
 template <class Element>
-HostCode<AttentionArguments> forward_code(int columns, Options options) {
-    switch (options) {
+HostCode<AttentionArguments> named_code(bool hides_blocks) {
+    if (!hides_blocks) return {forward_64_named::forward<Element>, forward_64_named::shared_memory};
+    return {forward_64_named_hiding::forward<Element>, forward_64_named_hiding::shared_memory};
+}
+
+template <class Element>
+HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem) {
+    int const columns = kernels::class_of(problem)->columns;
+    switch (options_of(problem)) {
+        case Options::Named: return named_code<Element>(problem.hides_blocks());
         case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
         case Options::FloatBias: return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
         case Options::Region: return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
@@ -228,8 +295,13 @@ struct GradientCodes {
     GradientCodes { code::start<Element>, code::gradients<Element>, code::end<Element>, code::shared_memory }
 
 template <class Element>
-GradientCodes gradient_codes(int columns, Options options) {
-    switch (options) {
+GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
+    int const columns = kernels::class_of(problem)->columns;
+    switch (options_of(problem)) {
+        case Options::Named: {
+            if (problem.hides_blocks()) return SDPA_TEST_GRADIENTS(gradients_64_named_hiding);
+            return SDPA_TEST_GRADIENTS(gradients_64_named);
+        }
         case Options::Terms: return SDPA_TEST_GRADIENTS(gradients_64_terms);
         case Options::FloatBias: return SDPA_TEST_GRADIENTS(gradients_128_bias);
         case Options::Region: return SDPA_TEST_GRADIENTS(gradients_64_region);
@@ -273,19 +345,23 @@ void run(AttentionKernelProblem const& problem, kernels::AttentionLaunch<Argumen
     }
 }
 
+HostCode<BlockBitsArguments> block_bits_code(AttentionKernelProblem const& problem) {
+    if (options_of(problem) == Options::Named)
+        return {[](BlockBitsArguments const& arguments) { named_bounds::named_block_bits(arguments); },
+                named_bounds::shared_memory};
+    return {[](BlockBitsArguments const& arguments) { document_bounds::attention_block_bits(arguments); },
+            document_bounds::shared_memory};
+}
+
 template <class Element>
 void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
-    int const columns = kernels::class_of(problem)->columns;
     if (problem.needs_entries()) {
         HostCode<EntryArguments> const code{
             [](EntryArguments const& arguments) { entries::attention_entries(arguments); }, entries::shared_memory};
         run(problem, kernels::entry_launch(problem), pointers, code);
     }
     if (problem.hides_blocks()) {
-        HostCode<BlockBitsArguments> const code{
-            [](BlockBitsArguments const& arguments) { document_bounds::attention_block_bits(arguments); },
-            document_bounds::shared_memory};
-        run(problem, kernels::block_bits_launch(problem), pointers, code);
+        run(problem, kernels::block_bits_launch(problem), pointers, block_bits_code(problem));
     }
     if (problem.has(attention::RngDump)) {
         HostCode<DropoutMaskArguments> const code{
@@ -294,10 +370,10 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
         run(problem, kernels::dropout_mask_launch(problem), pointers, code);
     }
     if (!problem.is_backward) {
-        auto const code = forward_code<Element>(columns, options_of(problem));
-        return run(problem, kernels::forward_launch(problem, multiprocessors), pointers, code);
+        return run(problem, kernels::forward_launch(problem, multiprocessors), pointers,
+                   forward_code<Element>(problem));
     }
-    GradientCodes const codes = gradient_codes<Element>(columns, options_of(problem));
+    GradientCodes const codes = gradient_codes<Element>(problem);
     run(problem, kernels::gradient_start_launch(problem), pointers, {codes.start, codes.shared_memory});
     run(problem, kernels::gradient_launch(problem), pointers, {codes.gradients, codes.shared_memory});
     run(problem, kernels::gradient_end_launch(problem), pointers, {codes.end, codes.shared_memory});
@@ -306,9 +382,27 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
 }  // namespace
 
 void run_on_host(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
+    host_modifier = static_cast<int>(number_of_modifier(problem));
     bool const is_half = problem.operand(attention::Q).type == cudnn_frontend::DataType_t::HALF;
     if (is_half) run_all<half>(problem, multiprocessors, pointers);
     else run_all<bfloat16>(problem, multiprocessors, pointers);
+}
+
+cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels::AttentionScope scope,
+                                    std::function<void*(std::int64_t)> const& address) {
+    constexpr kernels::DeviceFacts kHopper{90, 2};
+    if (auto const error = graph.validate(); error.is_bad()) return error;
+    auto const valid =
+        cudnn_frontend::nodes::validate(cudnn_frontend::detail::Graph_access::snapshot(graph).spec).graph;
+    auto const read = kernels::read_attention(*valid, kHopper, scope);
+    if (read.is_bad()) return read.error();
+    HostMemory const workspace(kernels::workspace_of(read.value().problem).bytes);
+    std::vector<void*> pointers;
+    for (kernels::KernelPlace const& place : read.value().places) {
+        pointers.push_back(place.is_in_workspace ? workspace.data() : address(place.uid));
+    }
+    run_on_host(read.value().problem, kHopper.multiprocessors, pointers);
+    return {};
 }
 
 }  // namespace sdpa_test
