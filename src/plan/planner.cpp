@@ -119,8 +119,14 @@ static error_t refusal_by_all(Planner::Answers const& answers, Target const& tar
 static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput const& input, Backends const& backends) {
     Planner::Answers answers = Planner::ask(input, backends);
     if (answers.proposals.empty()) return refusal_by_all(answers, input.target);
-    if (wants_class(input.target, input.settings))
-        answers.remarks.emplace_back("planned for its exact shape, as set_batch_invariant(true) needs");
+    auto const leave_out = [&](char const* what) {
+        answers.remarks.push_back(
+            std::string(what) +
+            " no effect: with set_batch_invariant(true) the graph is planned for its exact shape, "
+            "as it is given");
+    };
+    if (wants_class(input.target, input.settings)) leave_out("classes of shapes have");
+    if (input.settings.rewrites.listed) leave_out("the list of rewrites has");
     return std::make_shared<Planner>(std::make_shared<Planner::Answers const>(std::move(answers)),
                                      Planner::Candidates());
 }

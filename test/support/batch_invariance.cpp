@@ -1,5 +1,7 @@
 #include "batch_invariance.h"
 
+#include <cudnn_frontend/score_modifiers.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -30,7 +32,20 @@ struct Batch {
     bool is_packed = false;
 };
 
-enum Uid : std::int64_t { Q = 1, K, V, O, Stats, QueryLengths, KeyLengths, QueryOffsets, KeyOffsets, StatsOffsets };
+enum Uid : std::int64_t {
+    Q = 1,
+    K,
+    V,
+    O,
+    Stats,
+    QueryLengths,
+    KeyLengths,
+    QueryOffsets,
+    KeyOffsets,
+    StatsOffsets,
+    Bias,
+    Sink
+};
 
 // An element of a sequence as BFLOAT16, between -1 and 1.
 std::uint16_t element(unsigned sequence, std::int64_t uid, std::int64_t place) {
@@ -46,7 +61,8 @@ std::uint16_t element(unsigned sequence, std::int64_t uid, std::int64_t place) {
 // A graph of the batch, and its memory.
 class BatchGraph {
    public:
-    BatchGraph(Batch const& batch, std::int64_t columns) : batch_(batch), columns_(columns) {
+    BatchGraph(Batch const& batch, std::int64_t columns, InvariantOptions const& options)
+        : batch_(batch), columns_(columns), options_(options) {
         for (SequencePart const& part : batch.parts) {
             most_queries_ = std::max(most_queries_, part.queries());
             most_keys_ = std::max(most_keys_, part.tokens);
@@ -93,6 +109,10 @@ class BatchGraph {
         options.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
         options.set_padding_mask(true).set_seq_len_q(lengths(Uid::QueryLengths, true));
         options.set_seq_len_kv(lengths(Uid::KeyLengths, false));
+        if (options_.bias) options.set_bias(bias(*options_.bias));
+        if (options_.has_sink) options.set_sink_token(sink());
+        if (options_.window) options.set_diagonal_band_left_bound(*options_.window);
+        if (options_.has_softcap) options.set_score_mod(fe::graph::attn::score_modifiers::softcap(0.5f).forward);
         auto const [o, stats] = graph_.sdpa(vectors(Uid::Q), vectors(Uid::K), vectors(Uid::V), options);
         shape(*o, Uid::O, kHeads, columns_);
         o->set_output(true);
@@ -136,6 +156,42 @@ class BatchGraph {
         return graph_.tensor(tensor);
     }
 
+    // A number for each score, which depends on the places of query and key in the sequence. In packed batches rows may
+    // have any stride, in others one of 16 bytes, so that kernels read them in different ways.
+    Tensor_ptr bias(DataType_t type) {
+        constexpr std::int64_t kAligned = 8;
+        std::int64_t const stride = batch_.is_packed ? most_keys_ : (most_keys_ + kAligned - 1) / kAligned * kAligned;
+        HostTensor const tensor = make_tensor(type, {batches(), kHeads, most_queries_, most_keys_},
+                                              {kHeads * most_queries_ * stride, most_queries_ * stride, stride, 1});
+        tensor.fill([&](Index4 const& at) {
+            SequencePart const& part = batch_.parts[static_cast<std::size_t>(at[0])];
+            std::int64_t const place = (at[1] << 40) + ((part.first_query + at[2]) << 20) + at[3];
+            std::uint32_t const bits = std::uint32_t{element(part.sequence, Uid::Bias, place)} << 16;
+            float number = 0.0f;
+            std::memcpy(&number, &bits, sizeof(number));
+            return static_cast<double>(number);
+        });
+        HostMemory& memory = memory_.try_emplace(Uid::Bias, tensor.memory->size()).first->second;
+        std::memcpy(memory.data(), tensor.memory->data(), static_cast<std::size_t>(memory.size()));
+        return graph_.tensor(Tensor_attributes()
+                                 .set_name("bias")
+                                 .set_uid(Uid::Bias)
+                                 .set_data_type(type)
+                                 .set_dim({tensor.dim.begin(), tensor.dim.end()})
+                                 .set_stride({tensor.stride.begin(), tensor.stride.end()}));
+    }
+    Tensor_ptr sink() {
+        HostMemory& memory = memory_.try_emplace(Uid::Sink, kHeads * 4).first->second;
+        for (std::int64_t head = 0; head < kHeads; ++head)
+            reinterpret_cast<float*>(memory.data())[head] = 0.3f * static_cast<float>(head) - 0.5f;
+        return graph_.tensor(Tensor_attributes()
+                                 .set_name("sink")
+                                 .set_uid(Uid::Sink)
+                                 .set_data_type(DataType_t::FLOAT)
+                                 .set_dim({1, kHeads, 1, 1})
+                                 .set_stride({kHeads, 1, 1, 1}));
+    }
+
     Tensor_ptr integers(Uid uid, std::vector<std::int32_t> const& numbers) {
         HostMemory& memory = memory_.try_emplace(uid, std::ssize(numbers) * 4).first->second;
         std::memcpy(memory.data(), numbers.data(), numbers.size() * 4);
@@ -167,6 +223,7 @@ class BatchGraph {
 
     Batch const& batch_;
     std::int64_t columns_, most_queries_ = 0, most_keys_ = 0;
+    InvariantOptions const& options_;
     fe::graph::Graph graph_;
     TensorBytes memory_;
     std::map<std::int64_t, Tensor_ptr> offsets_;
@@ -174,7 +231,21 @@ class BatchGraph {
 
 }  // namespace
 
-std::string faults_of_batch_invariance(std::int64_t columns, RunGraph const& run) {
+std::span<InvariantOptions const> all_invariant_options() {
+    static constexpr InvariantOptions kAll[] = {
+        {"causal"},
+        {"bias", DataType_t::BFLOAT16},
+        {"bias of FLOAT", DataType_t::FLOAT},
+        {.name = "sink", .has_sink = true},
+        {.name = "softcap", .has_softcap = true},
+        {.name = "window", .window = 100},
+        {.name = "bias of FLOAT, sink and window", .bias = DataType_t::FLOAT, .has_sink = true, .window = 100},
+        {.name = "softcap, sink and window", .has_sink = true, .has_softcap = true, .window = 100},
+    };
+    return kAll;
+}
+
+std::string faults_of_batch_invariance(std::int64_t columns, InvariantOptions const& options, RunGraph const& run) {
     constexpr std::int64_t kTokens = 300, kLast = kTokens - 1;
     SequencePart const whole{0, kTokens, 0}, chunk{0, kTokens, 140}, last{0, kTokens, kLast};
     Batch const batches[] = {{"alone", {whole}},
@@ -190,12 +261,12 @@ std::string faults_of_batch_invariance(std::int64_t columns, RunGraph const& run
         std::int64_t const first_query = std::ranges::find(batch.parts, 0u, &SequencePart::sequence)->first_query;
         for (bool const is_reference : {true, false}) {
             std::string bits;
-            BatchGraph graph(is_reference ? batches[0] : batch, columns);
+            BatchGraph graph(is_reference ? batches[0] : batch, columns, options);
+            std::string const name = std::string(options.name) + ", " + batch.name + ": ";
             if (auto const error = graph.run(run, first_query, bits); error.is_bad())
-                return faults + batch.name + ": " + error.get_message() + "\n";
+                return faults + name + error.get_message() + "\n";
             if (is_reference) alone = bits;
-            else if (bits != alone)
-                faults += std::string(batch.name) + ": other bits than those of the sequence alone\n";
+            else if (bits != alone) faults += name + "other bits than those of the sequence alone\n";
         }
     }
     return faults;

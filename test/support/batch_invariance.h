@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace sdpa_test {
@@ -18,7 +20,17 @@ using TensorBytes = std::map<std::int64_t, HostMemory>;
 // Runs the graph on that memory, by whatever means.
 using RunGraph = std::function<cudnn_frontend::error_t(cudnn_frontend::graph::Graph&, TensorBytes const&)>;
 
+// The options of attention in addition to a causal mask.
+struct InvariantOptions {
+    char const* name;
+    std::optional<DataType_t> bias;  // of that type, with a number for each score
+    bool has_sink = false, has_softcap = false;
+    std::optional<int> window;
+};
+// Without any, each alone, and some together.
+std::span<InvariantOptions const> all_invariant_options();
+
 // The faults for that head dim, a line each; empty if there are none.
-std::string faults_of_batch_invariance(std::int64_t columns, RunGraph const& run);
+std::string faults_of_batch_invariance(std::int64_t columns, InvariantOptions const& options, RunGraph const& run);
 
 }  // namespace sdpa_test

@@ -197,8 +197,10 @@ std::string faults_of_batches() {
     };
     std::string faults;
     for (std::int64_t const columns : {64, 96, 128, 256}) {
-        std::string const found = faults_of_batch_invariance(columns, run);
-        if (!found.empty()) faults += std::to_string(columns) + " columns:\n" + found;
+        for (InvariantOptions const& options : all_invariant_options()) {
+            std::string const found = faults_of_batch_invariance(columns, options, run);
+            if (!found.empty()) faults += std::to_string(columns) + " columns:\n" + found;
+        }
     }
     return faults;
 }

@@ -1,30 +1,24 @@
 // Graph::set_batch_invariant() by the kernels of attention, on the host.
 #include "support/batch_invariance.h"
-#include "api/graph/graph_impl.h"
 #include "host_attention.h"
-#include "kernels/attention/attention_graph.h"
-#include "nodes/validation/validate.h"
 #include "support/catch.h"
 
-#include <vector>
-
-namespace fe = cudnn_frontend;
-namespace kernels = cudnn_frontend::kernels;
+// Whether the host has code of these options, and they are none or several: GPUs run each alone.
+static bool runs_on_host(std::int64_t columns, sdpa_test::InvariantOptions const& options) {
+    bool const has_several = options.has_sink && options.window;
+    if (has_several) return options.has_softcap ? columns == 64 : columns == 128;
+    return !options.bias && !options.has_sink && !options.has_softcap && !options.window;
+}
 
 TEST_CASE("rows of forward by warpgroups have the same bits in every batch") {
-    constexpr kernels::DeviceFacts kHopper{90, 2};
-    auto const run = [&](fe::graph::Graph& graph, sdpa_test::TensorBytes const& memory) -> fe::error_t {
-        if (auto const error = graph.validate(); error.is_bad()) return error;
-        auto const valid = fe::nodes::validate(fe::detail::Graph_access::snapshot(graph).spec).graph;
-        auto const read = kernels::read_attention(*valid, kHopper, kernels::AttentionScope::InAnyBatch);
-        if (read.is_bad()) return read.error();
-        sdpa_test::HostMemory const workspace(kernels::workspace_of(read.value().problem).bytes);
-        std::vector<void*> pointers;
-        for (kernels::KernelPlace const& place : read.value().places) {
-            pointers.push_back(place.is_in_workspace ? workspace.data() : memory.at(place.uid).data());
-        }
-        sdpa_test::run_on_host(read.value().problem, kHopper.multiprocessors, pointers);
-        return {};
+    auto const run = [](cudnn_frontend::graph::Graph& graph, sdpa_test::TensorBytes const& memory) {
+        return sdpa_test::run_on_host(graph, cudnn_frontend::kernels::AttentionScope::InAnyBatch,
+                                      [&](std::int64_t uid) { return memory.at(uid).data(); });
     };
-    for (std::int64_t const columns : {64, 128}) CHECK(sdpa_test::faults_of_batch_invariance(columns, run) == "");
+    for (std::int64_t const columns : {64, 128}) {
+        for (sdpa_test::InvariantOptions const& options : sdpa_test::all_invariant_options()) {
+            if (runs_on_host(columns, options))
+                CHECK(sdpa_test::faults_of_batch_invariance(columns, options, run) == "");
+        }
+    }
 }
