@@ -2,7 +2,9 @@
 //   gpu_attention [random cases [part of a group's name]]
 //                                  the groups of the suite and random cases by this engine alone; refused passes are
 //                                  counted. Half of the cases run as replays of recorded launches.
+//                                  Then batch invariance, and the modifiers of support/modifiers.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
+#include "gpu/attention/modifier_runs.h"
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
 #include "gpu/this_gpu.h"
@@ -236,6 +238,7 @@ int main(int argc, char** argv) {
         check_half(tests, half, progress);
     }
     bool const has_invariance = check_batches();
+    bool const has_modifiers = check_named_modifiers(compute_capability() == kHopper);
     int const code = report(progress, has_refusals);
-    return has_invariance ? code : 1;
+    return has_invariance && has_modifiers ? code : 1;
 }

@@ -1,0 +1,10 @@
+// The score modifiers of support/modifiers on the GPU.
+#pragma once
+
+namespace sdpa_test {
+
+// Runs each, forward and backward, by the engine that planning chooses and by the library's own engine alone, prints a
+// line for each run and returns whether all results are right. The own engine may refuse none on a GPU that has it.
+bool check_named_modifiers(bool has_own_engine);
+
+}  // namespace sdpa_test
