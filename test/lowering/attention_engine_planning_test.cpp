@@ -264,8 +264,7 @@ TEST_CASE("a refusal by the library's own engine names every reason", "[offline]
               options.set_attn_scale(-0.5f).set_alibi_mask(true).set_causal_mask(true);
           }) == "it needs a scale above 0");
     CHECK(refusal_of([](Graph&, SDPA_attributes& options) { options.set_alibi_mask(true).set_causal_mask(true); }) ==
-          "next to other engines, it adds no ALiBi mask or sink to scores, and runs only score modifiers that may "
-          "hide blocks of them");
+          "next to other engines, it adds no ALiBi mask or sink to scores");
     CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
               Tensor_ptr const mask = input(graph, "mask", {1, 1, 512, 512});
               Tensor_ptr const scale = input(graph, "scale", {1, 1, 1, 1});
@@ -362,6 +361,31 @@ TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines",
     CHECK(text.find("candidates:\n  eng") == 0);
     CHECK(text.find("\n  attention ") != text.npos);
     CHECK(text.find("come first") == text.npos);
+}
+
+TEST_CASE("a score modifier of which cuDNN has no engine is run by the library's own engine", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    using graph::attn::score_modifiers::softcap;
+    auto const with = [](detail::Score_modifier const& modifier) {
+        return candidates_of(graph_of({}, [&](Graph&, SDPA_attributes& options) { options.set_score_mod(modifier); }));
+    };
+    // A choice between two numbers that are added to scores.
+    std::string const chosen = with([](std::shared_ptr<Graph> graph, Tensor_ptr score) {
+        auto const mode = [](PointwiseMode_t each) { return graph::Pointwise_attributes().set_mode(each); };
+        Tensor_ptr const head = graph->pointwise(score, mode(PointwiseMode_t::GEN_INDEX).set_axis(1));
+        head->set_data_type(DataType_t::INT32);
+        Tensor_ptr const is_first = graph->pointwise(head, graph->tensor(1), mode(PointwiseMode_t::CMP_LT));
+        is_first->set_data_type(DataType_t::BOOLEAN);
+        Tensor_ptr const term =
+            graph->pointwise(graph->tensor(1.0f), graph->tensor(2.0f), is_first, mode(PointwiseMode_t::BINARY_SELECT));
+        return graph->pointwise(score, term, mode(PointwiseMode_t::ADD));
+    });
+    INFO(chosen);
+    CHECK(chosen.find("candidates:\n  attention ") == 0);
+    CHECK(chosen.find("cuDNN refused: ") != chosen.npos);
+    std::string const capped = with(softcap(30.0f).forward);
+    CHECK(capped.find("candidates:\n  eng") == 0);
+    CHECK(capped.find("\n  attention ") != capped.npos);
 }
 
 TEST_CASE("programs that the caller lists come before an engine that is faster for the graph", "[offline]") {

@@ -120,7 +120,7 @@ bool KernelsBackend::serves(Target const& target) const {
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
-    return is_neighborhood(graph) || is_attention_forward(graph) || may_have_advantage(graph);
+    return is_neighborhood(graph) || is_attention_forward(graph) || has_bias_or_modifier(graph);
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {

@@ -150,10 +150,8 @@ std::string ragged_reason(AttentionValues const& values) {
 }
 
 std::string term_reason(AttentionValues const& values) {
-    bool const has_terms = values.has(Port::SinkToken) || values.options.alibi || values.region;
-    return has_terms ? "next to other engines, it adds no ALiBi mask or sink to scores, and runs only score modifiers "
-                       "that may hide blocks of them"
-                     : "";
+    bool const has_terms = values.has(Port::SinkToken) || values.options.alibi;
+    return has_terms ? "next to other engines, it adds no ALiBi mask or sink to scores" : "";
 }
 
 // The bias of a graph without an advantage.
@@ -352,20 +350,11 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph) {
     return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward && nodes.front().modifier.empty();
 }
 
-// Whether the score modifier may hide blocks of scores, and leaves others as they are.
-static bool may_hide_blocks(nodes::ValidatedGraph const& graph) {
-    auto const op_graph = fused(graph);
-    auto const values = op_graph.is_good() ? values_of(op_graph.value()) : std::nullopt;
-    if (!values || !values->region) return false;
-    auto const code = score_code(values->graph, values->region);
-    return code.is_good() && code.value().leaves_scores;
-}
-
-bool may_have_advantage(nodes::ValidatedGraph const& graph) {
+bool has_bias_or_modifier(nodes::ValidatedGraph const& graph) {
     if (!is_attention(graph)) return false;
-    nodes::Node const& attention = *std::ranges::find_if(graph.spec().nodes, is_attention_node);
-    if (graph.spec().tensor(attention, Port::Bias) != nullptr) return true;
-    return !attention.modifier.empty() && may_hide_blocks(graph);
+    nodes::GraphSpec const& spec = graph.spec();
+    nodes::Node const& node = *std::ranges::find_if(spec.nodes, is_attention_node);
+    return spec.tensor(node, Port::Bias) != nullptr || spec.tensor(node, Port::Score) != nullptr;
 }
 
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,

@@ -18,13 +18,13 @@ struct AttentionGraph {
 bool is_attention(nodes::ValidatedGraph const& graph);
 // Whether it is forward, and nothing else.
 bool is_attention_forward(nodes::ValidatedGraph const& graph);
-// Whether the kernels may be faster for it than other backends: it has a bias, or a score modifier that may hide blocks
-// of scores and leaves others as they are.
-bool may_have_advantage(nodes::ValidatedGraph const& graph);
+// Whether it is one attention with a bias or a score modifier, which other backends may not run, or more slowly.
+bool has_bias_or_modifier(nodes::ValidatedGraph const& graph);
 
-// The graphs for which the engine is a candidate. Next to other engines: those with an advantage_of() theirs, and
-// forward without terms of scores and packed sequences. Before others, which run the graphs that it refuses: all but
-// those with dropout. Alone: all. In any batch: those in which a row's bits depend on its own sequence alone.
+// The graphs for which the engine is a candidate. Next to other engines: those with an advantage_of() theirs, with
+// a score modifier, and forward without other terms of scores, all but with packed sequences. Before others, which run
+// the graphs that it refuses: all but those with dropout. Alone: all. In any batch: those in which a row's bits depend
+// on its own sequence alone.
 enum class AttentionScope { NextToOthers, BeforeOthers, Alone, InAnyBatch };
 
 // Such a graph for a device. An error with every reason why the kernels do not compute it.
