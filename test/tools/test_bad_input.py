@@ -175,7 +175,7 @@ class BadInput(CommandTest):
             self.expect_refusal(command, "good.json", "found a file; expected the folder of a plan store")
 
     def test_arguments(self):
-        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian'; expected one of doctor, new, convert, show")
+        self.expect_refusal("{} good.json", "explian", "found the subcommand 'explian'; expected one of doctor, new, convert, show, .*man. Try: sdpa --help")
         for command in WORKING[1:]:
             self.expect_refusal(command + " {}", "--no-such-option", f"Try: sdpa {command.split()[0]} --help")
         self.expect_refusal("new --tokens {}", "many", "--queries: found 'many'; expected a number of 1 or more")

@@ -37,7 +37,7 @@ class PlanInAFile(CommandTest):
 class PlanArguments(CommandTest):
     def test_no_place(self):
         path = self.write("graph.json", attention())
-        self.assertIn("expected a place for the plans",
+        self.assertIn("expected a place for the plans. Try: --store plans, a folder that is made where there is none.",
                       self.expect(USAGE, "plan", path, "--for", "h100", environment={"SDPA_GRAPH_PLAN_STORE": ""}))
 
     def test_store_for_a_cpu(self):

@@ -41,7 +41,8 @@ int parse(CLI::App& app, int argc, char const* const* argv) {
         return kUsage;
     }
     if (std::string const name = unknown_subcommand(app, argc, argv); !name.empty())
-        return complain(fault_text("", "the subcommand '" + name + "'", "one of " + names_of_subcommands(app)));
+        return complain(
+            fault_text("", "the subcommand '" + name + "'", "one of " + names_of_subcommands(app), "sdpa --help"));
     try {
         app.parse(argc, argv);
     } catch (CLI::Success const& success) {

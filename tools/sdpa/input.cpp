@@ -172,7 +172,9 @@ fe::Target parse_target(std::string const& name) {
     if (name == "cuda") {
         cudnnHandle_t handle = nullptr;
         fe::error_t const error = fe::runtime::create_handle(&handle);
-        if (error.is_bad()) throw Failure("target cuda: no GPU can be used here: " + error.err_msg);
+        if (error.is_bad())
+            throw Failure("target cuda: no GPU can be used here: " + error.err_msg +
+                          ". Try: sdpa doctor, which says what is missing, or the target cpu");
         return fe::Target::cuda(handle);
     }
     if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) {

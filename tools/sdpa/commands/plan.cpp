@@ -115,7 +115,8 @@ std::string to_text(std::vector<Planned> const& all) {
 void choose_store(Plan_options& options) {
     if (options.store.empty() && options.out.empty()) options.store = sdpa_graph::plan_store().folder;
     if (options.store.empty() && options.out.empty())
-        throw Failure("", "neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE", "a place for the plans");
+        throw Failure("", "neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE", "a place for the plans",
+                      "--store plans, a folder that is made where there is none");
     if (!options.store.empty()) sdpa_graph::set_plan_store({options.store, false});
     for (std::string const& device : options.wanted.devices) {
         auto const names = fe::DeviceProperties::names();
