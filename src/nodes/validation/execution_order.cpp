@@ -126,8 +126,8 @@ static std::vector<Node const*> find_cycle(GraphSpec const& spec, std::vector<No
 
 std::vector<Node const*> find_cycle(GraphSpec const& spec) {
     std::vector<Node const*> cycle = find_cycle(spec, spec.nodes);
-    for (std::size_t n = 0; n < spec.nodes.size() && cycle.empty(); ++n) {
-        cycle = find_cycle(spec, spec.nodes[n].modifier);
+    for (Node const& node : spec.nodes) {
+        if (cycle.empty() && !node.modifier.empty()) cycle = find_cycle(spec, node.modifier);
     }
     return cycle;
 }

@@ -46,6 +46,7 @@ struct Validator {
     // A modifier with a cycle stays as it is, and is reported.
     void order_modifiers() {
         for (Node& node : spec.nodes) {
+            if (node.modifier.empty()) continue;
             auto const order = execution_order(spec, node.modifier);
             if (order.size() == node.modifier.size()) nodes::reorder(node.modifier, order);
         }
