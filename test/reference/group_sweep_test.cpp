@@ -57,7 +57,8 @@ bool is_no_ring(AttentionCase const& c, GroupSetup const& setup) {
     for (int rank = 0; rank < setup.ranks; ++rank) {
         are_alike = are_alike && setup.queries.positions_of(rank) == setup.keys.positions_of(rank);
     }
-    return !are_alike || sdpa_test::is_packed(c) || c.sink || c.logit_max || c.score_sum_exp || c.stats_use_log2;
+    return !are_alike || sdpa_test::is_packed(c) || c.sink || c.logit_max || c.score_sum_exp || c.stats_use_log2 ||
+           oracle::is_counting(c.modifier);
 }
 
 bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
@@ -70,7 +71,7 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool const has_lengths = c.len_q && !c.omits_padding_mask;
     bool const is_moved = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && (c.left || c.right);
     bool const has_bad_lengths = has_lengths && !sdpa_test::is_packed(c) && setup.way != Group_way::ALL_TO_ALL &&
-                                 (c.sums_of_lengths || is_moved || c.length_type != DataType_t::INT32);
+                                 (c.sums_of_lengths || is_moved || c.left || c.length_type != DataType_t::INT32);
     bool const has_bad_dropout =
         c.dropout == sdpa_test::Dropout::Mask || (c.dropout != sdpa_test::Dropout::None && c.scalars_by_value);
     bool const has_bad_ring = setup.way == Group_way::RING && is_no_ring(c, setup);

@@ -21,10 +21,7 @@ nodes::TensorId offsets_of(Attention const& a, int port) {
 }
 
 bool counts_positions(Attention const& a) {
-    if (a.fields().alibi_mask || draws_dropout(a)) return true;
-    return std::ranges::any_of(a.node().modifier, [](nodes::Node const& node) {
-        return std::get<nodes::PointwiseFields>(node.fields).mode == PointwiseMode_t::GEN_INDEX;
-    });
+    return a.fields().alibi_mask || draws_dropout(a) || has_counting_modifier(a);
 }
 
 DocumentTables::Side side_of(Attention const& a, int rows_port, int lengths_port, Span const& tokens,

@@ -184,17 +184,18 @@ void check_gathered_lengths(GroupScope const& scope) {
     if (has_documents(scope.attention)) return;
     std::string const obstacle = obstacle_to_only_way(scope);
     if (obstacle.empty()) return;
-    scope.report("", obstacle, "lengths of INT32 as they are, and a diagonal from the top left", kExchangeHeads);
+    scope.report("", obstacle, "lengths of INT32 as they are, and a diagonal from the top left without a left bound",
+                 kExchangeHeads);
 }
 
 void check_ring(GroupScope const& scope) {
     if (scope.task.way != group::Group_way::RING) return;
     std::string const obstacle = obstacle_to_ring(scope.attention, scope.task);
     if (obstacle.empty()) return;
-    scope.report(
-        "", obstacle,
-        "one layout for queries and keys, and neither documents, a sink token, Max, Sum_exp nor Stats of base 2",
-        "use GATHER or AUTO");
+    scope.report("", obstacle,
+                 "one layout for queries and keys, and neither documents, a sink token, Max, Sum_exp, Stats of base 2 "
+                 "nor a score modifier that counts rows or columns",
+                 "use GATHER or AUTO");
 }
 
 bool divides_heads(std::int64_t count, Attention const& a) {
@@ -249,10 +250,12 @@ constexpr core::RuleFor<GroupScope> kRules[] = {
     {"group.c25", "By GATHER packed queries and keys share one tensor of lengths, and bounds are causal.",
      GRAPH_NOT_SUPPORTED, check_gathered_documents},
     {"group.c27",
-     "By RING queries and keys are split alike, and there are neither documents, a sink token, Max, Sum_exp nor Stats "
-     "of base 2.",
+     "By RING queries and keys are split alike, and there are neither documents, a sink token, Max, Sum_exp, Stats of "
+     "base 2 nor a score modifier that counts rows or columns.",
      GRAPH_NOT_SUPPORTED, check_ring},
-    {"group.c23", "By GATHER or RING lengths are INT32 and no sums, and with them a diagonal starts at the top left.",
+    {"group.c23",
+     "By GATHER or RING lengths are INT32 and no sums, and with them a diagonal starts at the top left and has no left "
+     "bound.",
      GRAPH_NOT_SUPPORTED, check_gathered_lengths},
     {"group.c10",
      "By ALL_TO_ALL the number of ranks divides the numbers of heads of K and V, and all queries share a bias and what "

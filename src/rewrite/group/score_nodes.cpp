@@ -249,6 +249,12 @@ class ScoreNodes {
 
 bool draws_dropout(Attention const& attention) { return attention.fields().dropout_probability.value_or(0.0f) > 0.0f; }
 
+bool has_counting_modifier(Attention const& attention) {
+    return std::ranges::any_of(attention.node().modifier, [](nodes::Node const& node) {
+        return std::get<nodes::PointwiseFields>(node.fields).mode == GEN_INDEX;
+    });
+}
+
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Attention const& attention) {
     nodes::GraphSpec const& graph = attention.graph();
     std::vector<nodes::TensorSpec const*> tensors;

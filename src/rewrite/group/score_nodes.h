@@ -27,6 +27,9 @@ struct ScorePart {
 // Whether a generator drops some of the weights.
 bool draws_dropout(Attention const& attention);
 
+// Whether the user's score modifier counts rows, columns or heads.
+bool has_counting_modifier(Attention const& attention);
+
 // The tensors that score modifiers read from memory, and their numbers.
 std::vector<nodes::TensorSpec const*> tensors_of_modifiers(Attention const& attention);
 

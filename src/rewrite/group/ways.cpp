@@ -44,6 +44,8 @@ std::string obstacle_to_gather(Attention const& a) {
         DataType_t const type = a.tensor(port)->data_type;
         if (type != DataType_t::INT32) return core::text("lengths of ", type);
     }
+    // Rows of a sequence that ends before the keys of their part would not be written.
+    if (fields.left_bound) return "a left bound with lengths";
     bool const is_moved = has_bounds(a) && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
     return is_moved ? "a diagonal to the bottom right, which lengths move" : "";
 }
@@ -54,6 +56,7 @@ std::string obstacle_to_ring(Attention const& a, group::Task const& task) {
     for (int const port : {Port::SinkToken, Port::Max, Port::SumExp}) {
         if (has_port(a, port)) return attention::operand(port).name;
     }
+    if (has_counting_modifier(a)) return "a score modifier that counts rows or columns";
     return a.fields().stats_use_log2 ? "Stats of base 2" : "";
 }
 

@@ -114,8 +114,8 @@ GroupSetup group_setup(AttentionCase const& c, int ranks, Random& random) {
     setup.has_rows_first = random.flip();
     bool const can_be_by_heads = c.h_k % setup.ranks == 0 && c.h_v % setup.ranks == 0 && !c.bias;
     setup.way = can_be_by_heads && random.flip() ? Group_way::ALL_TO_ALL : Group_way::GATHER;
-    bool const can_be_ring =
-        !is_packed(c) && queries == keys && !c.sink && !c.logit_max && !c.score_sum_exp && !c.stats_use_log2;
+    bool const can_be_ring = !is_packed(c) && queries == keys && !c.sink && !c.logit_max && !c.score_sum_exp &&
+                             !c.stats_use_log2 && !oracle::is_counting(c.modifier);
     if (random.chance(can_be_ring ? 0.5 : 0.05)) setup.way = Group_way::RING;
     if (can_be_ring && setup.way == Group_way::RING) setup.keys = setup.queries;
     std::int64_t const stages = random.between(1, 4);

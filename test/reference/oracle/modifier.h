@@ -24,6 +24,11 @@ enum class Modify {
 // Whether scores are bounded by the cap.
 constexpr bool is_capped(Modify kind) { return kind == Modify::Softcap || kind == Modify::CappedDocuments; }
 
+// Whether it counts rows, columns or heads.
+constexpr bool is_counting(Modify kind) {
+    return kind != Modify::Nothing && kind != Modify::Documents && !is_capped(kind);
+}
+
 struct Modifier {
     Modify kind = Modify::Nothing;
     double number = 1.0;               // the cap, or the factor of the distance

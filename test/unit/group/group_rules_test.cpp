@@ -2,6 +2,7 @@
 #include "support/catch.h"
 #include "support/group_graph.h"
 
+#include <cudnn_frontend/score_modifiers.h>
 #include <cudnn_frontend/verification.h>
 
 #include <array>
@@ -301,6 +302,10 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
         };
     };
     using enum cudnn_frontend::DataType_t;
+    auto const in_window = [&](SDPA_attributes& options) {
+        with_lengths(INT32, false, false)(options);
+        options.set_diagonal_band_left_bound(4);
+    };
     auto const refusal_by = [&](sdpa_graph::Group_way way, RankPart::Options const& options) {
         RankPart part({}, kLayout, 0, options);
         return refusal(part, kLayout, {way, 0, {}});
@@ -311,7 +316,8 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
     };
     for (Case const& c : {Case{with_lengths(INT64, false, false), "found lengths of INT64"},
                           Case{with_lengths(INT32, false, true), "found sums of lengths"},
-                          Case{with_lengths(INT32, true, false), "found a diagonal to the bottom right"}}) {
+                          Case{with_lengths(INT32, true, false), "found a diagonal to the bottom right"},
+                          Case{in_window, "found a left bound with lengths"}}) {
         CHECK_THAT(refusal_by(sdpa_graph::Group_way::GATHER, c.options),
                    Catch::Contains("[group.c23] node 'attention': ") && Catch::Contains(c.found));
         CHECK(refusal_by(sdpa_graph::Group_way::ALL_TO_ALL, c.options).empty());
@@ -333,6 +339,10 @@ TEST_CASE("group.c27: attention whose parts a ring cannot join") {
     CHECK_THAT(refusal(with_sink, kLayout, options), found("sink_token"));
     RankPart in_base_2({}, kLayout, 0, [](SDPA_attributes& attention) { attention.set_stats_use_log2(true); });
     CHECK_THAT(refusal(in_base_2, kLayout, options), found("Stats of base 2"));
+    RankPart causal({}, kLayout, 0, [](SDPA_attributes& attention) {
+        attention.set_score_mod(cudnn_frontend::graph::attn::score_modifiers::causal_mask);
+    });
+    CHECK_THAT(refusal(causal, kLayout, options), found("a score modifier that counts rows or columns"));
     RankPart alike({}, kLayout, 0);
     CHECK(refusal(alike, kLayout, options).empty());
     options.keys = Layout::head_tail(24, 2);
