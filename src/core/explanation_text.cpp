@@ -91,7 +91,7 @@ std::string remarks_on(Plan_candidate const& candidate, Plan_candidates const& l
 std::string note_on_ranks(Plan_candidates const& list) {
     auto const has_rank = [&](Plan_candidate const& each) { return !rank_of(each, list).empty(); };
     if (std::ranges::none_of(list.candidates, has_rank)) return {};
-    return "the order is that of heuristics, which run nothing: sdpa tune, or Graph::autotune() in a program, times "
+    return "the order is that of heuristics, which run nothing: sdpa tune, or autotune() in a program, times "
            "each candidate";
 }
 

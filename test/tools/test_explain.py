@@ -81,7 +81,7 @@ class OnAnH100(CommandTest):
         self.assertEqual(report["limits"], [])
 
     def test_order_of_candidates_is_explained(self):
-        note = "the order is that of heuristics, which run nothing: sdpa tune, or Graph::autotune() in a program, times each candidate\n"
+        note = "the order is that of heuristics, which run nothing: sdpa tune, or autotune() in a program, times each candidate\n"
         text = self.expect(YES, "explain", "-", input=self.graph())
         self.assertRegex(text, r"(?m)^  eng\S+ +may be built +ranked lower by cuDNN$")
         self.assertIn(note, text)
