@@ -158,7 +158,7 @@ class Graphs:
         return [self.tensors[UIDS[name]] for name in names]
 
     def plans(self):
-        return ", ".join(graph.get_plan_name() for graph, _ in (self.forward_graph, self.backward_graph))
+        return ", ".join(graph.get_plan_name_at_index(0) for graph, _ in (self.forward_graph, self.backward_graph))
 
 
 class Theirs:

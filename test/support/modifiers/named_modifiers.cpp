@@ -102,7 +102,8 @@ Term swin_regions(Term const& score, ModifierPlace& at) {
     auto const region = [](std::size_t axis) {
         return [=](Index4 const& place) { return static_cast<double>(place[axis] % 32 < 20); };
     };
-    Term const same = at.integers(score, "q", region(2)) == at.integers(score, "k", region(3));
+    Term const of_query = at.integers(score, "q", region(2)), of_key = at.integers(score, "k", region(3));
+    Term const same = of_query == of_key;
     return score + chosen(same, score.number(0.0), score.number(-100.0));
 }
 
@@ -115,7 +116,8 @@ Term logarithm_of_length(Term const& score, ModifierPlace& at) {
     return scale(score, at, apply(Mode::LOG, query(score) * score.number(1.0) + 2.0) * 0.4);
 }
 Term product_of_temperatures(Term const& score, ModifierPlace& at) {
-    return scale(temperature_of_head(score, at), at, at.floats(score, "q", factor_of_query));
+    Term const of_head = temperature_of_head(score, at);
+    return scale(of_head, at, at.floats(score, "q", factor_of_query));
 }
 Term sigmoid(Term const& score, ModifierPlace& at) {
     at.kept.push_back(score);
