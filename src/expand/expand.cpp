@@ -2,6 +2,7 @@
 
 #include "expand/node_expansions.h"
 #include "nodes/schema/wording.h"
+#include "nodes/validation/modifiers.h"
 
 #include <algorithm>
 
@@ -33,8 +34,6 @@ static bool has_fused_form(nodes::Node const& node) {
     return std::ranges::none_of(attention::kPortsWhere<lacks_place>, is_connected);
 }
 
-static bool is_modified(nodes::Node const& node) { return node.ports[Port::Score] != nodes::kNoTensor; }
-
 namespace {
 
 class Expansion {
@@ -57,7 +56,7 @@ class Expansion {
     error_t add_attention(nodes::Node const& node) {
         std::optional<ModifierNodes> const steps = steps_of(node);
         bool const has_fused = capabilities_.fused_attention != TargetAbilities::Fused::Never && has_fused_form(node) &&
-                               (!is_modified(node) || steps);
+                               (!nodes::has_modifier(node) || steps);
         AttentionImplementation_t const implementation = implementation_of(node);
         bool const asks_for_fused = implementation == AttentionImplementation_t::UNIFIED;
         if (asks_for_fused && !has_fused) return no_fused_attention(nodes::name_of_node(node));
@@ -84,8 +83,8 @@ class Expansion {
 
     // The modifier's steps in attention as one operation, where it may become one.
     std::optional<ModifierNodes> steps_of(nodes::Node const& node) {
-        bool const may_have_steps = capabilities_.fused_modifiers && is_modified(node) && has_fused_form(node) &&
-                                    implementation_of(node) == AttentionImplementation_t::AUTO;
+        bool const may_have_steps = capabilities_.fused_modifiers && nodes::has_modifier(node) &&
+                                    has_fused_form(node) && implementation_of(node) == AttentionImplementation_t::AUTO;
         if (!may_have_steps) return std::nullopt;
         if (uses_.empty()) uses_ = nodes::uses_of_tensors(spec_);
         return steps_of_region(spec_, uses_, node);

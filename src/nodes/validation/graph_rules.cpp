@@ -5,6 +5,7 @@
 #include "nodes/schema/wording.h"
 #include "nodes/validation/execution_order.h"
 #include "nodes/validation/graph_checks.h"
+#include "nodes/validation/modifiers.h"
 
 #include <algorithm>
 
@@ -134,13 +135,10 @@ void is_acyclic(RuleScope const& scope) {
     for (std::size_t i = 1; i < shown; ++i) names += " <- " + label(*cycle[i]);
     if (shown < cycle.size()) names += text(" <- and ", cycle.size() - shown, " more");
     // Attention alone may stand between the scores of other attention and what this reads in their place.
-    auto const is_modified = [](Node const* node) {
-        return attention_fields(*node) != nullptr && node->ports[attention::ScoreMod] != kNoTensor;
-    };
     scope.at(*cycle[0]).report_node(
         text("nodes that read each other's results: ", names),
         "an order in which each node's inputs exist before it runs",
-        std::ranges::any_of(cycle, is_modified)
+        std::ranges::any_of(cycle, [](Node const* node) { return has_modifier(*node); })
             ? "take attention that reads the scores, and operations that read the modified attention's "
               "result, out of the score modifier"
             : "connect a tensor from outside the cycle to one of these nodes");

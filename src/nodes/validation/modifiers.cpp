@@ -16,11 +16,6 @@ constexpr std::array kReturnedPorts = {attention::ScoreMod, attention::DScoreMod
 
 std::size_t index_of(TensorId id) { return static_cast<std::size_t>(id); }
 
-bool has_modifier(Node const& node) {
-    return attention_fields(node) != nullptr &&
-           std::ranges::any_of(kReturnedPorts, [&](int port) { return node.ports[index_of(port)] != kNoTensor; });
-}
-
 // Finds the nodes of one modifier among those of the graph.
 class ModifierSearch {
    public:
@@ -103,6 +98,11 @@ class ModifierSearch {
 };
 
 }  // namespace
+
+bool has_modifier(Node const& node) {
+    return attention_fields(node) != nullptr &&
+           std::ranges::any_of(kReturnedPorts, [&](int port) { return node.ports[index_of(port)] != kNoTensor; });
+}
 
 bool may_be_of_modifier(NodeKind kind) {
     using enum NodeKind;

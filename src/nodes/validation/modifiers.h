@@ -6,6 +6,9 @@
 
 namespace cudnn_frontend::nodes {
 
+// Whether attention reads something in place of its scores, or of their gradient; false for other nodes.
+bool has_modifier(Node const& node);
+
 // Any operation; attention may read scores of another, but is no part of a modifier.
 bool may_be_of_modifier(NodeKind kind);
 

@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "expand/expand.h"
 #include "kernels/attention/score_code.h"
+#include "nodes/validation/modifiers.h"
 
 #include <algorithm>
 #include <array>
@@ -337,9 +338,7 @@ error_t refusal(std::vector<std::string> const& reasons) {
 
 }  // namespace
 
-static bool is_attention_node(nodes::Node const& node) {
-    return node.kind() == nodes::NodeKind::SdpaForward || node.kind() == nodes::NodeKind::SdpaBackward;
-}
+static bool is_attention_node(nodes::Node const& node) { return nodes::attention_fields(node) != nullptr; }
 
 bool is_attention(nodes::ValidatedGraph const& graph) {
     return std::ranges::count_if(graph.spec().nodes, is_attention_node) == 1;
@@ -352,9 +351,8 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph) {
 
 bool has_bias_or_modifier(nodes::ValidatedGraph const& graph) {
     if (!is_attention(graph)) return false;
-    nodes::GraphSpec const& spec = graph.spec();
-    nodes::Node const& node = *std::ranges::find_if(spec.nodes, is_attention_node);
-    return spec.tensor(node, Port::Bias) != nullptr || spec.tensor(node, Port::Score) != nullptr;
+    nodes::Node const& node = *std::ranges::find_if(graph.spec().nodes, is_attention_node);
+    return graph.spec().tensor(node, Port::Bias) != nullptr || nodes::has_modifier(node);
 }
 
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
