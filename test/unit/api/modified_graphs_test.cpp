@@ -62,6 +62,11 @@ struct TwoAttentions {
     }
 };
 
+void check_same(std::vector<float> const& a, std::vector<float> const& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) < 1e-6f);
+    CHECK(*std::max_element(a.begin(), a.end()) > 0.01f);
+}
+
 }  // namespace
 
 TEST_CASE("a modifier may hold attention with a modifier of its own") {
@@ -81,9 +86,7 @@ TEST_CASE("a modifier may hold attention with a modifier of its own") {
                                                      SDPA_attributes().set_name("inner").set_attn_scale(2.0f))[0];
         Tensor_ptr const same = unrolled.graph.sdpa(unrolled.q, unrolled.k, unrolled.v,
                                                     SDPA_attributes().set_name("outer").set_bias(inner))[0];
-        std::vector<float> const a = nested.run(o, target), b = unrolled.run(same, target);
-        for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) < 1e-6f);
-        CHECK(*std::max_element(a.begin(), a.end()) > 0.01f);
+        check_same(nested.run(o, target), unrolled.run(same, target));
     }
 }
 
@@ -108,9 +111,7 @@ TEST_CASE("other attention may read what a modifier computes, and runs after it"
             .set_uid(9);
         Tensor_ptr const same = unrolled.graph.sdpa(unrolled.inner_q, unrolled.inner_k, unrolled.inner_v,
                                                     SDPA_attributes().set_name("second").set_bias(scores))[0];
-        std::vector<float> const a = modified.run(o, target), b = unrolled.run(same, target);
-        for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) < 1e-6f);
-        CHECK(*std::max_element(a.begin(), a.end()) > 0.01f);
+        check_same(modified.run(o, target), unrolled.run(same, target));
     }
 }
 
