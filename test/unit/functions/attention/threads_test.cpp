@@ -1,12 +1,10 @@
 // Calls of many threads share plans, of which none is built twice.
-#include "core/floats.h"
 #include "support/catch.h"
+#include "unit/functions/attention/viewed_tensor.h"
 
 #include <sdpa_graph/attention.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -14,30 +12,13 @@
 namespace {
 
 namespace attention = sdpa_graph::attention;
-using cudnn_frontend::DataType_t;
-using sdpa_graph::Device_kind;
-using sdpa_graph::Tensor_view;
-
-using Dims = std::vector<std::int64_t>;
-
-struct Tensor {
-    std::vector<std::uint16_t> bits;
-    Tensor_view view;
-
-    explicit Tensor(Dims const& dim) : bits(static_cast<std::size_t>(dim[0] * dim[1] * dim[2] * dim[3]), 0) {
-        view.data = bits.data();
-        view.dim = dim;
-        view.stride = sdpa_graph::row_major(dim);
-        view.type = DataType_t::HALF;
-        view.device = Device_kind::CPU;
-    }
-};
+using sdpa_test::HalfTensor;
 
 // With values that are all one number, so is the output. Empty if it is.
 std::string fault_of_call(std::int64_t batch, std::int64_t tokens) {
-    Tensor q({batch, 2, tokens, 16}), k(q.view.dim), v(q.view.dim), o(q.view.dim);
-    float const value = static_cast<float>(tokens % 7 + 1);
-    std::ranges::fill(v.bits, cudnn_frontend::core::float_to_half(value));
+    double const value = static_cast<double>(tokens % 7 + 1);
+    sdpa_test::Dims const dim = {batch, 2, tokens, 16};
+    HalfTensor q(dim), k(dim), v(dim, [&] { return value; }), o(dim);
     sdpa_graph::Place place;
     place.target = cudnn_frontend::Target::cpu(1);
     place.shape_policy = sdpa_graph::Shape_policy::CLASSES;
@@ -47,10 +28,7 @@ std::string fault_of_call(std::int64_t batch, std::int64_t tokens) {
     attention::Inputs const inputs{q.view, k.view, v.view, {}, {}, {}, {}, {}, {}, {}, {}};
     if (auto const error = attention::forward(inputs, options, false, place, results); error.is_bad())
         return error.get_message();
-    for (std::uint16_t const bits : o.bits) {
-        if (std::abs(cudnn_frontend::core::half_to_float(bits) - value) > 0.01f) return "another number";
-    }
-    return "";
+    return o.farthest_from(value) > 0.01f ? "another number" : "";
 }
 
 }  // namespace
