@@ -128,10 +128,10 @@ class Soak {
     bool run(double minutes, std::uint64_t seed) {
         std::vector<std::thread> workers;
         for (int i = 0; i < threads_; ++i) {
-            // A place is kept until the end: cuDNN 9.19 leaves about 22 KiB of the host's memory behind for each handle.
-            workers.emplace_back([this, seed, i, place = make_place()] {
-                work(seed + static_cast<std::uint64_t>(i), place.get());
-            });
+            // A place is kept until the end: cuDNN 9.19 leaves about 22 KiB of the host's memory behind for each
+            // handle.
+            workers.emplace_back(
+                [this, seed, i, place = make_place()] { work(seed + static_cast<std::uint64_t>(i), place.get()); });
         }
         constexpr int kParts = 10, kWarm = 3;  // after so many parts everything that stays is there
         std::vector<Sample> samples;
