@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the nodes, of runs, of groups and of the functions over tensors, each condition of a rewrite, each piece of advice and each quirk of cuDNN stands in the code, in its document and in what a test says.
+"""Each rule of the nodes, of runs, of groups and of the functions over tensors, each condition of a rewrite, each piece of advice, each rule of our attention engine and each quirk of cuDNN stands in the code, in its document and in what a test says.
 
 A test says it in a string: the name of a case or a text that is asserted. Comments do not count. A limit may also be
 shown by a row of the support matrix. Documents and tests name nothing that is not in the code.
@@ -82,7 +82,7 @@ def check_groups(tests):
 
 
 def check_functions(family, folder, document, tests):
-    """Checks the rules of functions over tensors."""
+    """Checks the rules of functions over tensors, or of an engine."""
 
     def of_family(texts):
         return {rule for rule in ids_in(RULE_ID, texts) if rule.startswith(family + ".")}
@@ -102,6 +102,10 @@ def check_neighborhood_functions(tests):
 
 def check_attention_functions(tests):
     return check_functions("attention", "src/functions/attention", "docs/attention-functions.md", tests)
+
+
+def check_attention_engine(tests):
+    return check_functions("kernels", "src/backends/kernels", "docs/kernels.md", tests)
 
 
 def check_python(_):
@@ -143,7 +147,7 @@ def check_quirks(tests):
 def main():
     tests = test_strings()
     rules, faults = check_nodes(tests)
-    for check in (check_rewrites, check_runs, check_groups, check_flash, check_neighborhood_functions, check_attention_functions, check_python, check_advice):
+    for check in (check_rewrites, check_runs, check_groups, check_flash, check_neighborhood_functions, check_attention_functions, check_attention_engine, check_python, check_advice):
         others, more = check(tests)
         faults += more
         rules |= others

@@ -93,7 +93,7 @@ cudnn_frontend::error_t build(Graph& graph, GpuStream const& gpu, RunOn queue) {
 
 // The refusal by the engine, or by rules of cuDNN's engines where none runs the graph; empty for other errors.
 std::string refusal_of(cudnn_frontend::error_t const& error) {
-    for (char const* const start : {"the engine 'attention' cannot run this graph: ",
+    for (char const* const start : {"the engine 'attention' cannot run this graph:",
                                     "HeurMode_t::OPENSOURCE asks for engines", "a stream as target runs graphs"}) {
         std::size_t const at = error.err_msg.find(start);
         if (at != std::string::npos) return error.err_msg.substr(at);

@@ -245,6 +245,7 @@ TEST_CASE("A toy backend is a candidate beside cuDNN's, and OPENSOURCE asks for 
     CHECK(
         alone.error().get_message() ==
         "HeurMode_t::OPENSOURCE asks for engines that are not cuDNN's, and nothing else has one for this graph on this "
-        "target; add HeurMode_t::A\nkernels: the engine 'attention' cannot run this graph: it needs compute capability "
-        "9.0");
+        "target; add HeurMode_t::A\nkernels: the engine 'attention' cannot run this graph:\n  [kernels.c03] node "
+        "'attention': found compute capability 8.0; expected 9.0. Try: a GPU of the Hopper generation, or engines of "
+        "other backends.");
 }

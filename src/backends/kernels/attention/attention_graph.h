@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attention/attention_kernel.h"
+#include "kernels/attention/attention_rules.h"
 #include "kernels/launch/kernel_chain.h"
 #include "nodes/validation/validate.h"
 
@@ -21,13 +22,7 @@ bool is_attention_forward(nodes::ValidatedGraph const& graph);
 // Whether it is one attention with a bias or a score modifier, which other backends may not run, or more slowly.
 bool has_bias_or_modifier(nodes::ValidatedGraph const& graph);
 
-// The graphs for which the engine is a candidate. Next to other engines: those with an advantage_of() theirs, with
-// a score modifier, and forward without other terms of scores, all but with packed sequences. Before others, which run
-// the graphs that it refuses: all but those with dropout. Alone: all. In any batch: those in which a row's bits depend
-// on its own sequence alone.
-enum class AttentionScope { NextToOthers, BeforeOthers, Alone, InAnyBatch };
-
-// Such a graph for a device. An error with every reason why the kernels do not compute it.
+// A graph of one attention for a device. An error with every rule by which the kernels do not compute it.
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
                                       AttentionScope scope = AttentionScope::Alone);
 

@@ -4,111 +4,17 @@
 #include "kernels/device/attention/attention_arguments.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace cudnn_frontend::kernels {
 namespace {
 
 using attention::Port;
 
-constexpr std::int64_t kVectorElements = 8;  // of 16 bytes
 constexpr Port kForwardMatrices[] = {attention::Q, attention::K, attention::V, attention::O};
 constexpr Port kBackwardMapped[] = {attention::Q,  attention::K,  attention::V,
                                     attention::DO, attention::DK, attention::DV};
 constexpr Port kBackwardMatrices[] = {attention::Q,  attention::K,  attention::V,  attention::O,
                                       attention::DO, attention::DQ, attention::DK, attention::DV};
-
-std::span<Port const> ports_of_matrices(AttentionKernelProblem const& problem) {
-    return problem.is_backward ? std::span<Port const>(kBackwardMatrices) : std::span<Port const>(kForwardMatrices);
-}
-
-std::vector<PlacedOperand const*> matrices_of(AttentionKernelProblem const& problem) {
-    std::vector<PlacedOperand const*> matrices;
-    for (Port const port : ports_of_matrices(problem)) matrices.push_back(&problem.operand(port));
-    return matrices;
-}
-
-// --- Conditions, each with the reason why a problem is refused
-
-std::string device_reason(AttentionKernelProblem const&, DeviceFacts const& device) {
-    constexpr int kHopper = 90;
-    return device.compute_capability == kHopper ? "" : "it needs compute capability 9.0";
-}
-
-std::string type_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    DataType_t const type = problem.operand(attention::Q).type;
-    bool const is_one =
-        std::ranges::all_of(matrices_of(problem), [&](Operand const* matrix) { return matrix->type == type; });
-    if (is_one && core::is_half(type)) return "";
-    return problem.is_backward ? "it needs Q, K, V, O and their gradients of one type, BFLOAT16 or HALF"
-                               : "it needs Q, K, V and O of one type, BFLOAT16 or HALF";
-}
-
-std::string column_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    std::int64_t const columns = problem.operand(attention::Q).dims[3],
-                       value_columns = problem.operand(attention::V).dims[3];
-    bool const are_whole = columns % kVectorElements == 0 && value_columns % kVectorElements == 0;
-    if (!are_whole || !class_of(problem)) return "it needs head dims that are multiples of 8, up to 256";
-    if (!problem.is_backward) return "";
-    constexpr int kMostOfGradients = 128;
-    return class_of(problem)->columns <= kMostOfGradients ? "" : "it needs head dims of at most 128 for gradients";
-}
-
-// The copy engine needs strides of multiples of 16 bytes, by which rows do not overlap.
-bool has_legal_strides(Operand const& matrix) {
-    if (matrix.strides[3] != 1) return false;
-    for (std::size_t dim = 0; dim < 3; ++dim) {
-        std::int64_t const stride = matrix.strides[dim];
-        if (matrix.dims[dim] > 1 && (stride % kVectorElements != 0 || stride < matrix.dims[3])) return false;
-    }
-    return true;
-}
-
-std::string stride_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    bool const are_legal =
-        std::ranges::all_of(matrices_of(problem), [](Operand const* matrix) { return has_legal_strides(*matrix); });
-    return are_legal ? ""
-                     : "it needs columns next to each other, and other strides that are multiples of 16 bytes and hold "
-                       "a row";
-}
-
-std::string head_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    return problem.key_heads() == problem.operand(attention::V).dims[1] ? "" : "it needs as many heads in V as in K";
-}
-
-// Places of rows, with bounds added to them, and tiles are counted in 32 bits.
-std::string count_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    constexpr std::int64_t kMostRows = std::int64_t{1} << 28, kMostTiles = std::int64_t{1} << 30;
-    std::int64_t const rows = std::max(problem.queries(), problem.keys());
-    bool const is_small =
-        rows <= kMostRows && (rows / kWarpgroupQueries + 1) * problem.batches() * problem.heads() <= kMostTiles;
-    return is_small ? "" : "it needs at most 2^28 rows, and at most 2^30 blocks of 64 rows";
-}
-
-std::string scale_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    return problem.scale > 0 && std::isfinite(problem.scale) ? "" : "it needs a scale above 0";
-}
-
-std::string bias_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    if (!problem.is_backward || !problem.has(attention::DBias)) return "";
-    core::Dims const scores{problem.batches(), problem.heads(), problem.queries(), problem.keys()};
-    return problem.operand(attention::DBias).dims == scores
-               ? ""
-               : "it makes a gradient of the bias with the dims of the scores, {B, Hq, Sq, Skv}, alone";
-}
-
-std::string packing_reason(AttentionKernelProblem const& problem, DeviceFacts const&) {
-    auto const is_packed = [&](Port port) { return problem.packed[port].has_value(); };
-    auto const ports = ports_of_matrices(problem);
-    bool const has_some = std::ranges::any_of(ports, is_packed);
-    if (has_some && !std::ranges::all_of(ports, is_packed)) return "it needs all tensors of rows packed, or none";
-    if (!has_some && is_packed(attention::Stats)) return "it needs Stats packed only where Q is";
-    if (has_some && !(problem.query_lengths && problem.key_lengths)) return "it needs lengths of packed sequences";
-    return "";
-}
-
-constexpr auto kConditions = {device_reason, type_reason,  column_reason, stride_reason, head_reason,
-                              count_reason,  scale_reason, bias_reason,   packing_reason};
 
 // The rows of tiles, and those of the blocks that each tile goes through.
 std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {
@@ -143,15 +49,6 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
     return found == kAttentionClasses.end() ? std::nullopt : std::optional(*found);
 }
 
-std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, DeviceFacts const& device) {
-    std::vector<std::string> reasons;
-    for (auto const condition : kConditions) {
-        std::string reason = condition(problem, device);
-        if (!reason.empty()) reasons.push_back(std::move(reason));
-    }
-    return reasons;
-}
-
 std::string advantage_of(AttentionKernelProblem const& problem) {
     if (problem.leaves_scores) return "they leave out the blocks of scores that the modifier hides";
     bool const has_modifier = !problem.score_code.empty();
@@ -164,6 +61,19 @@ bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     std::int64_t const heads = problem.batches() * (problem.is_backward ? problem.key_heads() : problem.heads());
     std::int64_t const tiles = tiles_of(rows_of_tiles(problem), kGradientKeys) * heads;
     return rows_of_blocks(problem) <= kShort || tiles >= device.multiprocessors / 2;
+}
+
+std::span<Port const> matrix_ports(AttentionKernelProblem const& problem) {
+    return problem.is_backward ? std::span<Port const>(kBackwardMatrices) : std::span<Port const>(kForwardMatrices);
+}
+
+bool has_legal_strides(Operand const& matrix) {
+    if (matrix.strides[3] != 1) return false;
+    for (std::size_t dim = 0; dim < 3; ++dim) {
+        std::int64_t const stride = matrix.strides[dim];
+        if (matrix.dims[dim] > 1 && (stride % kVectorElements != 0 || stride < matrix.dims[3])) return false;
+    }
+    return true;
 }
 
 std::span<Port const> mapped_ports(AttentionKernelProblem const& problem) {

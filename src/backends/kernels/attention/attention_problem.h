@@ -91,8 +91,11 @@ inline constexpr std::array kAttentionClasses = {AttentionClass{64, 64}, Attenti
 // The smallest class; nothing for more columns than any has.
 std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
 
-// Every reason why the kernels cannot compute it on the device; none where they can.
-std::vector<std::string> reasons_against(AttentionKernelProblem const& problem, DeviceFacts const& device);
+// The matrices of a pass, most of which the copy engine moves: it needs columns next to each other, and other strides
+// that are multiples of 16 bytes, by which rows do not overlap.
+std::span<attention::Port const> matrix_ports(AttentionKernelProblem const& problem);
+bool has_legal_strides(Operand const& matrix);
+inline constexpr std::int64_t kVectorElements = 8;  // of 16 bytes
 
 // Why the kernels are faster for it than other backends, provided that it fills() the device; empty where they are not
 // known to be. For such problems, the engine comes before those of other backends.

@@ -148,8 +148,9 @@ class Writer {
             code_.text_of_bounds += function("modified_gradient(Bounds const& score, Bounds const& gradient", gradient);
         }
         if (code_.tensors.size() > kMostScoreTensors || code_.numbers.size() > kMostScoreConstants) {
-            refuse(core::text("its score modifier reads ", code_.tensors.size(), " tensors and ", code_.numbers.size(),
-                              " numbers; at most ", kMostScoreTensors, " and ", kMostScoreConstants, " are supported"));
+            refuse(core::text("a score modifier that reads ", code_.tensors.size(), " tensors and ",
+                              code_.numbers.size(), " numbers, more than ", kMostScoreTensors, " and ",
+                              kMostScoreConstants));
         }
         if (problem_) return error_t(error_code_t::GRAPH_NOT_SUPPORTED, *problem_);
         return std::move(code_);
@@ -200,7 +201,7 @@ class Writer {
         if (!written_.insert(index).second) return name;
         ir::RegionStep const& step = region_.steps[static_cast<std::size_t>(index)];
         char const* const type = computed_type(step.type);
-        if (type == nullptr) refuse(core::text("its score modifier computes in ", step.type));
+        if (type == nullptr) refuse(core::text("a score modifier that computes in ", step.type));
         std::string const value = expression(step);
         char const* const named_type = type == nullptr ? "float" : type;
         if (has_bounds_)
@@ -219,8 +220,8 @@ class Writer {
         char const* pattern = expression_of(step.function.mode);
         bool const divides_integers = step.function.mode == PointwiseMode_t::DIV && is_integer(step.type);
         if (pattern == nullptr || divides_integers) {
-            refuse(core::text("its score modifier computes ", step.function.mode,
-                              divides_integers ? " of integers" : "", ", which has no form in the kernels"));
+            refuse(core::text("a score modifier that computes ", step.function.mode,
+                              divides_integers ? " of integers" : "", ""));
             return "0";
         }
         if (has_bounds_ && !has_bounds(step.function.mode)) return "anything()";
@@ -245,7 +246,7 @@ class Writer {
         char const* const type = computed_type(graph_.value(id).type);
         std::size_t const place = number_in(code_.numbers, id);
         if (type == nullptr || graph_.value(id).type == DataType_t::INT64) {
-            refuse(core::text("its score modifier reads a number of type ", graph_.value(id).type));
+            refuse(core::text("a score modifier that reads a number of type ", graph_.value(id).type));
         }
         return core::text(has_bounds_ ? "Bounds(" : "",
                           is_integer(graph_.value(id).type) ? "integer_of(inputs, " : "number_of(inputs, ", place, ")",
@@ -257,7 +258,7 @@ class Writer {
         char const* const type = stored_type(value.type);
         std::size_t const place = number_in(code_.tensors, id);
         if (type == nullptr || value.role != ir::Role::Input || value.ragged) {
-            refuse(core::text("its score modifier reads '", value.name, "', a tensor of ", value.type,
+            refuse(core::text("a score modifier that reads '", value.name, "', a tensor of ", value.type,
                               value.ragged ? " in packed layout" : "",
                               value.role == ir::Role::Input ? "" : " that is computed in the graph"));
         }

@@ -1,0 +1,38 @@
+// The operation of a graph of one attention, with the values of its operands.
+#pragma once
+
+#include "ir/op_graph.h"
+
+#include <initializer_list>
+#include <optional>
+
+namespace cudnn_frontend::kernels {
+
+struct AttentionValues {
+    ir::OpGraph const& graph;
+    ir::Op const& op;
+    bool is_backward;
+    ir::AttentionOptions const& options;
+    attention::OfOperation<ir::ValueId> const& operands;
+    ir::ScoreRegion const& region;
+    bool deterministic;
+
+    bool has(attention::Port port) const { return operands[port] != ir::kNoValue; }
+    bool has_any(std::initializer_list<attention::Port> ports) const;
+    ir::Value const& value(attention::Port port) const { return graph.value(operands[port]); }
+    // Whether there is memory of the caller's for a result.
+    bool makes(attention::Port port) const { return has(port) && value(port).role == ir::Role::Output; }
+    // Whether a kernel has the operand.
+    bool uses(attention::Port port) const;
+    // Backward reads a sink for its gradient alone.
+    bool reads_sink() const;
+    // A number that the graph holds.
+    std::optional<float> scale() const;
+    // The numbers of which lengths are the differences, or the lengths.
+    ir::Value const& source_of(ir::Value const& lengths) const;
+};
+
+// The first attention of the graph as one operation; nothing where it has none.
+std::optional<AttentionValues> attention_values(ir::OpGraph const& graph);
+
+}  // namespace cudnn_frontend::kernels
