@@ -97,6 +97,7 @@ std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
     std::vector<AttentionWork> works;
     if (problem.needs_entries()) works.push_back(AttentionWork::Entries);
     if (problem.hides_blocks()) works.push_back(AttentionWork::BlockBits);
+    if (looks_at_scores(problem)) works.push_back(AttentionWork::BlockScores);
     if (problem.has(attention::RngDump)) works.push_back(AttentionWork::DropoutMask);
     if (!problem.is_backward) {
         works.push_back(AttentionWork::Forward);
@@ -111,6 +112,7 @@ Result<KernelPointer> make_kernel(AttentionKernelProblem const& problem, Attenti
     switch (work) {
         case AttentionWork::Entries: return make(problem, entry_launch(problem), stored);
         case AttentionWork::BlockBits: return make(problem, block_bits_launch(problem), stored);
+        case AttentionWork::BlockScores: return make(problem, block_scores_launch(problem), stored);
         case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(problem), stored);
         case AttentionWork::Forward: return make(problem, forward_launch(problem, device.multiprocessors), stored);
         case AttentionWork::GradientStart: return make(problem, gradient_start_launch(problem), stored);

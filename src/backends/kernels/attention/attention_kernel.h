@@ -9,7 +9,16 @@
 namespace cudnn_frontend::kernels {
 
 // The kernels of a problem, in the order in which they run. All need all pointers.
-enum class AttentionWork { Entries, BlockBits, DropoutMask, Forward, GradientStart, Gradients, GradientEnd };
+enum class AttentionWork {
+    Entries,
+    BlockBits,
+    BlockScores,
+    DropoutMask,
+    Forward,
+    GradientStart,
+    Gradients,
+    GradientEnd
+};
 std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem);
 
 // Compiles a kernel of a problem without a reason against it, or loads it where the result of Kernel::serialize() is

@@ -312,15 +312,10 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 
 // --- Bits of blocks
 
-AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem) {
-    constexpr int kWordsOfBlock = kBlockBitsThreads / 32;
-    HiddenBlocks const blocks = hidden_blocks(problem);
-    AttentionLaunch<BlockBitsArguments> launch;
-    launch.code = {"attention_block_bits", {"attention_block_bits"}, {}, {90, true}, problem.score_code_of_bounds};
-    launch.blocks =
-        static_cast<unsigned>(tiles_of(blocks.heads_of_all * blocks.tiles * blocks.words_of_tile, kWordsOfBlock));
-    launch.threads = kBlockBitsThreads;
-    BlockBitsArguments& arguments = launch.arguments;
+namespace {
+
+BlockBitsArguments block_bits_arguments(AttentionKernelProblem const& problem, HiddenBlocks const& blocks) {
+    BlockBitsArguments arguments{};
     std::ranges::copy(problem.score_numbers, arguments.inputs.numbers);
     arguments.heads_of_all = static_cast<int>(blocks.heads_of_all);
     arguments.heads = problem.hides_by_head ? static_cast<int>(problem.heads()) : 1;
@@ -328,7 +323,38 @@ AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem con
     arguments.key_rows = static_cast<int>(problem.keys());
     arguments.tile_rows = blocks.tile_rows;
     arguments.block_rows = blocks.block_rows;
+    arguments.blocks = static_cast<int>(blocks.blocks_of_tile);
     arguments.are_tiles_of_keys = problem.is_backward;
+    return arguments;
+}
+
+AttentionLaunch<BlockBitsArguments> block_launch(AttentionKernelProblem const& problem, HiddenBlocks const& blocks,
+                                                 std::size_t function) {
+    AttentionLaunch<BlockBitsArguments> launch;
+    launch.code = {"attention_block_bits", {"attention_block_bits"}, {}, {90, true}, problem.score_code_of_bounds};
+    if (looks_at_scores(problem)) launch.code.functions.push_back("attention_block_scores");
+    launch.function = function;
+    launch.arguments = block_bits_arguments(problem, blocks);
+    return launch;
+}
+
+}  // namespace
+
+AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem) {
+    constexpr int kWordsOfBlock = kBlockBitsThreads / 32;
+    HiddenBlocks const blocks = hidden_blocks(problem);
+    auto launch = block_launch(problem, blocks, 0);
+    launch.blocks =
+        static_cast<unsigned>(tiles_of(blocks.heads_of_all * blocks.tiles * blocks.words_of_tile, kWordsOfBlock));
+    launch.threads = kBlockBitsThreads;
+    return launch;
+}
+
+AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem const& problem) {
+    HiddenBlocks const blocks = hidden_blocks(problem);
+    auto launch = block_launch(problem, blocks, 1);
+    launch.blocks = static_cast<unsigned>(blocks.heads_of_all * blocks.tiles * blocks.blocks_of_tile);
+    launch.threads = kBlockScoresThreads;
     return launch;
 }
 

@@ -29,6 +29,7 @@ struct AttentionPointers {
 // where the problem needs_entries(), and where it hides_blocks().
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors);
 AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem);

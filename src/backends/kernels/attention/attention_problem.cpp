@@ -124,10 +124,20 @@ HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     blocks.tile_rows = problem.is_backward ? kGradientKeys : tile_queries(forward_warpgroups(problem));
     blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(class_of(problem)->columns);
     blocks.tiles = tiles_of(rows_of_tiles(problem), blocks.tile_rows);
-    blocks.words_of_tile = tiles_of(tiles_of(rows_of_blocks(problem), blocks.block_rows), kBitsOfWord);
+    blocks.blocks_of_tile = tiles_of(rows_of_blocks(problem), blocks.block_rows);
+    blocks.words_of_tile = tiles_of(blocks.blocks_of_tile, kBitsOfWord);
     blocks.heads_of_all =
         (problem.hides_by_batch ? problem.batches() : 1) * (problem.hides_by_head ? problem.heads() : 1);
     return blocks;
+}
+
+bool looks_at_scores(AttentionKernelProblem const& problem) {
+    // It takes as long as attention to the same scores by eight heads at most.
+    constexpr std::int64_t kLeastHeads = 16;
+    if (!problem.scatters_hidden) return false;
+    HiddenBlocks const blocks = hidden_blocks(problem);
+    bool const is_in_range = blocks.heads_of_all * blocks.tiles * blocks.blocks_of_tile <= INT_MAX;
+    return is_in_range && problem.batches() * problem.heads() >= kLeastHeads * blocks.heads_of_all;
 }
 
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {

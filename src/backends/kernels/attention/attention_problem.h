@@ -56,6 +56,7 @@ struct AttentionKernelProblem {
     float scale = 1;  // of products of queries and keys
     // A score modifier: its texts (score_code.h), and what they read.
     std::string score_code, score_code_of_bounds;
+    bool scatters_hidden = false;
     bool leaves_scores = false, hides_by_batch = false, hides_by_head = false;
     std::vector<PlacedOperand> score_tensors;
     std::vector<std::uint32_t> score_numbers;
@@ -122,10 +123,13 @@ int shared_bytes_of(AttentionKernelProblem const& problem);
 // and of keys for gradients.
 struct HiddenBlocks {
     int tile_rows, block_rows;
-    std::int64_t tiles, words_of_tile;  // words of 32 bits
-    std::int64_t heads_of_all;          // those with bits of their own
+    std::int64_t tiles, blocks_of_tile;
+    std::int64_t words_of_tile;  // of 32 bits
+    std::int64_t heads_of_all;   // those with bits of their own
 };
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem);
+// Whether blocks of which bounds say little are looked at score by score.
+bool looks_at_scores(AttentionKernelProblem const& problem);
 
 // The places of what kernels pass on, in bytes.
 struct AttentionWorkspace {

@@ -1,5 +1,6 @@
 #include "kernels/attention/score_code.h"
 
+#include "core/data_type.h"
 #include "core/names.h"
 #include "core/text.h"
 #include "kernels/device/attention/attention_arguments.h"
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -68,12 +70,15 @@ bool has_bounds(PointwiseMode_t mode) {
         case ADD:
         case SUB:
         case MUL:
+        case DIV:
+        case MOD:
         case MAX:
         case MIN:
         case ADD_SQUARE:
         case NEG:
         case ABS:
         case FLOOR:
+        case RECIPROCAL:
         case CMP_EQ:
         case CMP_NEQ:
         case CMP_GT:
@@ -141,9 +146,10 @@ class Writer {
         code_.text = "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
         code_.text += function("modified_score(Linear score", region_.score);
         code_.text += function("modified_gradient(Linear score, float gradient", gradient);
-        if (may_hide()) {
+        code_.leaves_scores = may_be(region_.score, From::Score) && may_be(gradient, From::Gradient);
+        if (may_hide() || code_.leaves_scores) {
             has_bounds_ = true;
-            code_.leaves_scores = may_be(region_.score, From::Score) && may_be(gradient, From::Gradient);
+            code_.scatters_hidden = scatters_hidden();
             code_.text_of_bounds = function("modified_score(Bounds const& score", region_.score);
             code_.text_of_bounds += function("modified_gradient(Bounds const& score, Bounds const& gradient", gradient);
         }
@@ -157,20 +163,60 @@ class Writer {
     }
 
    private:
+    static constexpr auto kBinarySelect = PointwiseMode_t::BINARY_SELECT;
+
     // Only a choice between a score and -inf hides it.
     bool may_hide() const {
-        return std::ranges::any_of(region_.steps, [](ir::RegionStep const& step) {
-            return step.function.mode == PointwiseMode_t::BINARY_SELECT;
+        return std::ranges::any_of(region_.steps, [&](ir::RegionStep const& step) {
+            return step.function.mode == kBinarySelect &&
+                   (may_be_minus_infinity(step.in[0]) || may_be_minus_infinity(step.in[1]));
         });
+    }
+    bool may_be_minus_infinity(ir::RegionOperand const& operand) const {
+        if (operand.from != From::Value) return false;
+        ir::Value const& value = graph_.value(operand.index);
+        constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+        return value.role != ir::Role::Constant ||
+               core::load(value.constant.type, &value.constant.bits, 0) == kMinusInfinity;
+    }
+
+    using OfSteps = std::vector<bool>;
+    static bool of_step(ir::RegionOperand const& operand, OfSteps const& steps) {
+        return operand.from == From::Step && steps[static_cast<std::size_t>(operand.index)];
     }
 
     // Whether choices alone are between the input and the result.
     bool may_be(ir::RegionOperand const& result, From input) const {
-        if (result.from != From::Step) return result.from == input;
-        ir::RegionStep const& step = region_.steps[static_cast<std::size_t>(result.index)];
-        if (step.function.mode == PointwiseMode_t::IDENTITY) return may_be(step.in[0], input);
-        return step.function.mode == PointwiseMode_t::BINARY_SELECT &&
-               (may_be(step.in[0], input) || may_be(step.in[1], input));
+        OfSteps may;
+        auto const may_be = [&](ir::RegionOperand const& operand) {
+            return operand.from == input || of_step(operand, may);
+        };
+        for (ir::RegionStep const& step : region_.steps) {
+            bool const is_choice = step.function.mode == kBinarySelect;
+            bool const passes = is_choice || step.function.mode == PointwiseMode_t::IDENTITY;
+            may.push_back(passes && (may_be(step.in[0]) || (is_choice && may_be(step.in[1]))));
+        }
+        return may_be(result);
+    }
+
+    // Whether a choice follows from a remainder, or from an element for each score that heads have in common. Then
+    // hidden scores may fill blocks without bounds that show it. Elements for each head are as many as the scores of
+    // attention.
+    bool scatters_hidden() const {
+        OfSteps scattered;
+        auto const is_scattered = [&](ir::RegionOperand const& operand) {
+            return of_step(operand, scattered) || (operand.from == From::Value && is_for_each_score(operand.index));
+        };
+        for (ir::RegionStep const& step : region_.steps) {
+            if (step.function.mode == kBinarySelect && is_scattered(step.in[2])) return true;
+            scattered.push_back(step.function.mode == PointwiseMode_t::MOD ||
+                                std::ranges::any_of(step.in, is_scattered));
+        }
+        return false;
+    }
+    bool is_for_each_score(ir::ValueId id) const {
+        ir::Value const& value = graph_.value(id);
+        return value.dim.size() == 4 && value.dim[1] == 1 && value.dim[2] > 1 && value.dim[3] > 1;
     }
 
     std::string function(char const* head, ir::RegionOperand const& result) {

@@ -15,7 +15,8 @@ struct ScoreCode {
     std::string text;
     // The same functions of bounds (device/attention/score_bounds.cuh); empty where the modifier hides no scores.
     std::string text_of_bounds;
-    bool leaves_scores = false;  // whether it may leave all scores of a block, and their gradients, as they are
+    bool scatters_hidden = false;  // whether bounds say little of which scores it hides
+    bool leaves_scores = false;    // whether it may leave all scores of a block, and their gradients, as they are
     bool hides_by_batch = false, hides_by_head = false;  // whether it may hide other blocks in each
     std::vector<ir::ValueId> tensors;                    // what it reads for each score, by number
     std::vector<ir::ValueId> numbers;  // what is one number for all scores: constants, and numbers given at each run

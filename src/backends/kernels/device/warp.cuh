@@ -11,6 +11,8 @@ inline long long from_lane(long long x, int lane) { return __shfl_sync(kAllLanes
 // The value of the lane whose number differs in these bits.
 inline float from_lane_across(float x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
 inline unsigned from_lane_across(unsigned x, int bits) { return __shfl_xor_sync(kAllLanes, x, bits); }
+// Whether any thread of the block says so. All wait for it.
+inline bool any_of_block(bool vote) { return __syncthreads_or(vote) != 0; }
 inline void wait_for_warp() { __syncwarp(); }
 inline int lowest_bit(unsigned word) { return __ffs(static_cast<int>(word)) - 1; }
 

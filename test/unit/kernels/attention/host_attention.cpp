@@ -199,7 +199,9 @@ alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
 #define NAMED_MODIFIERS
 #define HIDES_BLOCKS
 #define attention_block_bits named_block_bits
+#define attention_block_scores named_block_scores
 #include "kernels/device/attention/attention_block_bits.cu"
+#undef attention_block_scores
 #undef attention_block_bits
 #undef HIDES_BLOCKS
 #undef NAMED_MODIFIERS
@@ -213,6 +215,7 @@ namespace {
 namespace kernels = cudnn_frontend::kernels;
 namespace attention = cudnn_frontend::attention;
 using kernels::AttentionKernelProblem;
+constexpr kernels::DeviceFacts kHopper{90, 2};
 
 // A kernel's code, and the shared memory that it finds by its name.
 template <class Arguments>
@@ -345,13 +348,26 @@ void run(AttentionKernelProblem const& problem, kernels::AttentionLaunch<Argumen
     }
 }
 
-HostCode<BlockBitsArguments> block_bits_code(AttentionKernelProblem const& problem) {
-    if (options_of(problem) == Options::Named)
+HostCode<BlockBitsArguments> block_bits_code(bool is_named) {
+    if (is_named)
         return {[](BlockBitsArguments const& arguments) { named_bounds::named_block_bits(arguments); },
                 named_bounds::shared_memory};
     return {[](BlockBitsArguments const& arguments) { document_bounds::attention_block_bits(arguments); },
             document_bounds::shared_memory};
 }
+
+}  // namespace
+
+// Only named modifiers are among those whose blocks are looked at score by score.
+void find_hidden_blocks(AttentionKernelProblem const& problem, kernels::Pointers pointers) {
+    run(problem, kernels::block_bits_launch(problem), pointers, block_bits_code(options_of(problem) == Options::Named));
+    if (!kernels::looks_at_scores(problem)) return;
+    run(problem, kernels::block_scores_launch(problem), pointers,
+        {[](BlockBitsArguments const& arguments) { named_bounds::named_block_scores(arguments); },
+         named_bounds::shared_memory});
+}
+
+namespace {
 
 template <class Element>
 void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
@@ -360,9 +376,7 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
             [](EntryArguments const& arguments) { entries::attention_entries(arguments); }, entries::shared_memory};
         run(problem, kernels::entry_launch(problem), pointers, code);
     }
-    if (problem.hides_blocks()) {
-        run(problem, kernels::block_bits_launch(problem), pointers, block_bits_code(problem));
-    }
+    if (problem.hides_blocks()) find_hidden_blocks(problem, pointers);
     if (problem.has(attention::RngDump)) {
         HostCode<DropoutMaskArguments> const code{
             [](DropoutMaskArguments const& arguments) { attention_dropout_mask(arguments); },
@@ -388,9 +402,10 @@ void run_on_host(AttentionKernelProblem const& problem, int multiprocessors, ker
     else run_all<bfloat16>(problem, multiprocessors, pointers);
 }
 
-cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels::AttentionScope scope,
-                                    std::function<void*(std::int64_t)> const& address) {
-    constexpr kernels::DeviceFacts kHopper{90, 2};
+cudnn_frontend::error_t visit_problem(
+    cudnn_frontend::graph::Graph& graph, kernels::AttentionScope scope,
+    std::function<void*(std::int64_t)> const& address,
+    std::function<void(AttentionKernelProblem const&, kernels::Pointers)> const& visit) {
     if (auto const error = graph.validate(); error.is_bad()) return error;
     auto const valid =
         cudnn_frontend::nodes::validate(cudnn_frontend::detail::Graph_access::snapshot(graph).spec).graph;
@@ -401,8 +416,34 @@ cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels
     for (kernels::KernelPlace const& place : read.value().places) {
         pointers.push_back(place.is_in_workspace ? workspace.data() : address(place.uid));
     }
-    run_on_host(read.value().problem, kHopper.multiprocessors, pointers);
+    host_modifier = static_cast<int>(number_of_modifier(read.value().problem));
+    visit(read.value().problem, pointers);
     return {};
+}
+
+cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels::AttentionScope scope,
+                                    std::function<void*(std::int64_t)> const& address) {
+    return visit_problem(graph, scope, address, [](AttentionKernelProblem const& problem, kernels::Pointers pointers) {
+        run_on_host(problem, kHopper.multiprocessors, pointers);
+    });
+}
+
+std::string text_of_blocks(AttentionKernelProblem const& problem, kernels::Pointers pointers) {
+    kernels::HiddenBlocks const blocks = kernels::hidden_blocks(problem);
+    auto const* words =
+        reinterpret_cast<unsigned const*>(static_cast<std::byte const*>(pointers[*problem.workspace_pointer]) +
+                                          kernels::workspace_of(problem).block_bits);
+    std::string text;
+    for (std::int64_t tile = 0; tile < blocks.tiles; ++tile, words += 2 * blocks.words_of_tile) {
+        for (std::int64_t block = 0; block < blocks.blocks_of_tile; ++block) {
+            auto const has = [&](std::int64_t kind) {
+                return (words[kind * blocks.words_of_tile + block / 32] >> (block % 32) & 1) != 0;
+            };
+            text += !has(0) ? '.' : has(1) ? '#' : '+';
+        }
+        text += '\n';
+    }
+    return text;
 }
 
 }  // namespace sdpa_test

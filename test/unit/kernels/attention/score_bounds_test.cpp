@@ -35,6 +35,10 @@ std::vector<Function> const kFunctions = {
      [](Bounds a, Bounds b, Bounds) { return lesser_of(a, b); }},
     {"magnitude_of", [](double a, double, double) { return std::abs(a); },
      [](Bounds a, Bounds, Bounds) { return magnitude_of(a); }},
+    {"inverse_of", [](double a, double, double) { return static_cast<double>(1 / static_cast<float>(a)); },
+     [](Bounds a, Bounds, Bounds) { return inverse_of(a); }},
+    {"remainder_of", [](double a, double b, double) { return std::fmod(a, b); },
+     [](Bounds a, Bounds b, Bounds) { return remainder_of(a, b); }},
     {"floorf", [](double a, double, double) { return std::floor(a); },
      [](Bounds a, Bounds, Bounds) { return floorf(a); }},
     {"a == b", [](double a, double b, double) { return a == b; }, [](Bounds a, Bounds b, Bounds) { return a == b; }},
@@ -96,6 +100,8 @@ TEST_CASE("known operands have a known result") {
     CHECK((Bounds(2) == Bounds(2)).is(1));
     CHECK((Bounds(0, 1) == Bounds(2, 3)).is(0));
     CHECK(chosen_of(Bounds(0, 1) < Bounds(0.5), Bounds(), Bounds(-infinity())).high == infinity());
+    CHECK(remainder_of(Bounds(17), Bounds(8)).is(1));
+    CHECK(remainder_of(Bounds(16, 19), Bounds(8)).high == 3);
     CHECK(chosen_of(Bounds(1) < Bounds(0), Bounds(), Bounds(-infinity())).is(-infinity()));
 }
 

@@ -26,6 +26,8 @@ inline Position threadIdx, blockIdx, blockDim, gridDim;
 inline unsigned __umulhi(unsigned a, unsigned b) {
     return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
+inline void atomicOr(unsigned* word, unsigned bits) { *word |= bits; }
+inline void atomicAnd(unsigned* word, unsigned bits) { *word &= bits; }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline float __fdividef(float a, float b) { return a / b; }

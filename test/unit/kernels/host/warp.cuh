@@ -5,6 +5,8 @@
 #include "host_async.h"
 #include "host_threads.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <source_location>
 
@@ -34,5 +36,13 @@ inline void __syncthreads(std::source_location const where = std::source_locatio
     sdpa_test::pass_on_writes(&barrier, round);
     sdpa_test::wait_for_block();
     sdpa_test::learn_of_writes(&barrier, round);
+}
+inline bool any_of_block(bool vote) {
+    // Two sets, so that a thread may vote again while others still count.
+    static std::array<std::array<bool, 1024>, 2> votes;
+    auto& of_round = votes[sdpa_test::block_round() % 2];
+    of_round[threadIdx.x] = vote;
+    sdpa_test::wait_for_block();
+    return std::any_of(of_round.begin(), of_round.begin() + blockDim.x, [](bool each) { return each; });
 }
 inline int computed_here(int x) { return x; }

@@ -193,10 +193,12 @@ struct BlockBitsArguments {
     int heads;         // of them in a batch
     int query_rows, key_rows;
     int tile_rows, block_rows;
+    int blocks;             // of a tile
     int are_tiles_of_keys;  // else of queries
 };
 
-inline constexpr int kBlockBitsThreads = 128;  // a warp for each word
+inline constexpr int kBlockBitsThreads = 128;     // a warp for each word
+inline constexpr int kBlockScoresThreads = 1024;  // for one block of scores
 
 // --- The mask of dropout, before the kernels that drop
 

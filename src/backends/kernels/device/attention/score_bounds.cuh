@@ -61,6 +61,20 @@ inline Bounds magnitude_of(Bounds const& a) {
     double const most = a.high > -a.low ? a.high : -a.low;
     return {a.low > 0 ? a.low : a.high < 0 ? -a.high : 0.0, most};
 }
+inline Bounds inverse_of(Bounds const& a) {
+    bool const is_known = a.is_finite() && a.low == a.high && a.low != 0;
+    return is_known ? Bounds(inverse_of(static_cast<float>(a.low))) : anything();
+}
+// The sign is that of `a`.
+inline Bounds remainder_of(Bounds const& a, Bounds const& b) {
+    if (!are_finite(a, b) || b.low != b.high || b.low == 0) return {};
+    double const period = b.low > 0 ? b.low : -b.low;
+    bool const is_one_period = a.low == a.high || (a.low >= 0 && floor(a.low / period) == floor(a.high / period));
+    // Faster than fmod(), and exact where quotients are below 2^28.
+    auto const remainder = [&](double number) { return fma(-trunc(number / period), period, number); };
+    if (is_one_period) return {remainder(a.low), remainder(a.high)};
+    return {a.low < 0 ? -period : 0.0, a.high > 0 ? period : 0.0};
+}
 inline Bounds floorf(Bounds const& a) { return a.is_finite() ? Bounds(floor(a.low), floor(a.high)) : anything(); }
 
 // Comparisons, and what follows from them, are 0 or 1.
@@ -121,10 +135,15 @@ inline Bounds bounds_of(float number) { return number; }
 inline Bounds bounds_of(int number) { return computed_as<int>(number); }
 inline Bounds bounds_of(long long number) { return computed_as<int>(static_cast<double>(number)); }
 
-// The elements that the block's scores read, unless these are as many as the scores.
+// The elements that the block's scores read. They can be any numbers if these are as many as several scores.
 template <class Element, bool VARIES_BY_QUERY, bool VARIES_BY_KEY>
 inline Bounds element_of(ScoreNumbers const& tensor, BlockPlace const& at) {
-    if (VARIES_BY_QUERY && VARIES_BY_KEY) return {};
+    if (VARIES_BY_QUERY && VARIES_BY_KEY) {
+        if (at.query.low != at.query.high || at.key.low != at.key.high) return {};
+        ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low),
+                               static_cast<int>(at.query.low), static_cast<int>(at.key.low)};
+        return bounds_of(element_of<Element, true, true>(tensor, place));
+    }
     bool const varies = VARIES_BY_QUERY || VARIES_BY_KEY;
     Bounds const& rows = VARIES_BY_QUERY ? at.query : at.key;
     int const first = varies ? static_cast<int>(rows.low) : 0, last = varies ? static_cast<int>(rows.high) : 0;
