@@ -2,6 +2,7 @@
 #include "lowering/has_cudnn.h"
 #include "lowering/plan_names.h"
 #include "support/catch.h"
+#include "support/modifiers/modifier_problem.h"
 
 #include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/graph.h>
@@ -371,6 +372,32 @@ TEST_CASE("a score modifier of which cuDNN has no engine is run by the library's
     std::string const capped = with(softcap(30.0f).forward);
     CHECK(capped.find("candidates:\n  eng") == 0);
     CHECK(capped.find("\n  attention ") != capped.npos);
+}
+
+TEST_CASE(
+    "modifiers that hide blocks, and gradients of those that read numbers of keys, run on the library's own engine",
+    "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    struct Expected {
+        char const* name;
+        bool is_first_forward, is_first_backward;
+    };
+    constexpr Expected kExpected[] = {
+        {"documents", true, true},           {"documents, capped", true, true},
+        {"ALiBi in a window", true, true},   {"penalties of keys", false, true},
+        {"noise from a table", false, true}, {"temperature of each head", false, false},
+        {"softcap", false, false},
+    };
+    for (auto const& [name, is_first_forward, is_first_backward] : kExpected) {
+        INFO(name);
+        auto const* const modifier =
+            &*std::ranges::find(sdpa_test::named_modifiers(), std::string(name), &sdpa_test::NamedModifier::name);
+        sdpa_test::ModifierProblem problem(modifier, DataType_t::BFLOAT16,
+                                           {.heads = 8, .queries = 256, .keys = 256, .columns = 64});
+        auto const is_first = [](Graph graph) { return candidates_of(graph).find("candidates:\n  attention ") == 0; };
+        CHECK(is_first(problem.forward()) == is_first_forward);
+        CHECK(is_first(problem.backward()) == is_first_backward);
+    }
 }
 
 TEST_CASE("programs that the caller lists come before an engine that is faster for the graph", "[offline]") {
