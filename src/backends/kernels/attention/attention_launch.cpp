@@ -41,6 +41,7 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
     if (problem.hides_blocks()) name.defines.push_back("HIDES_BLOCKS");
     if (problem.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
+    if (problem.has(attention::Max) || problem.has(attention::SumExp)) name.defines.push_back("STORES_MAXIMA");
     return name;
 }
 
@@ -149,11 +150,11 @@ Rows rows_of(AttentionKernelProblem const& problem, AttentionPointers const& fro
             entry_offsets(problem, from, port)};
 }
 
-RowNumbers stats_of(AttentionKernelProblem const& problem, AttentionPointers const& from) {
-    if (!problem.has(attention::Stats)) return {};
-    PlacedOperand const& stats = problem.operand(attention::Stats);
-    return {static_cast<float*>(from.at(stats.pointer)), stats.strides[0], stats.strides[1], stats.strides[2],
-            entry_offsets(problem, from, attention::Stats)};
+RowNumbers row_numbers(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port) {
+    if (!problem.has(port)) return {};
+    PlacedOperand const& numbers = problem.operand(port);
+    return {static_cast<float*>(from.at(numbers.pointer)), numbers.strides[0], numbers.strides[1], numbers.strides[2],
+            entry_offsets(problem, from, port)};
 }
 
 template <class Number>
@@ -413,7 +414,9 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     SDPA_GRAPH_TRY(bind_maps(problem, from, to.maps));
     to.entries = entry_maps(problem, from);
     bind(problem, from, to.sequences);
-    to.stats = stats_of(problem, from);
+    to.stats = row_numbers(problem, from, attention::Stats);
+    to.maxima = row_numbers(problem, from, attention::Max);
+    to.sums = row_numbers(problem, from, attention::SumExp);
     if (problem.has(attention::SinkToken)) to.sinks = head_numbers<float const>(problem, from, attention::SinkToken);
     return bind_terms(problem, from, to);
 }
@@ -436,7 +439,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.tiles = query_tiles(problem, from);
     to.output = rows_of(problem, from, attention::O);
     to.output_gradient = rows_of(problem, from, attention::DO);
-    to.stats = stats_of(problem, from);
+    to.stats = row_numbers(problem, from, attention::Stats);
     to.bias_gradient = bias_gradient_of(problem, from);
     return {};
 }

@@ -4,6 +4,7 @@
 #include "kernels/device/attention/attention_arguments.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -87,7 +88,8 @@ std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
     std::span<Port const> const mapped = mapped_ports(problem);
     std::vector<Port> ports(mapped.begin(), mapped.end());
     if (problem.is_backward) ports.insert(ports.end(), {attention::O, attention::DQ});
-    if (problem.has(attention::Stats) && problem.packed[attention::Stats]) ports.push_back(attention::Stats);
+    std::ranges::copy_if(kRowNumbers, std::back_inserter(ports),
+                         [&](Port port) { return problem.has(port) && problem.packed[port]; });
     return ports;
 }
 

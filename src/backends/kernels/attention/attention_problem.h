@@ -144,5 +144,7 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem);
 // The tensors that have maps, in the order of ForwardMap or GradientMap, and after them those that are packed without.
 std::span<attention::Port const> mapped_ports(AttentionKernelProblem const& problem);
 std::vector<attention::Port> packed_ports(AttentionKernelProblem const& problem);
+// The tensors with a number for each row, which may be packed.
+inline constexpr std::array kRowNumbers = {attention::Stats, attention::Max, attention::SumExp};
 
 }  // namespace cudnn_frontend::kernels

@@ -151,14 +151,6 @@ void check_stats(Scope const& scope) {
                       is_binary ? "leave set_stats_use_log2() out" : "set_data_type(DataType_t::FLOAT)");
 }
 
-void check_row_results(Scope const& scope) {
-    for (Port const port : {Port::Max, Port::SumExp}) {
-        if (!scope.values.makes(port)) continue;
-        scope.report_port(port, "an output", "no Max and no Sum_exp",
-                          "compute with Stats, which are Max + ln(Sum_exp)");
-    }
-}
-
 void check_bias_gradient(Scope const& scope) {
     AttentionKernelProblem const& problem = scope.problem;
     if (!problem.is_backward || !problem.has(Port::DBias)) return;
@@ -184,7 +176,7 @@ void check_modifier(Scope const& scope) {
 // --- Packed sequences and lengths
 
 constexpr bool may_be_packed(attention::Operand const& row) {
-    return attention::has_vectors(row) || row.port == Port::Stats;
+    return attention::has_vectors(row) || std::ranges::find(kRowNumbers, row.port) != kRowNumbers.end();
 }
 
 void check_packing(Scope const& scope) {
@@ -195,7 +187,8 @@ void check_packing(Scope const& scope) {
         bool const may_be = may_be_packed(row) && is_packed(Port::Q), must_be = may_be && attention::has_vectors(row);
         if (is_packed(row.port) ? may_be : !must_be) continue;
         scope.report_port(row.port, is_packed(row.port) ? "packed sequences" : "padded sequences next to packed ones",
-                          "all matrices packed or none, and with them Stats alone", "lay the matrices out alike");
+                          "all matrices packed or none, and with them Stats, Max and Sum_exp alone",
+                          "lay the matrices out alike");
     }
     if (!is_packed(Port::Q) || (problem.query_lengths && problem.key_lengths)) return;
     scope.report("", "packed sequences without lengths", "lengths of queries and keys",
@@ -318,8 +311,9 @@ constexpr Rule kRules[] = {
     {"kernels.c17", "Backward need not be deterministic.", kCode, check_determinism},
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},
-    {"kernels.c19", "All matrices are packed, with lengths, or none; with them Stats may be, and nothing else.", kCode,
-     check_packing},
+    {"kernels.c19",
+     "All matrices are packed, with lengths, or none; with them Stats, Max and Sum_exp may be, and nothing else.",
+     kCode, check_packing},
     {"kernels.c20", "Lengths and ragged offsets are the caller's, one after the other.", kCode,
      check_numbers_of_entries},
     {"kernels.c21", "Next to other engines and without an advantage: no packed sequences.", kCode,
@@ -336,7 +330,6 @@ constexpr Rule kRules[] = {
     {"kernels.c27", "Batch-invariant: no dropout.", kCode, check_dropout_in_any_batch},
     {"kernels.c28", "Batch-invariant: no score modifier that leaves scores as they are.", kCode,
      check_modifier_in_any_batch},
-    {"kernels.c29", "There are no Max and no Sum_exp.", kCode, check_row_results},
 };
 
 // The part of the node that is no part of attention as one operation, and the change that removes it.

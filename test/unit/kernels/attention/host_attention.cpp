@@ -107,6 +107,11 @@ int host_modifier = 0;
 #define COLUMNS_OF_VALUES 256
 #define HAS_DROPOUT
 #include "forward_code.inc"
+#define CODE forward_64_maxima
+#define COLUMNS_OF_KEYS 64
+#define COLUMNS_OF_VALUES 64
+#define STORES_MAXIMA
+#include "forward_code.inc"
 
 #define CODE gradients_64
 #define COLUMNS_OF_KEYS 64
@@ -224,7 +229,18 @@ struct HostCode {
     unsigned char* shared_memory;
 };
 
-enum class Options { None, Terms, FloatBias, Region, Documents, DocumentsAndBias, Dropout, BiasGradient, Named };
+enum class Options {
+    None,
+    Terms,
+    FloatBias,
+    Region,
+    Documents,
+    DocumentsAndBias,
+    Dropout,
+    BiasGradient,
+    Named,
+    Maxima
+};
 
 // The number of the problem's modifier among the named ones, or their count.
 std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
@@ -233,6 +249,7 @@ std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
 }
 
 Options options_of(AttentionKernelProblem const& problem) {
+    if (problem.has(attention::Max) || problem.has(attention::SumExp)) return Options::Maxima;
     if (problem.dropout) return Options::Dropout;
     bool const is_named = number_of_modifier(problem) < std::size(forward_64_named::kModifierTexts);
     if (is_named && !problem.has(attention::Bias)) return Options::Named;
@@ -275,6 +292,7 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
         case Options::DocumentsAndBias:
             return {forward_64_documents_bias::forward<Element>, forward_64_documents_bias::shared_memory};
         case Options::Dropout: return dropout_code<Element>(columns);
+        case Options::Maxima: return {forward_64_maxima::forward<Element>, forward_64_maxima::shared_memory};
         case Options::BiasGradient:
         case Options::None: break;
     }
@@ -315,6 +333,7 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_dropout);
             return SDPA_TEST_GRADIENTS(gradients_128_dropout);
         }
+        case Options::Maxima:  // of forward
         case Options::None: break;
     }
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);

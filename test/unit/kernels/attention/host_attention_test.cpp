@@ -1,13 +1,8 @@
 // The results of the kernels of attention, on the host, since the machines that test every change have no GPU.
-#include "host_attention.h"
-#include "api/graph/graph_impl.h"
 #include "attention/philox.h"
-#include "kernels/attention/attention_graph.h"
+#include "kernel_cases.h"
 #include "kernels/attention/attention_launch.h"
-#include "nodes/validation/validate.h"
-#include "reference/checks/check_case.h"
 #include "support/catch.h"
-#include "support/random.h"
 #include "unit/kernels/host/host_async.h"
 
 #include <algorithm>
@@ -15,7 +10,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -27,57 +21,6 @@ namespace kernels = cudnn_frontend::kernels;
 
 namespace {
 
-constexpr kernels::DeviceFacts kHopper{90, 2};  // few multiprocessors, so that a block has several tiles
-
-// Memory of that size, whose start is a multiple of what kernels need.
-class Workspace {
-   public:
-    explicit Workspace(std::int64_t bytes) : memory_(static_cast<std::size_t>(bytes) + kAlignment, std::byte{0xff}) {}
-
-    void* start() {
-        void* place = memory_.data();
-        std::size_t space = memory_.size();
-        return std::align(kAlignment, memory_.size() - kAlignment, place, space);
-    }
-
-   private:
-    static constexpr std::size_t kAlignment = 256;
-    std::vector<std::byte> memory_;
-};
-
-fe::Result<kernels::AttentionGraph> read_graph(Session const& session, kernels::DeviceFacts const& device) {
-    auto const graph = fe::nodes::validate(fe::detail::Graph_access::snapshot(session.graph()).spec).graph;
-    return kernels::read_attention(*graph, device);
-}
-
-using AfterRun = std::function<void(kernels::AttentionKernelProblem const&, kernels::Pointers)>;
-using BeforeRun = std::function<void(kernels::AttentionKernelProblem const&, std::vector<void*>&)>;
-
-// Runs the session's graph by the kernels.
-fe::error_t run_by_kernel(Session const& session, kernels::DeviceFacts const& device, AfterRun const& after_run = {},
-                          BeforeRun const& before_run = {}) {
-    auto const read = read_graph(session, device);
-    if (read.is_bad()) return read.error();
-    kernels::AttentionKernelProblem const& problem = read.value().problem;
-    auto const pack = session.pack_by_uid();
-    Workspace workspace(kernels::workspace_of(problem).bytes);
-    std::vector<void*> pointers;
-    for (kernels::KernelPlace const& place : read.value().places) {
-        pointers.push_back(place.is_in_workspace ? workspace.start() : pack.at(place.uid));
-    }
-    if (before_run) before_run(problem, pointers);
-    run_on_host(problem, device.multiprocessors, pointers);
-    if (after_run) after_run(problem, pointers);
-    return {};
-}
-
-Rig rig_of_kernel(kernels::DeviceFacts const& device = kHopper) {
-    Rig rig(Target::cpu());
-    rig.rounds_factors = true;
-    rig.execute = [device](Session const& session) { return run_by_kernel(session, device); };
-    return rig;
-}
-
 // The dumped mask of dropout, where the graph has its tensor.
 struct Dump {
     float const* start;
@@ -85,7 +28,7 @@ struct Dump {
 };
 
 Dump dump_of(Session const& session) {
-    auto const graph = read_graph(session, kHopper);
+    auto const graph = read_graph(session);
     kernels::PlacedOperand const& tensor = graph.value().problem.operand(fe::attention::RngDump);
     void* const start = session.pack_by_uid().at(graph.value().places[tensor.pointer].uid);
     return {static_cast<float const*>(start), tensor};
@@ -102,149 +45,6 @@ int different_from(fe::attention::PhiloxMask const& expected, Dump const& dump) 
         count += dump.start[place] == (keeps ? 1.0f : 0.0f) ? 0 : 1;
     });
     return count;
-}
-
-// --- Cases
-
-struct Columns {
-    std::int64_t d_qk, d_v;
-};
-
-AttentionCase plain_case(DataType_t type, Columns const& columns) {
-    AttentionCase c;
-    c.type = c.result_type = type;
-    c.d_qk = columns.d_qk;
-    c.d_v = columns.d_v;
-    c.scale = Scale::Number;
-    c.scale_value = 0.2f;
-    return c;
-}
-
-void add_band(Random& random, AttentionCase& c) {
-    if (random.chance(0.3)) return;
-    c.alignment = random.pick({DiagonalAlignment_t::TOP_LEFT, DiagonalAlignment_t::BOTTOM_RIGHT});
-    c.right = static_cast<int>(random.pick({0, 0, 1, 40, 130}));
-    if (random.flip()) c.left = static_cast<int>(random.pick({1, 2, 30, 129, 200}));
-    if (random.chance(0.2)) c.right.reset();
-}
-
-void add_lengths(Random& random, AttentionCase& c) {
-    if (random.chance(0.6)) return;
-    c.len_q.emplace();
-    c.len_kv.emplace();
-    for (std::int64_t b = 0; b < c.b; ++b) {
-        c.len_q->push_back(random.between(0, c.s_q));
-        c.len_kv->push_back(random.between(0, c.s_kv));
-    }
-}
-
-void add_bias_gradient(AttentionCase& c) {
-    c.d_bias = true;
-    c.d_bias_dim = Index4{c.b, c.h_q, c.s_q, c.s_kv};
-}
-
-// The terms of the host's codes (host_attention.cpp): a bias and ALiBi, a bias of FLOAT, or a softcap.
-void add_terms(Random& random, AttentionCase& c) {
-    if (random.chance(0.6)) return;
-    Index4 const dims{random.flip() ? c.b : 1, random.flip() ? c.h_q : 1, random.flip() ? c.s_q : 1, c.s_kv};
-    if (c.d_qk > 64) {
-        c.bias = dims;
-    } else if (random.flip()) {
-        c.bias = dims;
-        c.bias_type = DataType_t::BFLOAT16;
-        c.alibi = true;
-        if (random.flip()) add_bias_gradient(c);
-    } else {
-        c.modifier = random.pick({oracle::Modify::Softcap, oracle::Modify::Documents});
-        c.modifier_number = 0.7f;
-        if (c.modifier == oracle::Modify::Documents && random.flip()) {
-            c.bias = dims;
-            c.bias_type = DataType_t::BFLOAT16;
-            add_bias_gradient(c);
-        }
-    }
-    if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
-}
-
-// Dropout for which the host has code: with 128 columns next to a bias, with others without terms.
-void add_dropout(Random& random, AttentionCase& c) {
-    bool const has_code = c.d_qk <= 128 || c.d_qk > 192;
-    if (random.chance(0.7) || !has_code) return;
-    c.bias.reset();
-    c.alibi = c.d_bias = false;
-    c.d_bias_dim.reset();
-    c.modifier = oracle::Modify::Nothing;
-    if (c.d_qk > 64 && c.d_qk <= 128) {
-        c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
-        add_bias_gradient(c);
-    }
-    c.bias_type = DataType_t::FLOAT;
-    c.dropout = Dropout::Probability;
-    c.dropout_probability = random.pick({0.1f, 0.5f, 0.9f});
-    c.rng_seed = random.between(-1, 1) * 0x1'2345'6789'abcd + 7;
-    c.rng_offset = random.between(0, 1) * 0x1'0000'0003;
-    c.rng_type = DataType_t::INT64;
-    if (random.flip()) c.rng_type = DataType_t::INT32, c.rng_seed = -5, c.rng_offset = 12;
-    c.scalars_by_value = random.flip();
-    c.rng_dump = true;
-}
-
-void add_sink(Random& random, AttentionCase& c) {
-    if (random.chance(0.7)) return;
-    c.sink = DataType_t::FLOAT;
-    c.d_sink = random.chance(0.8);
-    c.numbers_apart = !c.len_q && random.flip();
-}
-
-// Gradients have fewer columns.
-constexpr Columns kColumns[] = {{64, 64},   {8, 40},   {64, 48},   {128, 128}, {80, 128},
-                                {192, 128}, {176, 72}, {256, 256}, {256, 96}};
-constexpr std::size_t kColumnsOfGradients = 5;
-
-AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward) {
-    Random random(seed);
-    std::size_t const columns = is_backward ? kColumnsOfGradients : std::size(kColumns);
-    AttentionCase c =
-        plain_case(random.pick({DataType_t::BFLOAT16, DataType_t::HALF}),
-                   kColumns[static_cast<std::size_t>(random.between(0, std::ssize(kColumns) - 1)) % columns]);
-    c.seed = seed;
-    c.b = random.between(1, 2);
-    c.h_k = c.h_v = random.between(1, 2);
-    c.h_q = c.h_k * random.between(1, 2);
-    c.s_q = random.pick({1, 17, 64, 130, 200, 300});
-    c.s_kv = random.pick({1, 40, 128, 200, 300, 400});
-    c.input_layout = random.pick({Layout::Bhsd, Layout::Bshd, Layout::Sbhd, Layout::WideGaps});
-    c.output_layout = random.pick({Layout::Bhsd, Layout::Bshd, Layout::Sbhd, Layout::WideGaps});
-    c.generate_stats = random.chance(0.8);
-    add_band(random, c);
-    add_lengths(random, c);
-    if (is_backward || c.d_qk <= 128) add_terms(random, c);
-    add_sink(random, c);
-    add_dropout(random, c);
-    return c;
-}
-
-// Sequences of different lengths, one behind the other.
-AttentionCase random_packed_case(std::uint64_t seed, bool is_backward) {
-    AttentionCase c = random_kernel_case(seed, is_backward);
-    Random random(seed + 1);
-    c.b = 3;
-    c.input_layout = random.pick({Layout::Ragged, Layout::RaggedGaps, Layout::RaggedPacked});
-    c.output_layout = Layout::Ragged;
-    if (random.flip()) c.stats_layout = Layout::Bhsd;
-    c.len_q.emplace();
-    c.len_kv.emplace();
-    for (std::int64_t b = 0; b < c.b; ++b) {
-        c.len_q->push_back(random.between(0, c.s_q));
-        c.len_kv->push_back(random.between(0, c.s_kv));
-    }
-    c.numbers_apart = false;
-    c.sums_of_lengths = random.flip();
-    c.offsets_in_rows = random.flip();
-    c.length_type = c.offset_type = random.pick({DataType_t::INT32, DataType_t::INT64});
-    if (c.bias) c.bias = Index4{1, 1, 1, c.s_kv};
-    if (c.d_bias) add_bias_gradient(c);
-    return c;
 }
 
 // The faults of forward, and of backward where there are kernels for it.
@@ -301,7 +101,7 @@ void for_each_pass(oracle::Modify modifier, Visit const& visit) {
     c.modifier = modifier;
     Rig rig = rig_of_kernel();
     rig.execute = [&](Session const& session) {
-        auto const graph = read_graph(session, kHopper);
+        auto const graph = read_graph(session);
         if (graph.is_bad()) return graph.error();
         visit(graph.value().problem);
         return session.execute();
@@ -335,7 +135,7 @@ std::string faults_of_dropout(AttentionCase const& c) {
     Rig rig = rig_of_kernel();
     std::string faults;
     rig.execute = [&](Session const& session) {
-        auto const failure = run_by_kernel(session, kHopper);
+        auto const failure = run_by_kernel(session);
         int const count = failure.is_good() ? different_from(expected, dump_of(session)) : 0;
         if (count > 0) faults += std::to_string(count) + " elements of the mask are wrong\n";
         return failure;
@@ -365,7 +165,7 @@ std::pair<bool, std::string> run_with_bias(AttentionCase const& c, std::int64_t 
     std::vector<std::uint16_t> copy;
     Rig rig = rig_of_kernel();
     rig.execute = [&](Session const& session) {
-        return run_by_kernel(session, kHopper, {}, [&](auto const& problem, std::vector<void*>& pointers) {
+        return run_by_kernel(session, {}, [&](auto const& problem, std::vector<void*>& pointers) {
             is_moved = kernels::moves_in_boxes(problem, fe::attention::Bias);
             void*& bias = pointers[problem.operand(fe::attention::Bias).pointer];
             auto const* const elements = static_cast<std::uint16_t const*>(bias);
@@ -509,7 +309,7 @@ TEST_CASE("blocks that documents hide are left out, and in blocks of one documen
     c.modifier = oracle::Modify::Documents;
     Rig rig = rig_of_kernel();
     rig.execute = [](Session const& session) {
-        return run_by_kernel(session, kHopper, [](auto const& problem, kernels::Pointers pointers) {
+        return run_by_kernel(session, [](auto const& problem, kernels::Pointers pointers) {
             std::string const expected = expected_blocks(problem, pointers);
             CHECK(text_of_blocks(problem, pointers) == expected);
             for (char const sign : {'.', '#', '+'}) CHECK(std::ranges::count(expected, sign) > 0);

@@ -160,6 +160,17 @@ TEST_CASE("attention compiles for 9.0 in each class of columns, without a spille
     }
 }
 
+TEST_CASE("attention with the greatest scores of rows as a result compiles for 9.0 without a spilled register") {
+    if (!has_compiler()) return;
+    for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
+        kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
+        problem.operands[ports::Max] = kernels::PlacedOperand{{DataType_t::FLOAT, {1, 1, 64, 1}, {64, 64, 1, 1}}, 0};
+        kernels::CodeName const code = kernels::forward_launch(problem, 1).code;
+        CHECK(std::ranges::count(code.defines, "STORES_MAXIMA") == 1);
+        check_no_spills(log_of(code));
+    }
+}
+
 TEST_CASE("attention with dropout compiles for 9.0 with few spilled registers and without products that wait") {
     if (!has_compiler()) return;
     constexpr int kMostSpilledBytes = 16;

@@ -123,6 +123,7 @@ struct AttentionArguments {
     BlockBits blocks;                // of keys, for code that leaves out hidden ones
     float scale;                     // of products of queries and keys
     float scale_as_power;            // the same times log2(e)
+    RowNumbers maxima, sums;         // for code that stores maxima; null where they are not wanted
 };
 
 // --- Gradients
@@ -220,7 +221,8 @@ struct LengthSource {
     int* lengths;  // the result
 };
 
-inline constexpr int kMostEntryTensors = GradientMapCount + 3;  // output, the gradient of queries, and Stats have none
+inline constexpr int kMostEntryTensors =
+    GradientMapCount + 3;  // numbers of rows, the output and the gradient of queries have none
 
 // A tensor of packed sequences: entry b begins at element offsets[b] * elements_of_offset.
 struct EntryTensor {

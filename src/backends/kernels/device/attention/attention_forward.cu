@@ -4,8 +4,9 @@
 // go on, it computes the next weights.
 #include <attention/forward_scores.cuh>
 
-// Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base.
-constexpr float kMostAboveBase = 8.0f;
+// Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
+// maxima are results, the base is the greatest score.
+constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 
 // Whether a warpgroup starts its products while the others compute weights, where these take long.
 constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128 || kNeedsRegisters;
@@ -167,6 +168,16 @@ class Fetcher {
 
 // --- The warpgroups that have queries
 
+// A result of a row: its log-sum-exp; or its greatest score, and the sum relative to that one.
+enum class RowNumber { LogSum, Maximum, Sum };
+
+// The number of a row without visible keys, which has a sink alone: minus infinity where there is none.
+template <RowNumber NUMBER>
+inline float number_of_sink(float sink) {
+    if (NUMBER != RowNumber::Sum) return sink;
+    return sink == minus_infinity() ? 0.0f : 1.0f;
+}
+
 // The weights of a lane's two rows, relative to a power of 2.
 template <int KEYS>
 struct RowWeights {
@@ -221,6 +232,13 @@ struct RowWeights {
             of_row += from_lane_across(of_row, 2);
         }
     }
+    template <RowNumber NUMBER>
+    float number(int half) const {
+        if (NUMBER == RowNumber::LogSum) return kLnOf2 * (base[half] + log2f(sum[half]));
+        if (NUMBER == RowNumber::Sum) return sum[half];
+        bool const has_nan = sum[half] != sum[half] && base[half] < -minus_infinity();  // which maxima pass over
+        return has_nan ? sum[half] : kLnOf2 * base[half];
+    }
 };
 
 template <int COUNT>
@@ -270,7 +288,7 @@ class QueryWarpgroup {
     void attend(QueryTile const& tile) {
         int const own_row = warpgroup_ * kWarpgroupQueries + row_of_warp();
         int const first_query = tile.number * kQueries + own_row;
-        if (is_behind(arguments_, tile, tile.number * kQueries)) return store_stats(tile, first_query, {});
+        if (is_behind(arguments_, tile, tile.number * kQueries)) return store_rows(tile, first_query, {});
         KeyBlocks<kQueries, kKeys> const blocks(arguments_, tile);
         OwnRows<kKeys> const own(tile, first_query);
         ScoreTerms<kKeys> terms(arguments_, tile, first_query);
@@ -423,22 +441,30 @@ class QueryWarpgroup {
             if (!Memory::kHasOutput) wait_for_box_stores();
         }
         if (!Memory::kHasOutput) memory_.queries_are_read.arrive();
-        store_stats(tile, first_query, rows);
+        store_rows(tile, first_query, rows);
     }
 
-    void store_stats(QueryTile const& tile, int first_query, RowWeights<kKeys> const& rows) {
-        RowNumbers const& stats = arguments_.stats;
-        if (stats.start == nullptr || lane_index() % 4 != 0) return;
+    void store_rows(QueryTile const& tile, int first_query, RowWeights<kKeys> const& rows) {
+        store_numbers<RowNumber::LogSum>(arguments_.stats, tile, first_query, rows);
+        if constexpr (kStoresMaxima) {
+            store_numbers<RowNumber::Maximum>(arguments_.maxima, tile, first_query, rows);
+            store_numbers<RowNumber::Sum>(arguments_.sums, tile, first_query, rows);
+        }
+    }
+    // Stores a number for each of the lane's two rows.
+    template <RowNumber NUMBER>
+    void store_numbers(RowNumbers const& to, QueryTile const& tile, int first_query, RowWeights<kKeys> const& rows) {
+        if (to.start == nullptr || lane_index() % 4 != 0) return;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             int const query = first_query + lane_index() / 4 + 8 * half;
-            bool const is_behind = stats.offsets.start != nullptr && query >= tile.queries;
+            bool const is_behind = to.offsets.start != nullptr && query >= tile.queries;
             if (query >= arguments_.sequences.query_rows || is_behind) continue;
             bool const is_there = query < tile.queries && rows.sum[half] != 0;
             float const without_keys =
                 arguments_.sinks.start == nullptr ? minus_infinity() : arguments_.sinks[tile.head];
-            stats.start[start_of_entry(stats, tile.batch) + tile.head * stats.head + query * stats.row] =
-                is_there ? kLnOf2 * (rows.base[half] + log2f(rows.sum[half])) : without_keys;
+            to.start[start_of_entry(to, tile.batch) + tile.head * to.head + query * to.row] =
+                is_there ? rows.template number<NUMBER>(half) : number_of_sink<NUMBER>(without_keys);
         }
     }
 

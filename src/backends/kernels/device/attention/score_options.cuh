@@ -49,6 +49,12 @@ constexpr bool kHasDropout = true;
 constexpr bool kHasDropout = false;
 #endif
 
+#ifdef STORES_MAXIMA
+constexpr bool kStoresMaxima = true;
+#else
+constexpr bool kStoresMaxima = false;
+#endif
+
 constexpr bool kHasTerms = kHasBias || kHasAlibi || kHasRegion;
 // Whether warpgroups need more registers than for scores alone.
 constexpr bool kNeedsRegisters = kHasTerms || kHasDropout;
