@@ -103,6 +103,7 @@ std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
         works.push_back(AttentionWork::Forward);
     } else {
         works.insert(works.end(), {AttentionWork::GradientStart, AttentionWork::Gradients, AttentionWork::GradientEnd});
+        if (problem.sums_bias_gradient()) works.push_back(AttentionWork::BiasGradientEnd);
     }
     return works;
 }
@@ -117,9 +118,10 @@ Result<KernelPointer> make_kernel(AttentionKernelProblem const& problem, Attenti
         case AttentionWork::Forward: return make(problem, forward_launch(problem, device.multiprocessors), stored);
         case AttentionWork::GradientStart: return make(problem, gradient_start_launch(problem), stored);
         case AttentionWork::Gradients: return make(problem, gradient_launch(problem), stored);
-        case AttentionWork::GradientEnd: break;
+        case AttentionWork::GradientEnd: return make(problem, gradient_end_launch(problem), stored);
+        case AttentionWork::BiasGradientEnd: break;
     }
-    return make(problem, gradient_end_launch(problem), stored);
+    return make(problem, bias_gradient_end_launch(problem), stored);
 }
 
 }  // namespace cudnn_frontend::kernels

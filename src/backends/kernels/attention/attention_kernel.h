@@ -17,7 +17,8 @@ enum class AttentionWork {
     Forward,
     GradientStart,
     Gradients,
-    GradientEnd
+    GradientEnd,
+    BiasGradientEnd
 };
 std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem);
 

@@ -4,8 +4,10 @@
 #include "core/data_type.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
+#include <utility>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -36,6 +38,7 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     if (problem.is_backward && problem.has(attention::DBias)) {
         name.defines.push_back(std::string("BIAS_GRADIENT=") + element_name(problem.operand(attention::DBias).type));
     }
+    if (problem.sums_bias_gradient()) name.defines.push_back("SUMS_BIAS_GRADIENT");
     if (problem.has_alibi) name.defines.push_back("HAS_ALIBI");
     if (!problem.score_code.empty()) name.defines.push_back("HAS_REGION");
     if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
@@ -215,6 +218,25 @@ ScoreResults bias_gradient_of(AttentionKernelProblem const& problem, AttentionPo
     return problem.has(attention::DBias) ? score_results_of(problem.operand(attention::DBias), from) : ScoreResults{};
 }
 
+// Sums of a dim that scores share lie in the same tile.
+BiasSums bias_sums_of(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    if (!problem.sums_bias_gradient()) return {};
+    auto const tiles = bias_sum_tiles(problem);
+    core::Dims const& dims = problem.operand(attention::DBias).dims;
+    std::array<int, 4> steps{};
+    std::int64_t count = 1;
+    for (std::size_t dim = steps.size(); dim-- > 0; count *= tiles[dim]) {
+        steps[dim] = dims[dim] > 1 ? static_cast<int>(count) : 0;
+    }
+    auto const [batch, head, query_tile, key_tile] = steps;
+    return {in_workspace<float>(problem, from, workspace_of(problem).bias_sums),
+            batch,
+            head,
+            key_tile,
+            query_tile,
+            static_cast<int>(count)};
+}
+
 // Makes the map of the bias, or of its gradient, if the copy engine can move it.
 template <class Scores>
 error_t bind_boxes(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port, Scores& scores,
@@ -261,10 +283,11 @@ std::int64_t heads_of_all(AttentionKernelProblem const& problem) { return proble
 template <class Arguments>
 AttentionLaunch<Arguments> gradient_part(AttentionKernelProblem const& problem, std::size_t function) {
     AttentionLaunch<Arguments> launch;
-    launch.code = code_of(problem, "attention_gradients",
-                          {"attention_gradient_start", "attention_gradients", "attention_gradient_end"});
+    std::vector<std::string> functions{"attention_gradient_start", "attention_gradients", "attention_gradient_end"};
+    if (problem.sums_bias_gradient()) functions.push_back("attention_bias_gradient_end");
+    launch.code = code_of(problem, "attention_gradients", std::move(functions));
     launch.function = function;
-    launch.arguments.sequences = sequences_of(problem);
+    if constexpr (requires { launch.arguments.sequences; }) launch.arguments.sequences = sequences_of(problem);
     return launch;
 }
 
@@ -441,6 +464,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.output_gradient = rows_of(problem, from, attention::DO);
     to.stats = row_numbers(problem, from, attention::Stats);
     to.bias_gradient = bias_gradient_of(problem, from);
+    to.bias_sums = bias_sums_of(problem, from);
     return {};
 }
 
@@ -464,6 +488,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     bind(problem, from, to.sequences);
     to.tiles = query_tiles(problem, from);
     SDPA_GRAPH_TRY(bind_terms(problem, from, to));
+    to.bias_sums = bias_sums_of(problem, from);
     if (!problem.has(attention::DBias)) return {};
     to.bias_gradient = score_results_of(problem.operand(attention::DBias), from);
     return bind_boxes(problem, from, attention::DBias, to.bias_gradient, to.bias_gradient_map);
@@ -487,6 +512,25 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     if (!problem.has(attention::DSinkToken)) return {};
     to.sinks = head_numbers<float const>(problem, from, attention::SinkToken);
     to.sink_gradient = head_numbers<float>(problem, from, attention::DSinkToken);
+    return {};
+}
+
+AttentionLaunch<BiasGradientEndArguments> bias_gradient_end_launch(AttentionKernelProblem const& problem) {
+    auto launch = gradient_part<BiasGradientEndArguments>(problem, 3);
+    core::Dims const& dims = problem.operand(attention::DBias).dims;
+    BiasGradientEndArguments& arguments = launch.arguments;
+    arguments.batches = static_cast<int>(dims[0]);
+    arguments.heads = static_cast<int>(dims[1]);
+    arguments.queries = static_cast<int>(dims[2]);
+    arguments.keys = static_cast<int>(dims[3]);
+    launch.blocks = static_cast<unsigned>(tiles_of(dims[0] * dims[1] * dims[2] * dims[3], kBiasEndThreads));
+    launch.threads = kBiasEndThreads;
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BiasGradientEndArguments& to) {
+    to.sums = bias_sums_of(problem, from);
+    to.gradient = bias_gradient_of(problem, from);
     return {};
 }
 

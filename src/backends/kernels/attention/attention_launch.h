@@ -25,8 +25,8 @@ struct AttentionPointers {
     void* at(std::size_t number) const { return pointers[number]; }
 };
 
-// For problems without a reason against them. Forward is one kernel, backward three; others are before either
-// where the problem needs_entries(), and where it hides_blocks().
+// For problems without a reason against them. Forward is one kernel, backward three, or four where it
+// sums_bias_gradient(); others are before either where the problem needs_entries(), and where it hides_blocks().
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem const& problem);
@@ -35,6 +35,7 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
 AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<BiasGradientEndArguments> bias_gradient_end_launch(AttentionKernelProblem const& problem);
 
 // Puts the addresses in.
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, EntryArguments& to);
@@ -44,5 +45,6 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientStartArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientEndArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BiasGradientEndArguments& to);
 
 }  // namespace cudnn_frontend::kernels

@@ -41,6 +41,11 @@ bool AttentionKernelProblem::needs_entries() const {
     return is_packed() || !is_plain(query_lengths) || !is_plain(key_lengths);
 }
 
+bool AttentionKernelProblem::sums_bias_gradient() const {
+    core::Dims const scores{batches(), heads(), queries(), keys()};
+    return is_backward && has(attention::DBias) && operand(attention::DBias).dims != scores;
+}
+
 std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
     auto const holds = [&](AttentionClass const& candidate) {
         return problem.operand(attention::Q).dims[3] <= candidate.columns &&
@@ -110,7 +115,7 @@ bool has_bias_memory(AttentionKernelProblem const& problem) {
 }
 
 bool moves_in_boxes(AttentionKernelProblem const& problem, Port port) {
-    if (!has_bias_memory(problem)) return false;
+    if (!has_bias_memory(problem) || (port == attention::DBias && problem.sums_bias_gradient())) return false;
     PlacedOperand const& scores = problem.operand(port);
     bool const has_all_rows = scores.dims[2] == problem.queries() && scores.dims[3] == problem.keys();
     return core::is_half(scores.type) && has_all_rows && has_legal_strides(scores);
@@ -145,6 +150,11 @@ bool looks_at_scores(AttentionKernelProblem const& problem) {
     return is_in_range && problem.batches() * problem.heads() >= kLeastHeads * blocks.heads_of_all;
 }
 
+std::array<std::int64_t, 4> bias_sum_tiles(AttentionKernelProblem const& problem) {
+    core::Dims const& dims = problem.operand(attention::DBias).dims;
+    return {dims[0], dims[1], tiles_of(dims[2], gradient_tile_queries(problem)), tiles_of(dims[3], kGradientKeys)};
+}
+
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kAlignment = 256;
     AttentionWorkspace workspace;
@@ -175,6 +185,11 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
         std::int64_t const rows = problem.batches() * problem.heads() * tiles * rows_of_tile;
         workspace.statistics = reserve(rows * kNumbers * kFloat);
         workspace.sums = reserve(rows * columns * kFloat);
+        if (problem.sums_bias_gradient()) {
+            auto const [batches, heads, query_tiles, key_tiles] = bias_sum_tiles(problem);
+            workspace.bias_sums =
+                reserve(batches * heads * query_tiles * key_tiles * kGradientKeys * rows_of_tile * kFloat);
+        }
     }
     return workspace;
 }

@@ -69,6 +69,8 @@ struct AttentionKernelProblem {
     bool has_terms() const { return has(attention::Bias) || has_alibi || !score_code.empty(); }
     // Whether code needs registers beyond those for scores alone, which are fewer with larger tiles.
     bool needs_registers() const { return has_terms() || dropout; }
+    // Whether scores share the bias whose gradient is wanted, so that the gradient is a sum.
+    bool sums_bias_gradient() const;
     // Whether a kernel finds the blocks of scores that the modifier hides, before the others.
     bool hides_blocks() const { return !score_code_of_bounds.empty(); }
     // Whether a kernel brings what entries have of their own into one form before.
@@ -131,12 +133,16 @@ HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem);
 // Whether blocks of which bounds say little are looked at score by score.
 bool looks_at_scores(AttentionKernelProblem const& problem);
 
+// The tiles of the gradient of a bias that scores share, along each of its dims: 1 where they share it.
+std::array<std::int64_t, 4> bias_sum_tiles(AttentionKernelProblem const& problem);
+
 // The places of what kernels pass on, in bytes.
 struct AttentionWorkspace {
     std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
     std::int64_t maps = 0, offsets = 0;               // of entries
     std::int64_t block_bits = 0;
     std::int64_t statistics = 0, sums = 0;  // of tiles of queries
+    std::int64_t bias_sums = 0;
     std::int64_t bytes = 0;
 };
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem);

@@ -62,17 +62,25 @@ void check_types(Scope const& scope) {
     });
 }
 
+std::string columns_text(AttentionKernelProblem const& problem) {
+    return text("head dims of ", problem.operand(Port::Q).dims[3], " for Q and K, and of ",
+                problem.operand(Port::V).dims[3], " for V");
+}
+
 void check_columns(Scope const& scope) {
     AttentionKernelProblem const& problem = scope.problem;
-    std::int64_t const columns = problem.operand(Port::Q).dims[3], value_columns = problem.operand(Port::V).dims[3];
-    bool const are_whole = columns % kVectorElements == 0 && value_columns % kVectorElements == 0;
-    auto const attention_class = class_of(problem);
-    std::string const found = text("head dims of ", columns, " for Q and K, and of ", value_columns, " for V");
-    if (!are_whole || !attention_class)
-        return scope.report("", found, "multiples of 8, up to 256", "pad the rows with zeros, up to 256 columns");
+    bool const are_whole = problem.operand(Port::Q).dims[3] % kVectorElements == 0 &&
+                           problem.operand(Port::V).dims[3] % kVectorElements == 0;
+    if (are_whole && class_of(problem)) return;
+    scope.report("", columns_text(problem), "multiples of 8, up to 256", "pad the rows with zeros, up to 256 columns");
+}
+
+void check_columns_of_gradients(Scope const& scope) {
     constexpr int kMostOfGradients = 128;
-    if (!problem.is_backward || attention_class->columns <= kMostOfGradients) return;
-    scope.report("", found, "at most 128 for gradients", "engines of other backends");
+    AttentionKernelProblem const& problem = scope.problem;
+    auto const attention_class = class_of(problem);
+    if (!problem.is_backward || !attention_class || attention_class->columns <= kMostOfGradients) return;
+    scope.report("", columns_text(problem), "at most 128 for gradients", "engines of other backends");
 }
 
 void check_strides(Scope const& scope) {
@@ -149,16 +157,6 @@ void check_stats(Scope const& scope) {
     if (type == DataType_t::FLOAT && !is_binary) return;
     scope.report_port(Port::Stats, is_binary ? "logarithms of base 2" : text(type), "natural logarithms of FLOAT",
                       is_binary ? "leave set_stats_use_log2() out" : "set_data_type(DataType_t::FLOAT)");
-}
-
-void check_bias_gradient(Scope const& scope) {
-    AttentionKernelProblem const& problem = scope.problem;
-    if (!problem.is_backward || !problem.has(Port::DBias)) return;
-    core::Dims const scores{problem.batches(), problem.heads(), problem.queries(), problem.keys()};
-    core::Dims const& dims = problem.operand(Port::DBias).dims;
-    if (dims == scores) return;
-    scope.report_port(Port::DBias, text("dims ", dims), text("those of the scores, ", scores),
-                      "add up a gradient with these dims");
 }
 
 void check_determinism(Scope const& scope) {
@@ -294,7 +292,7 @@ constexpr core::Rule kOnlyOperation{
 constexpr Rule kRules[] = {
     {"kernels.c03", "The GPU has compute capability 9.0.", kCode, check_device},
     {"kernels.c04", "Q, K, V, O and their gradients have one type, BFLOAT16 or HALF.", kCode, check_types},
-    {"kernels.c05", "Head dims are multiples of 8, up to 256, and up to 128 for gradients.", kCode, check_columns},
+    {"kernels.c05", "Head dims are multiples of 8, up to 256.", kCode, check_columns},
     {"kernels.c06",
      "Matrices have columns next to each other, and other strides that are multiples of 16 bytes and hold a row.",
      kCode, check_strides},
@@ -307,7 +305,7 @@ constexpr Rule kRules[] = {
     {"kernels.c13", "A sink token that is read is FLOAT.", kCode, check_sink},
     {"kernels.c14", "O, or dQ, dK and dV, are outputs.", kCode, check_results},
     {"kernels.c15", "Stats are natural logarithms of FLOAT.", kCode, check_stats},
-    {"kernels.c16", "The gradient of a bias has the dims of the scores.", kCode, check_bias_gradient},
+    {"kernels.c16", "For gradients, head dims are at most 128.", kCode, check_columns_of_gradients},
     {"kernels.c17", "Backward need not be deterministic.", kCode, check_determinism},
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},

@@ -130,6 +130,19 @@ int host_modifier = 0;
 #define BIAS_GRADIENT bfloat16
 #define HAS_ALIBI
 #include "gradient_code.inc"
+#define CODE gradients_64_bias_sums
+#define COLUMNS_OF_KEYS 64
+#define BIAS bfloat16
+#define BIAS_GRADIENT bfloat16
+#define SUMS_BIAS_GRADIENT
+#define HAS_ALIBI
+#include "gradient_code.inc"
+#define CODE gradients_128_bias_sums
+#define COLUMNS_OF_KEYS 128
+#define BIAS float
+#define BIAS_GRADIENT float
+#define SUMS_BIAS_GRADIENT
+#include "gradient_code.inc"
 #define CODE gradients_128_bias
 #define COLUMNS_OF_KEYS 128
 #define BIAS float
@@ -239,7 +252,8 @@ enum class Options {
     Dropout,
     BiasGradient,
     Named,
-    Maxima
+    Maxima,
+    BiasSums
 };
 
 // The number of the problem's modifier among the named ones, or their count.
@@ -250,6 +264,7 @@ std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
 
 Options options_of(AttentionKernelProblem const& problem) {
     if (problem.has(attention::Max) || problem.has(attention::SumExp)) return Options::Maxima;
+    if (problem.sums_bias_gradient()) return Options::BiasSums;
     if (problem.dropout) return Options::Dropout;
     bool const is_named = number_of_modifier(problem) < std::size(forward_64_named::kModifierTexts);
     if (is_named && !problem.has(attention::Bias)) return Options::Named;
@@ -294,6 +309,7 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
         case Options::Dropout: return dropout_code<Element>(columns);
         case Options::Maxima: return {forward_64_maxima::forward<Element>, forward_64_maxima::shared_memory};
         case Options::BiasGradient:
+        case Options::BiasSums:  // of backward
         case Options::None: break;
     }
     switch (columns) {
@@ -310,10 +326,13 @@ struct GradientCodes {
     void (*start)(GradientStartArguments const&);
     void (*gradients)(GradientArguments const&);
     void (*end)(GradientEndArguments const&);
+    void (*bias_end)(BiasGradientEndArguments const&);
     unsigned char* shared_memory;
 };
-#define SDPA_TEST_GRADIENTS(code) \
-    GradientCodes { code::start<Element>, code::gradients<Element>, code::end<Element>, code::shared_memory }
+#define SDPA_TEST_GRADIENTS(code)                                                                               \
+    GradientCodes {                                                                                             \
+        code::start<Element>, code::gradients<Element>, code::end<Element>, code::bias_end, code::shared_memory \
+    }
 
 template <class Element>
 GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
@@ -329,6 +348,10 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
         case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
         case Options::DocumentsAndBias: return SDPA_TEST_GRADIENTS(gradients_64_documents_bias);
         case Options::BiasGradient: return SDPA_TEST_GRADIENTS(gradients_64_bias_gradient);
+        case Options::BiasSums: {
+            if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_bias_sums);
+            return SDPA_TEST_GRADIENTS(gradients_128_bias_sums);
+        }
         case Options::Dropout: {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_dropout);
             return SDPA_TEST_GRADIENTS(gradients_128_dropout);
@@ -410,6 +433,8 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
     run(problem, kernels::gradient_start_launch(problem), pointers, {codes.start, codes.shared_memory});
     run(problem, kernels::gradient_launch(problem), pointers, {codes.gradients, codes.shared_memory});
     run(problem, kernels::gradient_end_launch(problem), pointers, {codes.end, codes.shared_memory});
+    if (!problem.sums_bias_gradient()) return;
+    run(problem, kernels::bias_gradient_end_launch(problem), pointers, {codes.bias_end, codes.shared_memory});
 }
 
 }  // namespace

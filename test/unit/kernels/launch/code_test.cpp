@@ -171,6 +171,24 @@ TEST_CASE("attention with the greatest scores of rows as a result compiles for 9
     }
 }
 
+TEST_CASE("sums of gradients of a bias compile for 9.0 with few spilled registers and without products that wait") {
+    if (!has_compiler()) return;
+    constexpr int kMostSpilledBytes = 48;
+    for (kernels::AttentionClass const& columns : {kernels::AttentionClass{64, 64}, {128, 128}}) {
+        kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
+        problem.is_backward = true;
+        for (ports::Port const port : {ports::Bias, ports::DBias}) {
+            problem.operands[port] = kernels::PlacedOperand{{DataType_t::BFLOAT16, {1, 1, 1, 64}, {64, 64, 64, 1}}, 0};
+        }
+        std::string const log = log_of(kernels::gradient_launch(problem).code);
+        INFO(log);
+        CHECK(log.find("'attention_bias_gradient_end'") != std::string::npos);
+        CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
+        CHECK(log.find("(C75") == std::string::npos);
+        CHECK(log.find("serialized") == std::string::npos);
+    }
+}
+
 TEST_CASE("attention with dropout compiles for 9.0 with few spilled registers and without products that wait") {
     if (!has_compiler()) return;
     constexpr int kMostSpilledBytes = 16;

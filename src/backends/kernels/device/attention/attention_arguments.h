@@ -145,6 +145,14 @@ struct QueryTiles {
     int count;    // of a head
 };
 
+// The sums of the gradients of a bias that scores share, in tiles of as many keys and queries as tiles of scores have,
+// in the order in which threads have them. A step is 0 where all share a tile.
+struct BiasSums {
+    float* start;
+    int batch, head, key_tile, query_tile;  // steps, in tiles
+    int count;                              // of tiles
+};
+
 // Before the gradients: computes the statistics, and sets the sums to 0.
 struct GradientStartArguments {
     Sequences sequences;
@@ -153,6 +161,7 @@ struct GradientStartArguments {
     RowNumbers stats;
     ScoreResults bias_gradient;  // for code with it: set to 0 where no tile of scores is computed
     int columns;                 // of values
+    BiasSums bias_sums;          // for code that sums gradients of a bias: set to 0
 };
 
 // The first ones are those of forward.
@@ -172,6 +181,7 @@ struct GradientArguments {
     BlockBits blocks;            // of queries, for code that leaves out hidden ones
     float scale;                 // of products of queries and keys
     float scale_as_power;        // the same times log2(e)
+    BiasSums bias_sums;          // for code that sums gradients of a bias
 };
 
 // After them: sums become gradients of queries, and statistics those of sinks.
@@ -183,6 +193,13 @@ struct GradientEndArguments {
     HeadNumbers<float> sink_gradient;  // null where it is not wanted
     int columns;
     float scale;
+};
+
+// After them, too, where scores share a bias: its sums become its gradient, and dims of 1 are added up within tiles.
+struct BiasGradientEndArguments {
+    BiasSums sums;
+    ScoreResults gradient;
+    int batches, heads, queries, keys;  // dims of the gradient
 };
 
 // --- Bits of blocks, before kernels of attention whose score modifier may hide blocks
@@ -284,7 +301,8 @@ inline constexpr int kGradientKeys = 128, kGradientWarpgroups = 2, kQueryStages 
 constexpr int gradient_queries(int columns, bool has_terms) { return columns <= 64 && !has_terms ? 128 : 64; }
 inline constexpr int kGradientThreads = (kGradientWarpgroups + 1) * kThreadsOfWarpgroup;
 inline constexpr int kGradientRegisters = 240, kGradientFetcherRegisters = 24;
-inline constexpr int kStartThreads = 256, kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
+inline constexpr int kStartThreads = 256, kBiasEndThreads = 256,
+                     kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
 inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, where there is a gradient of sinks
 
 constexpr int gradient_shared_bytes(int columns, int queries, bool has_bias) {

@@ -249,7 +249,8 @@ class KeyWarpgroup {
         wait_for_products<0>();
         hold(gradients);
         multiply(gradients, weights, statistics[1], kept);
-        if (kHasBiasGradient) write_bias_gradients(gradients, stage, terms, block * kQueries);
+        if constexpr (kSumsBiasGradient) add_bias_gradients(gradients, tile, head, block);
+        else if (kHasBiasGradient) write_bias_gradients(gradients, stage, terms, block * kQueries);
         if constexpr (kChangesGradients) {
             if (is_modified || !kLeavesBlocks) change(gradients, products, terms, block * kQueries);
         }
@@ -347,6 +348,12 @@ class KeyWarpgroup {
         }
     }
 
+    void add_bias_gradients(float const (&gradients)[kQueries / 8][4], KeyTile const& tile, int head, int block) {
+        float* const to = bias_sum_tile(arguments_.bias_sums, tile.batch, head, tile.first, block * kQueries) +
+                          place_in_bias_tile(warpgroup_, 0, threadIdx.x % kThreadsOfWarpgroup);
+#pragma unroll
+        for (int i = 0; i < kQueries / 8; ++i) add_four(to + place_in_bias_tile(0, i, 0), gradients[i]);
+    }
     // Where the copy engine stores them, they replace the bias in shared memory.
     void write_bias_gradients(float const (&gradients)[kQueries / 8][4], int stage, ScoreTerms const& terms,
                               int first_query) {

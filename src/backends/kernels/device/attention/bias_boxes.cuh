@@ -5,7 +5,8 @@
 #include <attention/score_options.cuh>
 
 constexpr bool kFetchesBias = has_bias_memory(COLUMNS_OF_KEYS, kHasBias ? static_cast<int>(sizeof(BiasElement)) : 0);
-constexpr bool kStoresBiasGradient = kFetchesBias && kHasBiasGradient && sizeof(BiasGradientElement) == 2;
+constexpr bool kStoresBiasGradient =
+    kFetchesBias && kHasBiasGradient && !kSumsBiasGradient && sizeof(BiasGradientElement) == 2;
 
 // Where a box begins in a bias. The head or the batch is 0 where all share it.
 inline BoxPlace bias_place(ScoreNumbers const& bias, int key, int query, int head, int batch) {

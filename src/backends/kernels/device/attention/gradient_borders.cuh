@@ -1,5 +1,5 @@
 // The kernels before and after the one of attention_gradients.cu, of which this is a part: statistics of queries and
-// sums of 0 before it, the gradients of queries and of sinks after it.
+// sums of 0 before it, the gradients of queries, of sinks and of a bias that scores share after it.
 
 // Sets a query's gradients of the bias to 0 in tiles of keys of which its block is left out, with a warp.
 inline void clear_bias_gradients(GradientStartArguments const& arguments, Sequence const& sequence, int query) {
@@ -20,6 +20,15 @@ inline void clear_bias_gradients(GradientStartArguments const& arguments, Sequen
     }
 }
 
+// Sets the sums of the gradients of a bias to 0, with all threads.
+inline void clear_bias_sums(BiasSums const& sums) {
+    long long const fours = static_cast<long long>(sums.count) * (kBiasTile / 4),
+                    step = static_cast<long long>(gridDim.x) * kStartThreads;
+    for (long long i = static_cast<long long>(blockIdx.x) * kStartThreads + threadIdx.x; i < fours; i += step) {
+        reinterpret_cast<float4*>(sums.start)[i] = float4{0, 0, 0, 0};
+    }
+}
+
 // A warp for each row of the tiles.
 template <class Element, int COLUMNS>
 inline void start_gradients(GradientStartArguments const& arguments) {
@@ -28,13 +37,15 @@ inline void start_gradients(GradientStartArguments const& arguments) {
     long long const row = static_cast<long long>(blockIdx.x) * (kStartThreads / kLanes) + threadIdx.x / kLanes;
     int const rows = arguments.tiles.count * kQueries;
     long long const head_of_all = row / rows;
+    if constexpr (kSumsBiasGradient) clear_bias_sums(arguments.bias_sums);
     if (head_of_all >= static_cast<long long>(all.batches) * all.heads) return;
     int const query = static_cast<int>(row - head_of_all * rows), lane = lane_index();
     Sequence const sequence(all, static_cast<int>(head_of_all), all.heads);
     for (int column = 4 * lane; column < COLUMNS; column += 4 * kLanes) {
         *reinterpret_cast<float4*>(arguments.tiles.sums + row * COLUMNS + column) = float4{0, 0, 0, 0};
     }
-    if (kHasBiasGradient && query < all.query_rows) clear_bias_gradients(arguments, sequence, query);
+    if (kHasBiasGradient && !kSumsBiasGradient && query < all.query_rows)
+        clear_bias_gradients(arguments, sequence, query);
     float delta = 0, log_sum = -minus_infinity();
     if (query < sequence.queries) {
         auto const row_of = [&](Rows const& matrix) {
@@ -153,3 +164,35 @@ extern "C" __global__ void __launch_bounds__(kEndThreads)
     attention_gradient_end(__grid_constant__ GradientEndArguments const arguments) {
     end_gradients<X, COLUMNS_OF_KEYS>(arguments);
 }
+
+// A thread for each element. The order in which it adds up a tile depends on sizes alone.
+inline void end_bias_gradients(BiasGradientEndArguments const& arguments) {
+    long long rest = static_cast<long long>(blockIdx.x) * kBiasEndThreads + threadIdx.x;
+    auto const index_below = [&](int size) {
+        int const index = static_cast<int>(rest % size);
+        rest /= size;
+        return index;
+    };
+    int const key = index_below(arguments.keys), query = index_below(arguments.queries),
+              head = index_below(arguments.heads), batch = static_cast<int>(rest);
+    if (batch >= arguments.batches) return;
+    BiasSums const& sums = arguments.sums;
+    float const* const tile = bias_sum_tile(sums, batch, head, key, query);
+    int const first_key = key % kGradientKeys, end_key = sums.key_tile == 0 ? kGradientKeys : first_key + 1;
+    int const first_query = query % kTileQueries, end_query = sums.query_tile == 0 ? kTileQueries : first_query + 1;
+    float sum = 0;
+    for (int i = first_query; i < end_query; ++i) {
+        for (int j = first_key; j < end_key; ++j) sum += tile[place_of_score(j, i)];
+    }
+    ScoreResults const& to = arguments.gradient;
+    assign(static_cast<BiasGradientElement*>(
+               to.start)[batch * to.batch + head * to.head + query * to.row + key * to.column],
+           sum);
+}
+
+#ifdef SUMS_BIAS_GRADIENT
+extern "C" __global__ void __launch_bounds__(kBiasEndThreads)
+    attention_bias_gradient_end(__grid_constant__ BiasGradientEndArguments const arguments) {
+    end_bias_gradients(arguments);
+}
+#endif

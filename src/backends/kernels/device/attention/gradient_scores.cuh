@@ -119,4 +119,24 @@ class KeptWeights {
     unsigned long long group_;
 };
 
+// --- Sums of the gradients of a bias that scores share
+
+constexpr int kBiasTile = kGradientKeys * kTileQueries;
+
+inline float* bias_sum_tile(BiasSums const& sums, int batch, int head, int key, int query) {
+    int const tile = batch * sums.batch + head * sums.head + key / kGradientKeys * sums.key_tile +
+                     query / kTileQueries * sums.query_tile;
+    return sums.start + static_cast<long long>(tile) * kBiasTile;
+}
+
+// The place of the four that a thread of a warpgroup has of eight queries.
+constexpr int place_in_bias_tile(int warpgroup, int eighth, int thread) {
+    return ((warpgroup * (kTileQueries / 8) + eighth) * kThreadsOfWarpgroup + thread) * 4;
+}
+// The place of a key and a query, which are counted from the first ones of the tile.
+constexpr int place_of_score(int key, int query) {
+    int const row = key % kWarpgroupQueries, lane = row % 8 * 4 + query % 8 / 2;
+    return place_in_bias_tile(key / kWarpgroupQueries, query / 8, row / 16 * 32 + lane) + row % 16 / 8 * 2 + query % 2;
+}
+
 inline bool is_kept(unsigned kept, int i, int j) { return (kept >> (8 * j + i) & 1) != 0; }

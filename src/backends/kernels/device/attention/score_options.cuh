@@ -16,6 +16,12 @@ constexpr bool kHasBiasGradient = false;
 using BiasGradientElement = float;
 #endif
 
+#ifdef SUMS_BIAS_GRADIENT
+constexpr bool kSumsBiasGradient = true;
+#else
+constexpr bool kSumsBiasGradient = false;
+#endif
+
 #ifdef HAS_ALIBI
 constexpr bool kHasAlibi = true;
 #else
