@@ -28,7 +28,10 @@ struct Plan_candidate {
     std::string rule;    // the first one that the backend says is broken; empty if there is none
     std::int64_t workspace_bytes = 0;
     double estimated_us = 0.0;  // expected by explain(); 0 where no figures are known
-    double measured_us = 0.0;   // by autotune(); 0 where it did not run
+    // The times of a run by autotune(), of this process or one that wrote them to the plan store: the median, the least
+    // and the greatest. 0 where it was not timed.
+    double measured_us = 0.0, measured_least_us = 0.0, measured_greatest_us = 0.0;
+    std::int64_t measured_runs = 0;
     PlanOrigin origin = PlanOrigin::NOT_BUILT;
     std::string store_miss;  // the reason for which the plan store did not have what was compiled; empty without one
 };

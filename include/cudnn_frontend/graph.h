@@ -396,7 +396,8 @@ class SDPA_GRAPH_API Graph {
         return describe(Variant_pack::of(pack), json);
     }
 
-    // Times every built plan on the caller's memory; execute() runs the fastest from then on.
+    // Times every built plan on the caller's memory. From then on execute() runs the fastest, if half of its runs were
+    // faster than every run of the plan that was chosen before. The plan store keeps the times for later processes.
     template <class Map>
     error_t autotune(cudnnHandle_t handle, Map const& pack, void* workspace, void* = nullptr) {
         return tune(handle, Variant_pack::of(pack), workspace);
@@ -405,6 +406,9 @@ class SDPA_GRAPH_API Graph {
     error_t autotune(Cuda_stream stream, Map const& pack, void* workspace) {
         return tune(stream, Variant_pack::of(pack), workspace);
     }
+    // The same by times that the caller measured: microseconds of each run, by the index of the plan; none for plans
+    // that were not timed.
+    error_t choose_plan_by_times(std::vector<std::vector<double>> const& microseconds);
     // Loads everything that the first execute() would load.
     error_t warmup(cudnnHandle_t handle);
     error_t warmup(Cuda_stream stream);

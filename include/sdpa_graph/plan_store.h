@@ -1,5 +1,5 @@
 // Compiled plans in files, for later processes and other machines with the same GPU: those of graphs and of the
-// functions over tensors.
+// functions over tensors. Next to them are the times that autotune() measured, by which later builds choose.
 #pragma once
 
 #include <cudnn_frontend/export.h>
@@ -29,6 +29,9 @@ SDPA_GRAPH_API void set_plan_store(Plan_store const& store);
 
 // How the names of those files end whose graphs were planned for their class of shapes, docs/classes.md.
 constexpr char kWantedClassEnding[] = ".class.json";
+
+// How the names of those files of a store end that have the times of a graph's plans.
+constexpr char kTimesEnding[] = ".times";
 
 struct Filled_plans {
     std::int64_t compiled = 0, loaded = 0;  // engines and kernels; the engines that are loaded were there

@@ -66,20 +66,27 @@ std::string name_of(Plan_candidate const& candidate) {
     return candidate.state == CandidateState::REFUSED ? candidate.backend + " refused:" : candidate.name;
 }
 
-// The reason for which a candidate comes after the one that runs.
+// The reason for which a candidate that was not timed comes after the one that runs.
 std::string rank_of(Plan_candidate const& candidate, Plan_candidates const& list) {
     auto const runs = [](Plan_candidate const& each) { return each.state == CandidateState::RUNS; };
     auto const running = std::ranges::find_if(list.candidates, runs);
-    bool const is_behind = candidate.state == CandidateState::MAY_BE_BUILT && candidate.reason.empty();
+    bool const is_behind =
+        candidate.state == CandidateState::MAY_BE_BUILT && candidate.reason.empty() && candidate.measured_runs == 0;
     if (running == list.candidates.end() || !is_behind) return {};
     if (candidate.backend == running->backend) return text("ranked lower by ", candidate.backend);
     return text("comes after the engines of ", running->backend);
 }
 
+std::string measured_text(Plan_candidate const& candidate) {
+    return text("measured ", time_text(candidate.measured_us), ", ", time_text(candidate.measured_least_us), " to ",
+                time_text(candidate.measured_greatest_us), " in ", candidate.measured_runs,
+                candidate.measured_runs == 1 ? " run" : " runs");
+}
+
 // The times, where the plan came from, and its rank.
 std::string remarks_on(Plan_candidate const& candidate, Plan_candidates const& list) {
     Cells parts;
-    if (candidate.measured_us > 0.0) parts.push_back("took " + time_text(candidate.measured_us));
+    if (candidate.measured_runs > 0) parts.push_back(measured_text(candidate));
     if (candidate.estimated_us > 0.0) parts.push_back(time_text(candidate.estimated_us) + " expected");
     if (candidate.origin == PlanOrigin::STORED) parts.emplace_back("from the plan store");
     if (!candidate.store_miss.empty()) parts.emplace_back("compiled");

@@ -92,6 +92,13 @@ std::string write_graph(nodes::GraphSpec spec) {
     return print(graph_to_json(spec));
 }
 
+std::string write_computation(nodes::GraphSpec spec) {
+    spec.name.clear();
+    for (nodes::TensorSpec& tensor : spec.tensors) tensor.name.clear();
+    for (nodes::Node& node : every_node(spec)) node.name.clear();
+    return write_graph(std::move(spec));
+}
+
 std::string write_flat_graph(nodes::GraphSpec spec) {
     nodes::flatten_modifiers(spec);
     return print(graph_to_json(spec));

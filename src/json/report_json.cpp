@@ -58,6 +58,9 @@ static Json candidates_json(Plan_candidates const& all) {
         object.append("workspace_bytes", candidate.workspace_bytes);
         object.append("estimated_us", or_null(candidate.estimated_us));
         object.append("measured_us", or_null(candidate.measured_us));
+        object.append("measured_least_us", or_null(candidate.measured_least_us));
+        object.append("measured_greatest_us", or_null(candidate.measured_greatest_us));
+        object.append("measured_runs", candidate.measured_runs);
         object.append("origin", to_string(candidate.origin));
         object.append("store_miss", or_null(candidate.store_miss));
     }

@@ -66,9 +66,9 @@ Candidate::History Candidate::history() const {
     return history_;
 }
 
-void Candidate::note_time(double microseconds) {
+void Candidate::note_times(MeasuredTimes const& times) {
     std::lock_guard const lock(mutex_);
-    history_.measured_us = microseconds;
+    history_.times = times;
 }
 
 }  // namespace cudnn_frontend::plan

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/process/plan_store.h"
+#include "plan/measured_times.h"
 #include "plan/plan.h"
 #include "plan/seam/backend.h"
 
@@ -25,7 +26,7 @@ class Candidate {
         error_t failure;  // of the last build
         PlanOrigin origin = PlanOrigin::NOT_BUILT;
         core::process::StoreMiss store_miss;  // of what was compiled
-        double measured_us = 0.0;             // 0 before it is timed
+        MeasuredTimes times;                  // no runs before it is timed
         std::string refutation;               // the wrong results of its first run; empty if there are none
     };
 
@@ -42,7 +43,7 @@ class Candidate {
     // Null before it is built.
     Plan const* plan() const;
     History history() const;
-    void note_time(double microseconds);
+    void note_times(MeasuredTimes const& times);
     void refute(std::string const& wrong);
 
    private:

@@ -35,10 +35,14 @@ std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings
 
 std::size_t hash_of(nodes::ValidatedGraph const* graph) { return std::hash<nodes::ValidatedGraph const*>()(graph); }
 
+// Users' graphs, which have no modes, get the times of the plan store. Those of a program's parts are not asked for.
 Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends const& backends, Modes const& modes) {
     auto proposed = Planner::propose(input, backends);
-    if (proposed.is_bad() || modes.empty()) return proposed;
-    return proposed.value()->with_candidates(modes);
+    if (proposed.is_bad()) return proposed;
+    if (!modes.empty()) return proposed.value()->with_candidates(modes);
+    StoredTimes times = find_times(input, backends);
+    bool const has_none = times.candidates.empty() && times.remark.empty();
+    return has_none ? proposed : proposed.value()->with_times(std::move(times));
 }
 
 std::string difference_of(PlanCircumstances const& wanted, PlanCircumstances const& known) {

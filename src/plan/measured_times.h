@@ -3,27 +3,30 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace cudnn_frontend::plan {
 
-// Microseconds per run of one plan, for each round of runs; there is at least one round.
+// Microseconds per run of one plan.
 struct MeasuredTimes {
-    std::vector<double> rounds;
+    double median = 0.0, least = 0.0, greatest = 0.0;
+    std::int64_t runs = 0;
 
-    double median() const {
-        std::vector<double> sorted = rounds;
-        std::ranges::sort(sorted);
-        return sorted[sorted.size() / 2];
+    // At least one run.
+    static MeasuredTimes of(std::vector<double> runs) {
+        std::ranges::sort(runs);
+        return {runs[runs.size() / 2], runs.front(), runs.back(), static_cast<std::int64_t>(runs.size())};
     }
-    double least() const { return std::ranges::min(rounds); }
+
+    friend bool operator==(MeasuredTimes const&, MeasuredTimes const&) = default;
 };
 
 // The index of the fastest plan by medians, or that of the usual one where the times do not differ by more than they do
-// from round to round: half of the rounds of another plan have to be faster than every round of the usual one.
+// from run to run: half of the runs of another plan have to be faster than every run of the usual one.
 inline std::size_t plan_to_prefer(std::vector<MeasuredTimes> const& plans, std::size_t usual) {
     auto const fastest = std::ranges::min_element(plans, {}, &MeasuredTimes::median);
-    bool const is_clear = fastest->median() < plans[usual].least();
+    bool const is_clear = fastest->median < plans[usual].least;
     return is_clear ? static_cast<std::size_t>(fastest - plans.begin()) : usual;
 }
 

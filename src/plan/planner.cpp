@@ -211,17 +211,31 @@ Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backe
     return refusals.empty() ? no_engine_of(stored, input.target) : to_error(refusals);
 }
 
+std::shared_ptr<Planner> Planner::with_times(StoredTimes stored) const {
+    Answers answers = *answers_;
+    answers.times = std::move(stored.candidates);
+    if (!stored.remark.empty()) answers.remarks.push_back(std::move(stored.remark));
+    return std::make_shared<Planner>(std::make_shared<Answers const>(std::move(answers)), candidates_, without_engines_,
+                                     chosen_.load());
+}
+
+std::shared_ptr<Candidate> Planner::candidate_of(Proposed const& proposed, std::shared_ptr<Engine> engine) const {
+    auto candidate = std::make_shared<Candidate>(proposed.backend, proposed.proposal, std::move(engine));
+    for (auto const& [backend, name, times] : answers_->times) {
+        if (backend == proposed.backend && name == candidate->info().name) candidate->note_times(times);
+    }
+    return candidate;
+}
+
 Result<std::shared_ptr<Planner>> Planner::with_candidates(std::vector<HeurMode_t> const& modes) const {
     Candidates candidates;
     Refusals without_engines;
-    for (auto const& [backend, proposal] : answers_->proposals) {
-        auto engines = proposal->engines(modes);
-        if (engines.is_bad()) without_engines.push_back({backend, engines.error()});
+    for (Proposed const& proposed : answers_->proposals) {
+        auto engines = proposed.proposal->engines(modes);
+        if (engines.is_bad()) without_engines.push_back({proposed.backend, engines.error()});
         if (engines.is_bad()) continue;
         candidates.reserve(candidates.size() + engines.value().size());
-        for (auto& engine : engines.value()) {
-            candidates.push_back(std::make_shared<Candidate>(backend, proposal, std::move(engine)));
-        }
+        for (auto& engine : engines.value()) candidates.push_back(candidate_of(proposed, std::move(engine)));
     }
     if (candidates.empty() && !without_engines.empty()) {
         without_engines.insert(without_engines.end(), answers_->refusals.begin(), answers_->refusals.end());
@@ -236,8 +250,7 @@ Result<std::shared_ptr<Planner>> Planner::with_engine(std::int64_t engine, KnobC
     auto chosen = found.value().proposal->engine(found.value().number, knobs);
     if (chosen.is_bad()) return chosen.error();
     Candidates candidates = candidates_;
-    auto const& [backend, proposal, number] = found.value();
-    candidates.push_back(std::make_shared<Candidate>(backend, proposal, std::move(chosen).value()));
+    candidates.push_back(candidate_of({found.value().backend, found.value().proposal}, std::move(chosen).value()));
     return std::make_shared<Planner>(answers_, std::move(candidates), without_engines_, chosen_.load());
 }
 
@@ -335,7 +348,10 @@ static Plan_candidate described(Candidate const& candidate, Plan const* running,
     else if (built != nullptr) result.state = built == running ? CandidateState::RUNS : CandidateState::BUILT;
     result.rule = history.failure.where.rule;
     result.workspace_bytes = info.workspace_bytes;
-    result.measured_us = history.measured_us;
+    result.measured_us = history.times.median;
+    result.measured_least_us = history.times.least;
+    result.measured_greatest_us = history.times.greatest;
+    result.measured_runs = history.times.runs;
     result.origin = history.origin;
     result.store_miss = history.store_miss.reason;
     return result;
@@ -358,10 +374,34 @@ Plan_candidate described(Planner::Refusal const& refusal) {
     return result;
 }
 
-void Planner::note_time(Plan const& plan, double microseconds) {
+TimedCandidates Planner::choose_by_times(std::vector<Plan const*> const& plans,
+                                         std::vector<MeasuredTimes> const& times) {
+    TimedCandidates all;
     for (auto const& candidate : candidates_) {
-        if (candidate->plan() == &plan) candidate->note_time(microseconds);
+        auto const timed = std::ranges::find(plans, candidate->plan());
+        if (timed == plans.end()) continue;
+        MeasuredTimes const& own = times[static_cast<std::size_t>(timed - plans.begin())];
+        candidate->note_times(own);
+        all.push_back({candidate->backend(), candidate->info().name, own});
     }
+    auto const usual = static_cast<std::size_t>(std::ranges::find(plans, plan()) - plans.begin());
+    chosen_ = plans[plan_to_prefer(times, usual)];
+    return all;
+}
+
+std::shared_ptr<Candidate> Planner::fastest(Filters const& filters) const {
+    Candidates timed;
+    std::vector<MeasuredTimes> times;
+    for (auto const& candidate : candidates_) {
+        if (answers_->times.empty()) break;
+        if (!reason_to_bar(*candidate, filters).empty()) continue;
+        MeasuredTimes const own = candidate->history().times;
+        if (own.runs == 0 && timed.empty()) break;  // nothing is known of the one that heuristics prefer
+        if (own.runs == 0) continue;
+        timed.push_back(candidate);
+        times.push_back(own);
+    }
+    return timed.empty() ? nullptr : timed[plan_to_prefer(times, 0)];
 }
 
 std::string Planner::refutation_of(Plan const& plan) const {
@@ -396,38 +436,31 @@ error_t Planner::build(BuildPlanPolicy_t policy, bool in_parallel, Filters const
 
 error_t Planner::build_first(Filters const& filters) {
     std::string reasons;
+    auto const becomes_plan = [&](Candidate& candidate) {
+        std::string const reason = try_candidate(candidate, filters);
+        if (reason.empty()) chosen_ = candidate.plan();
+        else append_line(reasons, candidate.info().name + " " + reason);
+        return reason.empty();
+    };
+    auto const first = fastest(filters);
+    if (first && becomes_plan(*first)) return {};
     for (auto const& candidate : candidates_) {
-        std::string const reason = try_candidate(*candidate, filters);
-        if (reason.empty()) {
-            chosen_ = candidate->plan();
-            return {};
-        }
-        append_line(reasons, candidate->info().name + " " + reason);
+        if (candidate != first && becomes_plan(*candidate)) return {};
     }
     return no_plan_of_any(reasons, filters);
 }
 
-// The first candidate that could be built, in their order, is the one that runs.
+// The plan that runs is the one that build_first() would build.
 error_t Planner::build_all(bool in_parallel, Filters const& filters) {
-    std::vector<std::string> failures(candidates_.size());
     int const threads = in_parallel ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
     core::parallel_for(threads, candidate_count(), [&](int, std::int64_t index) {
-        std::string& failure = failures[static_cast<std::size_t>(index)];
-        error_t tried = core::guarded([&]() -> error_t {
-            failure = try_candidate(at(index), filters);
+        // A failure is reported when it is tried again, if no candidate could be built.
+        static_cast<void>(core::guarded([&]() -> error_t {
+            try_candidate(at(index), filters);
             return {};
-        });
-        if (tried.is_bad()) failure = std::move(tried.err_msg);
+        }));
     });
-    std::string reasons;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-        if (failures[i].empty()) {
-            chosen_ = candidates_[i]->plan();
-            return {};
-        }
-        append_line(reasons, candidates_[i]->info().name + " " + failures[i]);
-    }
-    return no_plan_of_any(reasons, filters);
+    return build_first(filters);
 }
 
 error_t Planner::no_plan_of_any(std::string const& reasons, Filters const& filters) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plan/candidate.h"
+#include "plan/storage/stored_times.h"
 
 #include <atomic>
 #include <cstdint>
@@ -32,6 +33,7 @@ class Planner {
         Proposals proposals;
         Refusals refusals;
         std::vector<std::string> remarks;  // on the order, and on programs: their expected costs, why one is missing
+        TimedCandidates times;             // of the plan store
     };
     using Candidates = std::vector<std::shared_ptr<Candidate>>;
 
@@ -47,6 +49,8 @@ class Planner {
     static Result<std::shared_ptr<Planner>> load(PlanningInput const& input, Backends const& backends,
                                                  Stored const& stored);
 
+    // A copy whose candidates get the times that the plan store has of them.
+    std::shared_ptr<Planner> with_times(StoredTimes stored) const;
     // A copy with a candidate for each engine that the proposals have in these modes, of which there is at least one.
     Result<std::shared_ptr<Planner>> with_candidates(std::vector<HeurMode_t> const& modes) const;
     // A copy with one more candidate, chosen by hand: existing programs add engine after engine.
@@ -86,9 +90,9 @@ class Planner {
     Plan const* plan() const { return chosen_.load(); }
     Result<Plan const*> plan_at(std::int64_t index) const;
     std::vector<Plan const*> built_plans() const;
-    void choose(Plan const& plan) { chosen_ = &plan; }
-    // Notes the time that a plan took, for candidates().
-    void note_time(Plan const& plan, double microseconds);
+    // Notes the times of plans, of which the chosen one is one, and chooses the fastest if it is clearly faster than
+    // that one. Returns them by candidates.
+    TimedCandidates choose_by_times(std::vector<Plan const*> const& plans, std::vector<MeasuredTimes> const& times);
 
     // Whether the first run of the plan, which is the chosen one, gave right results.
     bool is_proven(Plan const& plan) const { return proven_.load() == &plan; }
@@ -107,6 +111,11 @@ class Planner {
     };
     Result<Numbered> find_engine(std::int64_t engine) const;
 
+    // A candidate with the times that are known of it.
+    std::shared_ptr<Candidate> candidate_of(Proposed const& proposed, std::shared_ptr<Engine> engine) const;
+    // The fastest by the times of the plan store, if it is clearly faster than the first one that passes, else that
+    // one. Null where it was not timed.
+    std::shared_ptr<Candidate> fastest(Filters const& filters) const;
     Candidate& at(std::int64_t index) const { return *candidates_[static_cast<std::size_t>(index)]; }
     error_t check_index(std::int64_t index) const;
     error_t build_first(Filters const& filters);

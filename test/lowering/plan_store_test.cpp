@@ -204,6 +204,32 @@ TEST_CASE("graphs of neighborhoods, whose kernels are the library's own, are amo
     CHECK(store.files().size() >= 1);
 }
 
+TEST_CASE("measured times choose among the engines of cuDNN, on the GPU that they are of", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    std::string const usual = build(graph_of(256)).name;
+    runtime::forget_graphs();
+    test::ProgramGraph measured = graph_of(256);
+    REQUIRE(measured.graph.build(Target::offline("h200")).get_message() == "");
+    std::string other;
+    std::vector<std::vector<double>> times(1, {20.0, 21.0});
+    while (other.empty()) {  // some of the engines cannot be built
+        auto const index = static_cast<std::int64_t>(times.size());
+        REQUIRE(index < measured.graph.get_execution_plan_count());
+        times.emplace_back();
+        if (measured.graph.build_plan_at_index(index).is_bad()) continue;
+        REQUIRE(measured.graph.get_plan_name_at_index(index, other).is_good());
+        times.back() = {10.0, 12.0};
+    }
+    REQUIRE(measured.graph.build_plan_at_index(0).is_good());
+    REQUIRE(measured.graph.choose_plan_by_times(times).get_message() == "");
+    CHECK(other != usual);
+    Built const later = build(graph_of(256), "h200", "another");
+    CHECK((later.name == other && later.compiled == 0));
+    CHECK(build(graph_of(256), "h100").name == usual);
+    CHECK(build(graph_of(257)).name == usual);
+}
+
 TEST_CASE("An explanation says where the code of a plan came from, and why the store did not have it") {
     if (!sdpa_test::has_cudnn()) return;
     Store const store;

@@ -17,8 +17,10 @@
 namespace cudnn_frontend {
 
 namespace plan {
+class Plan;
 class Planner;
 class ShapePlans;
+struct MeasuredTimes;
 }
 
 namespace graph {
@@ -56,6 +58,9 @@ struct Graph::Impl : nodes::GraphHead {
 
     // Keeps the planner that a build stage made of a graph for a target.
     void take(std::shared_ptr<plan::Planner> made, nodes::CheckedGraphPointer graph, Target const& target);
+
+    // Chooses the current one of these plans, or another that is clearly faster, and keeps the times in the plan store.
+    void choose_by_times(std::vector<plan::Plan const*> const& plans, std::vector<plan::MeasuredTimes> const& times);
 
     // The fields in which the graph that was planned differs from the nearest one that the process keeps; empty where
     // it was known, or no other one is kept.

@@ -9,6 +9,7 @@
 #include "plan/shape_plans.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -178,21 +179,20 @@ error_t Graph::tune(detail::Run_queue queue, Variant_pack pack, void* workspace)
     return guarded_in(impl_, [&]() -> error_t {
         auto const current = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (current.is_bad()) return current.error();
-        plan::Planner& planner = *impl().planner;
-        std::vector<Plan const*> const plans = planner.built_plans();
+        std::vector<Plan const*> const plans = impl().planner->built_plans();
         // Each round has all plans, so that a clock that changes is no difference between them.
         constexpr int kRounds = 3;
-        std::vector<plan::MeasuredTimes> times(plans.size());
+        std::vector<std::vector<double>> rounds(plans.size());
         for (int round = 0; round < kRounds; ++round) {
             for (std::size_t i = 0; i < plans.size(); ++i) {
                 auto const time = plans[i]->time({queue.pointer, api::UserPack(pack, impl_->id), workspace});
                 if (time.is_bad()) return time.error();
-                times[i].rounds.push_back(time.value());
+                rounds[i].push_back(time.value());
             }
         }
-        for (std::size_t i = 0; i < plans.size(); ++i) planner.note_time(*plans[i], times[i].median());
-        auto const usual = std::ranges::find(plans, planner.plan());
-        planner.choose(*plans[plan::plan_to_prefer(times, static_cast<std::size_t>(usual - plans.begin()))]);
+        std::vector<plan::MeasuredTimes> times;
+        std::ranges::transform(rounds, std::back_inserter(times), plan::MeasuredTimes::of);
+        impl().choose_by_times(plans, times);
         return {};
     });
 }

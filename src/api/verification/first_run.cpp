@@ -41,16 +41,13 @@ std::string faults_of(Verification const& verification) {
 }
 
 // A plan's place in the plan store, for the outcome of its first run on a GPU: its bytes are kRight, or the wrong
-// results. Names do not count.
-std::optional<StoreEntry> entry_of(nodes::GraphSpec graph, Plan const& plan) {
+// results.
+std::optional<StoreEntry> entry_of(nodes::GraphSpec const& graph, Plan const& plan) {
     auto const facts = plan.executable()->facts();
     if (facts.is_bad() || facts.value().device.empty()) return std::nullopt;
-    graph.name.clear();
-    for (nodes::TensorSpec& tensor : graph.tensors) tensor.name.clear();
-    for (nodes::Node& node : every_node(graph)) node.name.clear();
     return StoreEntry::of({plan::versioned_library() + ", outcomes of first runs"},
                           text(facts.value().device, "\n", facts.value().library_version, "\n", plan.info().name, "\n",
-                               json::write_graph(graph)));
+                               json::write_computation(graph)));
 }
 
 // Neither where the plan did not run before.

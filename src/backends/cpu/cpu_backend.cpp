@@ -2,10 +2,15 @@
 
 #include "core/findings.h"
 #include "core/immortal.h"
+#include "core/text.h"
+#include "cpu/attention/kernels/attention_kernels.h"
 #include "cpu/cpu_program.h"
 #include "expand/expand.h"
+#include "plan/storage/store_entry.h"
 
 #include <algorithm>
+#include <fstream>
+#include <thread>
 
 namespace cudnn_frontend::cpu {
 namespace {
@@ -72,6 +77,16 @@ error_t check_threads(Target const& target) {
                           "at least 1, or 0 for one on each core");
 }
 
+// The model of the CPU; empty where the system does not say it.
+std::string processor() {
+    constexpr std::string_view kName = "model name";
+    std::ifstream facts("/proc/cpuinfo");
+    for (std::string line; std::getline(facts, line);) {
+        if (line.starts_with(kName)) return line.substr(std::min(line.find(": ") + 2, line.size()));
+    }
+    return {};
+}
+
 class HostBackend final : public plan::Backend {
    public:
     char const* name() const override { return "CPU"; }
@@ -110,6 +125,13 @@ class HostBackend final : public plan::Backend {
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override {
         if (check_settings(settings, target).is_bad()) return std::nullopt;
         return to_string(target.kind()) + (' ' + std::to_string(target.threads()));
+    }
+
+    std::optional<std::string> environment(Target const& target, plan::Settings const&) const override {
+        std::string const model = processor();
+        if (model.empty()) return std::nullopt;
+        return core::text(plan::versioned_library(), ", ", to_string(target.kind()), ", ", model, ", ", kernels().name,
+                          ", ", std::thread::hardware_concurrency(), " cores, ", target.threads(), " threads");
     }
 };
 

@@ -1,11 +1,14 @@
 #include "kernels/kernels_backend.h"
 
+#include "core/text.h"
+#include "cuda/driver.h"
 #include "expand/expand.h"
 #include "kernels/attention/attention_engine.h"
 #include "kernels/joints/joint_kernels.h"
 #include "kernels/kernel_costs.h"
 #include "kernels/neighborhood/neighborhood_engine.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
+#include "plan/storage/store_entry.h"
 
 #include <algorithm>
 #include <string>
@@ -183,6 +186,14 @@ std::optional<std::string> KernelsBackend::circumstances(Target const& target, p
     if (settings.sm_count == 0 && settings.sm_version == 0) return std::move(identity).value();
     return std::move(identity).value() + ", multiprocessors " + std::to_string(settings.sm_count) + ", version " +
            std::to_string(settings.sm_version);
+}
+
+std::optional<std::string> KernelsBackend::environment(Target const& target, plan::Settings const& settings) const {
+    auto const device = devices_.find(target, settings);
+    auto const driver = cuda::driver_major();
+    if (device.is_bad() || driver.is_bad()) return std::nullopt;
+    return core::text(plan::versioned_library(), ", driver for CUDA ", driver.value(), ", ", device.value().name, ", ",
+                      device.value().facts.multiprocessors, " multiprocessors");
 }
 
 std::unique_ptr<rewrite::Costs const> KernelsBackend::costs(Target const& target,

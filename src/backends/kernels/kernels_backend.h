@@ -22,6 +22,7 @@ class KernelsBackend final : public plan::Backend {
     Report limits(plan::PlanningInput const& input) const override;
     Result<plan::Loaded> load(plan::PlanningInput const& input, plan::Stored const& stored) const override;
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
+    std::optional<std::string> environment(Target const& target, plan::Settings const& settings) const override;
     std::unique_ptr<rewrite::Costs const> costs(Target const& target, plan::Settings const& settings) const override;
     bool joins(Target const& target) const override;
     error_t check_joints() const override;

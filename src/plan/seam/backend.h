@@ -237,6 +237,9 @@ class Backend {
     // Everything besides the graph that a proposal depends on: the proposal serves a graph that is built again where
     // this is equal. Nothing where a proposal is good for one graph alone.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
+    // Names all that the times of its plans depend on besides the graph and the settings: a folder of the plan store.
+    // Nothing where no times are kept.
+    virtual std::optional<std::string> environment(Target const&, Settings const&) const { return std::nullopt; }
     // Whether plans of an engine of that name may be its own: users need not read its refusals of others.
     virtual bool may_have_engine(std::string_view) const { return true; }
     // Loads the result of Executable::serialize() for the same graph. Every backend that serves the target is asked in

@@ -29,13 +29,14 @@ std::string versioned_library() {
                       SDPA_GRAPH_VERSION_PATCH);
 }
 
-std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key) {
+std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key,
+                                         std::string const& ending) {
     auto const store = core::process::plan_store();
     if (store.folder.empty() || environments.empty()) return std::nullopt;
     std::vector<Place> places;
     places.reserve(environments.size());
     for (std::string const& environment : environments) {
-        places.push_back({PlanFolder(std::filesystem::path(store.folder) / as_name(environment)),
+        places.push_back({PlanFolder(std::filesystem::path(store.folder) / as_name(environment), ending),
                           core::text(environment, "\n", key)});
     }
     return StoreEntry(std::move(places), store.is_frozen || is_store_frozen(store.folder));

@@ -1,4 +1,4 @@
-// Compiled engines and kernels in the plan store.
+// Compiled engines and kernels, and times of plans, in the plan store.
 #pragma once
 
 #include "plan/storage/plan_folder.h"
@@ -19,7 +19,8 @@ class StoreEntry {
    public:
     // In the folder of the first environment, whose bytes those of the others may replace: one for each environment, so
     // that those that are gone can be deleted. Nothing if there is none, or the process has no store.
-    static std::optional<StoreEntry> of(std::vector<std::string> const& environments, std::string const& key);
+    static std::optional<StoreEntry> of(std::vector<std::string> const& environments, std::string const& key,
+                                        std::string const& ending = kPlanEnding);
 
     struct StoredBytes {
         std::string bytes;
@@ -29,6 +30,8 @@ class StoreEntry {
     std::optional<StoredBytes> read() const;
     // Unless the store is frozen. The log says if it fails: nothing depends on it.
     void write(std::string_view bytes) const;
+    // Whether the process only reads the store.
+    bool is_frozen() const { return is_frozen_; }
     // Says that the bytes were whole, and yet of no use.
     static void report(StoredBytes const& stored, std::string const& why);
 

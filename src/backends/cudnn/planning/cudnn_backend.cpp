@@ -35,6 +35,12 @@ std::optional<std::string> CudnnBackend::circumstances(Target const& target, pla
     return all;
 }
 
+std::optional<std::string> CudnnBackend::environment(Target const& target, plan::Settings const& settings) const {
+    auto const device = find_planning_device(target, settings.device.get());
+    auto const environments = device.is_good() ? environments_of(device.value()) : std::vector<std::string>();
+    return environments.empty() ? std::nullopt : std::optional(environments.front());
+}
+
 std::unique_ptr<rewrite::Costs const> CudnnBackend::costs(Target const& target, plan::Settings const& settings) const {
     auto const found = find_planning_device(target, settings.device.get());
     if (found.is_bad()) return nullptr;

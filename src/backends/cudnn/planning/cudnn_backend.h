@@ -21,6 +21,7 @@ class CudnnBackend final : public plan::Backend {
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override;
     Report limits(plan::PlanningInput const& input) const override;
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override;
+    std::optional<std::string> environment(Target const& target, plan::Settings const& settings) const override;
     std::unique_ptr<rewrite::Costs const> costs(Target const& target, plan::Settings const& settings) const override;
     Result<plan::Loaded> load(plan::PlanningInput const& input, plan::Stored const& stored) const override;
 

@@ -1,0 +1,110 @@
+#include "plan/storage/stored_times.h"
+
+#include "core/process/plan_store.h"
+#include "core/text.h"
+#include "json/graph_json.h"
+#include "plan/shape_class.h"
+#include "plan/storage/blob.h"
+#include "plan/storage/store_entry.h"
+
+#include <sdpa_graph/plan_store.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace cudnn_frontend::plan {
+namespace {
+
+constexpr char kFormat[] = "times of candidates, 1\n";         // to be counted up where bytes get another meaning
+constexpr std::size_t kLeastBytes = 6 * sizeof(std::int64_t);  // of a candidate: two lengths and its times
+
+void add_microseconds(BlobWriter& bytes, double time) { bytes.number(std::bit_cast<std::int64_t>(time)); }
+double microseconds(BlobReader& bytes) { return std::bit_cast<double>(bytes.number()); }
+
+bool are_possible(MeasuredTimes const& times) {
+    return times.least > 0.0 && times.least <= times.median && times.median <= times.greatest &&
+           std::isfinite(times.greatest) && times.runs > 0;
+}
+
+std::string key_of(PlanningInput const& input) {
+    Settings const& settings = input.settings;
+    return core::text(kFormat, settings.sm_count, " multiprocessors, version ", settings.sm_version,
+                      settings.dynamic_shapes ? ", dynamic shapes" : "",
+                      wants_class(input.target, settings) ? ", class of shapes" : "", "\n",
+                      json::write_computation(input.graph.spec()));
+}
+
+std::optional<StoreEntry> entry_of(PlanningInput const& input, Backends const& backends) {
+    bool const has_store = !core::process::plan_store().folder.empty();
+    if (!has_store || input.settings.group || input.settings.batch_invariant) return std::nullopt;
+    for (Backend const* const backend : backends) {
+        if (!backend->serves(input.target)) continue;
+        if (auto const environment = backend->environment(input.target, input.settings))
+            return StoreEntry::of({*environment}, key_of(input), sdpa_graph::kTimesEnding);
+    }
+    return std::nullopt;
+}
+
+bool is_deterministic(nodes::GraphSpec const& graph) {
+    auto const asks = [](nodes::Node const& node) {
+        auto const* const backward = std::get_if<nodes::SdpaBackwardFields>(&node.fields);
+        auto const* const reduction = std::get_if<nodes::ReductionFields>(&node.fields);
+        return (backward != nullptr && backward->deterministic) ||
+               (reduction != nullptr && reduction->is_deterministic);
+    };
+    auto const nodes = every_node(graph);
+    return std::any_of(nodes.begin(), nodes.end(), asks);
+}
+
+}  // namespace
+
+std::string to_bytes(TimedCandidates const& all) {
+    BlobWriter bytes;
+    bytes.number(static_cast<std::int64_t>(all.size()));
+    for (auto const& [backend, name, times] : all) {
+        bytes.text(backend);
+        bytes.text(name);
+        for (double const time : {times.median, times.least, times.greatest}) add_microseconds(bytes, time);
+        bytes.number(times.runs);
+    }
+    return bytes.take();
+}
+
+Result<TimedCandidates> read_times(std::string_view stored) {
+    BlobReader bytes(stored);
+    TimedCandidates all(bytes.count(kLeastBytes));
+    for (auto& [backend, name, times] : all) {
+        backend = bytes.text();
+        name = bytes.text();
+        for (double* const time : {&times.median, &times.least, &times.greatest}) *time = microseconds(bytes);
+        times.runs = bytes.number();
+    }
+    bool const is_whole = bytes.is_done() && std::ranges::all_of(all, are_possible, &TimedCandidate::times);
+    if (is_whole) return all;
+    return error_t(error_code_t::INVALID_VALUE,
+                   "found bytes that are no times of candidates; expected names, each with times in ascending order");
+}
+
+StoredTimes find_times(PlanningInput const& input, Backends const& backends) {
+    auto const entry = entry_of(input, backends);
+    auto const stored = entry ? entry->read() : std::nullopt;
+    if (!stored) return {};
+    if (is_deterministic(input.graph.spec()) && !entry->is_frozen()) {
+        return {{},
+                "the measured times of the plan store are not used: the graph asks for a deterministic algorithm, and "
+                "the store is not frozen, so that a later measurement could change the plan"};
+    }
+    auto times = read_times(stored->bytes);
+    if (times.is_good()) return {std::move(times).value(), {}};
+    StoreEntry::report(*stored, times.error().err_msg);
+    return {};
+}
+
+bool keep_times(PlanningInput const& input, Backends const& backends, TimedCandidates const& session) {
+    auto const entry = entry_of(input, backends);
+    if (entry) entry->write(to_bytes(session));
+    return entry.has_value();
+}
+
+}  // namespace cudnn_frontend::plan

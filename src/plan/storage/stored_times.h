@@ -1,0 +1,39 @@
+// The times of a graph's candidates in the plan store.
+#pragma once
+
+#include "plan/measured_times.h"
+#include "plan/seam/backend.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudnn_frontend::plan {
+
+// The name is that of the engine with its knobs, or of the program.
+struct TimedCandidate {
+    std::string backend, name;
+    MeasuredTimes times;
+
+    friend bool operator==(TimedCandidate const&, TimedCandidate const&) = default;
+};
+using TimedCandidates = std::vector<TimedCandidate>;
+
+// The bytes of an entry. Reading bytes that say anything impossible is an error.
+std::string to_bytes(TimedCandidates const& all);
+Result<TimedCandidates> read_times(std::string_view bytes);
+
+struct StoredTimes {
+    TimedCandidates candidates;
+    std::string remark;  // why those of the store must not be used; empty where they may be, or there are none
+};
+
+// Nothing where the process has no store, and for the members of groups and batch-invariant graphs, whose plans must
+// not depend on times.
+StoredTimes find_times(PlanningInput const& input, Backends const& backends);
+
+// Keeps the times of one session in place of earlier ones: times of different sessions cannot be compared. Whether the
+// process has a store for them.
+bool keep_times(PlanningInput const& input, Backends const& backends, TimedCandidates const& session);
+
+}  // namespace cudnn_frontend::plan
