@@ -1,4 +1,4 @@
-"""sdpa tune: candidates in the order of their times, and the plan that it writes."""
+"""sdpa tune: candidates in the order of their times, and the times and plans that it writes."""
 
 from command import NO, USAGE, YES, CommandTest, attention, main
 
@@ -20,7 +20,27 @@ class Tune(CommandTest):
         self.assertEqual(tuned["is_clear"], times[0] < min(usual["milliseconds"]))
         self.assertTrue(any(candidate["plan"].startswith("program few_queries") for candidate in tuned["candidates"]))
 
-    def test_plan_of_the_fastest_is_written(self):
+    def test_times_are_kept_in_the_store_and_decide_later_builds(self):
+        path, store = self.write("few.json", attention(**FEW)), self.folder / "store"
+        (tuned,) = self.tune(YES, path, "--programs", "--store", store)
+        (row,) = self.expect_json(YES, "store", store, "list")
+        self.assertEqual((row["files"], row["times"]), (1, 1))
+        self.assertIn("cpu", row["environment"])
+        environment = {"SDPA_GRAPH_PLAN_STORE": str(store)}
+        (candidate,) = self.expect_json(YES, "explain", path, "--target", "cpu", environment=environment)["candidates"]
+        usual = next(each for each in tuned["candidates"] if each["plan"] == "cpu")
+        self.assertAlmostEqual(candidate["measured_us"], 1e3 * usual["median_ms"])
+        self.assertEqual(candidate["measured_runs"], len(usual["milliseconds"]))
+        text = self.expect(YES, "explain", path, "--target", "cpu", environment=environment)
+        self.assertRegex(text, r"cpu +runs +measured \S+ [mu]s, \S+ [mu]s to \S+ [mu]s in 5 runs")
+
+    def test_plan_that_is_written_is_the_usual_one_unless_another_is_clearly_faster(self):
+        path, plans = self.write("few.json", attention(**FEW)), self.folder / "plans"
+        (tuned,) = self.tune(YES, path, "--programs", "--out", plans)
+        self.assertEqual(tuned["chosen"], tuned["fastest"] if tuned["is_clear"] else "cpu")
+        self.assertEqual(self.expect_json(YES, "show", plans / "few.plan")["name"], tuned["chosen"])
+
+    def test_plans_are_written(self):
         graphs, plans = self.folder / "graphs", self.folder / "plans"
         graphs.mkdir()
         self.write("graphs/one.json", attention())

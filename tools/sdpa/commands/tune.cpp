@@ -1,4 +1,4 @@
-// sdpa tune: the times of all candidates of a graph, and the plan of the fastest one.
+// sdpa tune: the times of all candidates of a graph, and the plan that they speak for.
 #include "data/data.h"
 #include "output.h"
 #include "progress.h"
@@ -35,7 +35,8 @@ struct Tuned {
     std::string graph, refusal;
     std::vector<Timed> candidates;  // the fastest first, then those without a plan
     std::string usual;              // the plan that build() chooses
-    std::string file;               // with the fastest plan
+    std::string chosen;             // the fastest, where it is clearly faster than the usual one, else that
+    std::string file;               // with the chosen plan
 
     Timed const* timed(std::string const& plan) const {
         auto const found = std::find_if(candidates.begin(), candidates.end(), [&](Timed const& candidate) {
@@ -50,11 +51,7 @@ struct Tuned {
         Timed const* const base = timed(usual);
         return base == nullptr ? 1.0 : base->median() / fastest().median();
     }
-    // Whether half of the runs of the fastest plan took less than any run of the usual one.
-    bool is_clear() const {
-        Timed const* const base = timed(usual);
-        return base != nullptr && fastest().median() < base->times.at(0.0);
-    }
+    bool is_clear() const { return chosen != usual; }
 };
 
 fe::error_t propose(fe::graph::Graph& graph, fe::Target const& target, bool has_programs) {
@@ -86,9 +83,26 @@ Timed time_candidate(Tune_options const& options, fe::Target const& target, fe::
     return timed;
 }
 
+// Chooses by the times, which also go to the plan store. Returns false where the usual plan is not among the
+// candidates.
+bool choose(Tuned& tuned, fe::graph::Graph& graph) {
+    tuned.chosen = tuned.usual;
+    Timed const* const usual = tuned.timed(tuned.usual);
+    if (usual == nullptr) return false;
+    std::vector<std::vector<double>> microseconds(tuned.candidates.size());
+    for (Timed const& one : tuned.candidates) {
+        for (double const time : one.times.milliseconds)
+            microseconds[static_cast<std::size_t>(one.index)].push_back(1e3 * time);
+    }
+    require(graph.build_plan_at_index(usual->index));
+    require(graph.choose_plan_by_times(microseconds));
+    require(graph.get_plan_name(tuned.chosen));
+    return true;
+}
+
 Tuned tune(Tune_options const& options, Graph_file const& file, fe::Target const& target, Progress& progress) {
     Json const document = with_uids(file.document);
-    Tuned tuned{file.name, {}, {}, {}, {}};
+    Tuned tuned{file.name, {}, {}, {}, {}, {}};
     fe::graph::Graph usual, graph;
     require(graph_of(document, usual));
     require(graph_of(document, graph));
@@ -113,10 +127,10 @@ Tuned tune(Tune_options const& options, Graph_file const& file, fe::Target const
         if (!one.has_times() || !other.has_times()) return one.has_times() && !other.has_times();
         return one.median() < other.median();
     });
-    if (options.out.empty() || !tuned.has_plan()) return tuned;
-    require(graph.build_plan_at_index(tuned.fastest().index));
+    bool const has_chosen = choose(tuned, graph);
+    if (options.out.empty()) return tuned;
     tuned.file = (fs::path(options.out) / fs::path(file.name).filename().replace_extension(".plan")).string();
-    write_plan(graph, tuned.file);
+    write_plan(has_chosen ? graph : usual, tuned.file);
     return tuned;
 }
 
@@ -148,13 +162,15 @@ std::string to_text(Tuned const& tuned) {
     }
     std::string text = tuned.graph + "\n" + table(cells, "  ") + refusals;
     if (tuned.has_plan()) text += "  " + verdict_of(tuned);
-    return tuned.file.empty() ? text : text + "  " + tuned.file + " has the plan, for Graph::deserialize()\n";
+    return tuned.file.empty() ? text
+                              : text + "  " + tuned.file + " has " + tuned.chosen + ", for Graph::deserialize()\n";
 }
 
 Json to_json(Tuned const& tuned) {
-    Json rows = Json::array(), refusal = nullptr, fastest = nullptr, file = nullptr;
+    Json rows = Json::array(), refusal = nullptr, fastest = nullptr, chosen = nullptr, file = nullptr;
     if (!tuned.refusal.empty()) refusal = tuned.refusal;
     if (tuned.has_plan()) fastest = tuned.fastest().plan;
+    if (!tuned.chosen.empty()) chosen = tuned.chosen;
     if (!tuned.file.empty()) file = tuned.file;
     for (Timed const& one : tuned.candidates) {
         Json row = {{"plan", one.plan}, {"index", one.index}};
@@ -167,6 +183,7 @@ Json to_json(Tuned const& tuned) {
                  {"candidates", rows},
                  {"fastest", fastest},
                  {"usual", tuned.usual},
+                 {"chosen", chosen},
                  {"ratio", tuned.has_plan() ? tuned.ratio() : 1.0},
                  {"is_clear", tuned.has_plan() && tuned.is_clear()},
                  {"file", file}};
@@ -197,15 +214,20 @@ int run_tune(Tune_options const& options) {
 
 void add_tune(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Tune_options>();
-    CLI::App* const command = app.add_subcommand("tune", "Times all candidates of graphs, and keeps the fastest plan");
+    CLI::App* const command =
+        app.add_subcommand("tune", "Times all candidates of graphs, and keeps the times and the plan");
     command->add_option("files", options->paths, "Graphs as JSON, or folders of them; - reads standard input")
         ->required();
     command->add_option("--target", options->target, "cuda, the GPU here; or cpu, reference")->capture_default_str();
     command->add_flag("--programs", options->has_programs,
                       "Also programs of rewrites that build() expects to be slower");
-    command->add_option("--out", options->out, "Write the fastest plan of each graph into this folder, as NAME.plan");
+    command->add_option(
+        "--out", options->out,
+        "Write a plan of each graph into this folder, as NAME.plan: the fastest, if it is clearly faster than "
+        "the one that build() chooses");
     command->add_option("--store", options->store,
-                        "The plan store for what is compiled; the default is SDPA_GRAPH_PLAN_STORE");
+                        "The plan store for what is compiled, and for the times, by which build() chooses from then "
+                        "on; the default is SDPA_GRAPH_PLAN_STORE");
     command->add_option("--repeat", options->timing.runs, "The most runs of a candidate")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
