@@ -390,10 +390,10 @@ TimedCandidates Planner::choose_by_times(std::vector<Plan const*> const& plans,
 }
 
 std::shared_ptr<Candidate> Planner::fastest(Filters const& filters) const {
+    if (answers_->times.empty()) return nullptr;
     Candidates timed;
     std::vector<MeasuredTimes> times;
     for (auto const& candidate : candidates_) {
-        if (answers_->times.empty()) break;
         if (!reason_to_bar(*candidate, filters).empty()) continue;
         MeasuredTimes const own = candidate->history().times;
         if (own.runs == 0 && timed.empty()) break;  // nothing is known of the one that heuristics prefer
@@ -430,7 +430,6 @@ error_t Planner::build(BuildPlanPolicy_t policy, bool in_parallel, Filters const
     Plan const* const chosen = plan();
     bool const is_built = chosen != nullptr && reason_to_bar(*chosen, filters).empty();
     if (is_built && policy != BuildPlanPolicy_t::ALL) return {};
-    SDPA_GRAPH_TRY(check_support(filters));
     return policy == BuildPlanPolicy_t::ALL ? build_all(in_parallel, filters) : build_first(filters);
 }
 
@@ -464,6 +463,7 @@ error_t Planner::build_all(bool in_parallel, Filters const& filters) {
 }
 
 error_t Planner::no_plan_of_any(std::string const& reasons, Filters const& filters) const {
+    SDPA_GRAPH_TRY(check_support(filters));
     for (auto const& [backend, proposal] : answers_->proposals) proposal->forget();
     return no_plan("no candidate could be built:" + reasons + refusals_text() + least_workspace(filters));
 }

@@ -29,6 +29,8 @@ Tensor_ptr make_output(nodes::Draft& node, int port, char const* name, Graph::Im
 Graph::Impl::Impl() : id(next_graph_id()) {}
 
 void Graph::Impl::own(Tensor_ptr const& tensor) {
+    constexpr std::size_t kOfMostGraphs = 8;
+    if (tensors.empty()) tensors.reserve(kOfMostGraphs);
     detail::Tensor_access::set_owner(*tensor, id, tensors.size());
     tensors.push_back(tensor);
 }
