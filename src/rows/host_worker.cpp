@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 namespace cudnn_frontend::rows {
 namespace {
@@ -22,12 +21,10 @@ struct Bfloat16 {
 [[maybe_unused]] void assign(Half& to, float x) { to.bits = core::float_to_half(x); }
 [[maybe_unused]] void assign(Bfloat16& to, float x) { to.bits = core::float_to_bfloat16(x); }
 
-template <class Part>
-constexpr bool kHasElements = std::is_same_v<Part, Softmax_d> || std::is_same_v<Part, Probabilities>;
-
+// Some kinds of work do the same for all types of elements.
 template <class Element, class Part>
 void work(Part const& part, long long thread) {
-    if constexpr (kHasElements<Part>) work_on<Element>(part, thread);
+    if constexpr (requires { work_on<Element>(part, thread); }) work_on<Element>(part, thread);
     else work_on(part, thread);
 }
 
