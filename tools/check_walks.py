@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The walks of docs/adding-*.md: patches that apply to the sources.
+"""The walks of docs: patches that apply to the sources, each explained by a page.
 
 docs/walks/*.patch are the walks themselves. A patch starts with lines for people and for this script: the page that
 describes it, how many files of src and include it may touch, and the tests that show that it works. The code that a page
