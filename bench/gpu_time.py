@@ -8,7 +8,7 @@ ROUNDS, CALLS = 20, 10
 
 
 def gpu_time(call):
-    """In microseconds, of the GPU alone: calls in a CUDA graph, so that it never waits for the host."""
+    """The time in microseconds, of the GPU alone: calls in a CUDA graph, so that it never waits for the host."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

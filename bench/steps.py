@@ -74,7 +74,7 @@ def torchs_flash(q, k, v):
 
 
 def in_rows(attend):
-    """For functions of (batch, tokens, heads, head dim)."""
+    """The same attention over (batch, tokens, heads, head dim)."""
     return lambda q, k, v: attend(*(x.transpose(1, 2) for x in (q, k, v))).transpose(1, 2)
 
 

@@ -1,2 +1,2 @@
-# For find_package(cudnn_frontend): this library, with the targets of that name. The version is that of the API.
+# find_package(cudnn_frontend) finds this library, with the targets of that name. The version is that of the API.
 include(${CMAKE_CURRENT_LIST_DIR}/../sdpa_graph/sdpa_graphConfig.cmake)

@@ -64,7 +64,7 @@ find_path(SDPA_GRAPH_CUDNN_INCLUDE_DIR cudnn.h
   VALIDATOR sdpa_is_new_cudnn DOC "Folder of cudnn.h")
 find_path(SDPA_GRAPH_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${cuda_hints} PATHS ${places}
   DOC "Folder of cuda_runtime_api.h")
-# In pip's packages a part of CUDA's headers of its own.
+# A part of CUDA's headers has a folder of its own in pip's packages.
 find_path(SDPA_GRAPH_CUDA_CRT_INCLUDE_DIR crt/host_defines.h HINTS ${SDPA_GRAPH_CUDA_INCLUDE_DIR} ${cuda_hints}
   PATHS ${places} DOC "Folder of crt/host_defines.h")
 mark_as_advanced(SDPA_GRAPH_CUDA_CRT_INCLUDE_DIR)

@@ -15,7 +15,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/devices/ DESTINATION ${CMAKE_INSTALL_DAT
 install(EXPORT sdpa_graph NAMESPACE sdpa_graph:: FILE sdpa_graphTargets.cmake DESTINATION ${package_dir}
   COMPONENT development)
 
-# In a folder with the library's number, since several versions of the library may be installed.
+# The folder has the library's number, since several versions of the library may be installed.
 set(runtime_package lib${library_name}${library_abi})
 string(REPLACE _ - runtime_package ${runtime_package})
 set(documents_dir ${CMAKE_INSTALL_DATADIR}/doc/${runtime_package})

@@ -75,7 +75,7 @@ struct Model {
         }
         return sum / static_cast<double>(kRows);
     }
-    // By the definition: an additional key whose score is the sink and whose value is 0.
+    // The definition of a sink is an additional key whose score is the sink and whose value is 0.
     samples::Attention expected() const {
         samples::Layout const longer = samples::bhsd(1, kHeads, kRows + 1, kDepth);
         Halves keys(longer.volume()), values(longer.volume());

@@ -70,7 +70,7 @@ struct Step {
                                        {Uid::AmaxO, &amax_o}});
     }
 
-    // By the definition, from the elements of the 8-bit tensors.
+    // The result by the definition, from the elements of the 8-bit tensors.
     samples::Attention expected() const {
         double const scale = static_cast<double>(kScale * q.factor.descale * k.factor.descale);
         auto result = samples::attention(view(kOfQueries, q.data), view(kOfKeys, k.data), view(kOfKeys, v.data), scale,

@@ -176,7 +176,7 @@ inline double worst_error(std::vector<double> const& got, std::vector<double> co
     return difference == 0.0 ? 0.0 : difference / magnitude;
 }
 
-// For rounding the result to T on both sides, and one float rounding for each term of the sums.
+// The tolerance allows rounding the result to T on both sides, and one float rounding for each term of the sums.
 template <class T>
 double tolerance(Index terms) {
     double const digits = std::is_same<T, fe::bfloat16>::value ? 8 : std::is_same<T, fe::float16>::value ? 11 : 24;

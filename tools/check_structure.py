@@ -42,7 +42,7 @@ def read_sources():
 
 
 def users_of_headers(texts):
-    """For each header of src, the sources that include it."""
+    """The sources that include each header of src."""
     users = {place: set() for place in texts if place.startswith("src/") and place.endswith(HEADERS)}
     named = {}
     for header in users:
@@ -59,7 +59,7 @@ def users_of_headers(texts):
 
 
 def rooms_of(users):
-    """For each folder of src, those whose headers it includes. A folder and its own rooms count as one."""
+    """The folders whose headers each folder of src includes. A folder and its own rooms count as one."""
     seen = {}
     for header, places in users.items():
         room = header.rsplit("/", 1)[0]

@@ -55,7 +55,7 @@ def run(*command):
 
 
 def write_schema():
-    """As ./run schema does it."""
+    """Writes the schema as ./run schema does."""
     run(BUILD / "test/unit/json/json_documents", BUILD / "documents")
     shutil.copy(BUILD / "documents/graph.schema.json", TREE / "docs")
 

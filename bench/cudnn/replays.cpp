@@ -88,7 +88,7 @@ std::optional<double> time_round(cudaGraphExec_t instance, cudaStream_t stream, 
     return (now() - begin) / count;
 }
 
-// By the wall clock, when the GPU never waits for the CPU.
+// The time by the wall clock, when the GPU never waits for the CPU.
 std::optional<double> time_launches(cudaGraph_t graph, cudaStream_t stream) {
     cudaGraphExec_t instance = nullptr;
     if (graph == nullptr || !good(cudaGraphInstantiate(&instance, graph, 0), "cudaGraphInstantiate")) return {};

@@ -19,10 +19,10 @@ struct Replay {
     double call_of_part = 0.0;               // for a program of one step: its attention as a graph of its own
     std::string part = {};                   // the plan of that graph
 
-    // At most 1.1 of the steps' sum.
+    // Whether a replay takes at most 1.1 of the steps' sum.
     bool is_fast() const;
-    // At most as many times a call of the graph as given as there are steps. Where engines differ in the cost of their
-    // calls, at most 1.1 of a call of the program's only part.
+    // Whether a call takes at most as many times a call of the graph as given as there are steps. Where engines differ
+    // in the cost of their calls, at most 1.1 of a call of the program's only part.
     bool is_called_fast() const;
 };
 

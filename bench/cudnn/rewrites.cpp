@@ -183,7 +183,7 @@ void time_programs(Gpu const& gpu, Row const& row, Pack const& pack, Care const&
     }
 }
 
-// As given, as AUTO chooses, and the best of the programs; returns whether they could be timed.
+// Times the graph as given, as AUTO chooses, and the best of the programs; returns whether they could be timed.
 bool time_choice(Gpu const& gpu, Row const& row, Choice& choice) {
     constexpr Care kQuick{1.0f, 6};
     Buffers const buffers(row);

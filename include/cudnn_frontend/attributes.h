@@ -27,7 +27,7 @@ class SDPA_GRAPH_API Attributes {
     DataType_t compute_data_type = DataType_t::NOT_SET;
 
    protected:
-    // Not for users: a copy between the attributes of two kinds of nodes would mix them up.
+    // Users cannot copy these: a copy between the attributes of two kinds of nodes would mix them up.
     Attributes(Attributes const&) noexcept;
     Attributes& operator=(Attributes const&) noexcept;
     ~Attributes();
@@ -106,8 +106,8 @@ class SDPA_GRAPH_API Attention_attributes : public Node_attributes<Derived> {
 
     // Stats, the output of forward and input of backward, in base 2: the natural logarithm divided by ln 2.
     Derived& set_stats_use_log2(bool const enabled) noexcept;
-    // With ragged tensors: an upper bound of the row where the last sequence ends, gaps included. It saves workspace in
-    // backward. A sequence that ends beyond it is an error there, and on a GPU overwrites other memory.
+    // An upper bound of the row where the last ragged sequence ends, gaps included. It saves workspace in backward. A
+    // sequence that ends beyond it is an error there, and on a GPU overwrites other memory.
     Derived& set_max_total_seq_len_q(std::int64_t const tokens) noexcept;
     Derived& set_max_total_seq_len_kv(std::int64_t const tokens) noexcept;
 
@@ -273,7 +273,7 @@ class SDPA_GRAPH_API Pointwise_attributes : public detail::Node_attributes<Point
     Pointwise_attributes& set_softplus_beta(float const value) noexcept;
 
     PointwiseMode_t get_mode() const;
-    // As std::optional, empty where unset; defined in <cudnn_frontend/pass_by_value.h>.
+    // The axis as std::optional, empty where it is not set; defined in <cudnn_frontend/pass_by_value.h>.
     template <class As = detail::Optionals>
     auto get_axis() const {
         return As::of(axis());

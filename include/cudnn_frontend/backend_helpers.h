@@ -35,7 +35,7 @@ inline std::vector<std::int64_t> generate_row_major_stride_order(std::int64_t ra
     return order;
 }
 
-// For dims N, C and the spatial ones, with C innermost in memory.
+// Strides of dims N, C and the spatial ones, with C innermost in memory.
 inline std::vector<std::int64_t> generate_NHWC_stride_order(std::int64_t rank) {
     std::vector<std::int64_t> order = generate_row_major_stride_order(rank);
     for (std::size_t i = 2; i < order.size(); ++i) ++order[i];

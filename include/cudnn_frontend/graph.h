@@ -137,8 +137,8 @@ class SDPA_GRAPH_API Graph {
         std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& o,
         std::shared_ptr<Tensor_attributes> const& dO, std::shared_ptr<Tensor_attributes> const& stats,
         SDPA_backward_attributes const& attributes) noexcept;
-    // On FP8 tensors, multiplied by descale_* after reading and by scale_* before writing: {O, Stats, Amax_S, Amax_O},
-    // Stats as above. An Amax is the greatest magnitude before the scale is applied.
+    // Attention of FP8 tensors, which are multiplied by descale_* after reading and by scale_* before writing: {O,
+    // Stats, Amax_S, Amax_O}, Stats as above. An Amax is the greatest magnitude before the scale is applied.
     std::array<std::shared_ptr<Tensor_attributes>, 4> sdpa_fp8(
         std::shared_ptr<Tensor_attributes> const& q, std::shared_ptr<Tensor_attributes> const& k,
         std::shared_ptr<Tensor_attributes> const& v, std::shared_ptr<Tensor_attributes> const& descale_q,
@@ -444,7 +444,7 @@ class SDPA_GRAPH_API Graph {
     // The graph as JSON text, docs/json.md. Reading replaces the whole graph; faulty text leaves it unchanged.
     error_t serialize(std::string& json) const;
     error_t deserialize(std::string const& json);
-    // In version 1 or 2 of the format, for readers that know no later one.
+    // The graph in version 1 or 2 of the format, for readers that know no later one.
     error_t serialize_as_version(std::int64_t version, std::string& json) const;
     // The built graph with its plan, as bytes; once read, the graph can be executed at once. A plan of cuDNN loads only
     // with the cuDNN version and on the kind of GPU that it was built for.

@@ -8,7 +8,7 @@ struct CUstream_st;
 namespace cudnn_frontend {
 namespace runtime {
 
-// Which libraries were loaded from where and why, what is missing and how to install it: some lines of text.
+// Some lines of text: the libraries that were loaded, from where and why, what is missing and how to install it.
 SDPA_GRAPH_API std::string describe();
 
 // Folders of packages, such as the site-packages of a Python or the lib of a conda environment, in which NVIDIA's

@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend {
 
-// Where in the graph an error was found; empty fields are unknown or do not apply.
+// The place of an error in the graph; empty fields are unknown or do not apply.
 struct error_location {
     std::string rule;    // id of the violated rule, as in docs/spec.md
     std::string node;    // name of the node

@@ -13,7 +13,7 @@ struct CUstream_st;
 
 namespace sdpa_graph {
 
-// Where results that are not given, and scratch memory, come from. The view says everything except the address; the
+// The source of results that are not given, and of scratch memory. The view says everything except the address; the
 // name is that of the result, or "workspace". Null means that there is no memory. The memory is the caller's; it is
 // used until the call, on a GPU the work that it started, is done, and has to start at a multiple of 16 bytes.
 struct Allocator {

@@ -22,7 +22,7 @@ struct Plan_store {
     std::string wanted = {};
 };
 
-// For graphs that are built from now on, and were not built before. Until a program sets one, the store is that of
+// The store of graphs that are built from now on, and were not built before. Until a program sets one, it is that of
 // SDPA_GRAPH_PLAN_STORE, frozen with SDPA_GRAPH_PLAN_STORE_FROZEN, with the folder SDPA_GRAPH_PLAN_STORE_WANTED.
 SDPA_GRAPH_API Plan_store plan_store();
 SDPA_GRAPH_API void set_plan_store(Plan_store const& store);

@@ -97,7 +97,7 @@ namespace detail {
 
 constexpr std::int64_t most_elements = INT64_MAX;
 
-// For numbers that are not negative. A result that is too great becomes the greatest number there is.
+// The product of numbers that are not negative, at most the greatest number there is.
 inline std::int64_t product(std::int64_t a, std::int64_t b) {
     return a > 0 && b > most_elements / a ? most_elements : a * b;
 }

@@ -31,7 +31,7 @@ class Edge:
     lower: Box
     upper_width: float
     lower_width: float
-    # From top to bottom: x, and the y between which the path is vertical.
+    # The path from top to bottom: x, and the y between which it is vertical.
     path: list[tuple[float, float, float]] = field(default_factory=list)
 
 

@@ -121,7 +121,7 @@ def _reason_of_backward(tensors: tuple[Any, ...], options: dict[str, Any]) -> st
     is_deterministic = torch.are_deterministic_algorithms_enabled()
     key = (query.device, query.dtype, *sizes, options["is_causal"], options["dropout_p"] > 0, is_deterministic)
     if key not in _backward_reasons:
-        # In a thread of its own, since hooks of saved tensors, such as those of checkpoints, are a thread's.
+        # The trial has a thread of its own, since hooks of saved tensors, such as those of checkpoints, are a thread's.
         found: list[str | None] = []
         trial = threading.Thread(target=lambda: found.append(_try_backward(tensors, options)))
         trial.start()

@@ -15,7 +15,7 @@ namespace cudnn_frontend::api {
 // The backends, in the order in which their engines are tried.
 plan::Backends const& backends();
 
-// In a build without cuDNN: this library's kernels on streams, or who says why there are none.
+// This library's kernels on streams, in a build without cuDNN, or a backend that says why there are none.
 plan::Backend const* kernels_on_streams();
 
 // Descriptions of devices in cuDNN's JSON. In a build without cuDNN's headers all functions return an error that says

@@ -49,7 +49,7 @@ Report limits_of(PlanningInput const& input) {
     return Report(std::move(all));
 }
 
-// For a graph that no backend plans.
+// The candidates of a graph that no backend plans: the refusals of all backends.
 Plan_candidates refusals_of(PlanningInput const& input, error_t const& refusal) {
     Plan_candidates all;
     plan::Planner::Answers answers = plan::Planner::ask(input, api::backends());
@@ -74,7 +74,7 @@ void add_estimates(Plan_candidates& all, plan::Planner const& planner, PlanningI
     }
 }
 
-// For each candidate that had to be compiled, where the nearest entry of the plan store differs.
+// Adds, for each candidate that had to be compiled, where the nearest entry of the plan store differs.
 void add_differences(Plan_candidates& all, plan::Planner const& planner) {
     auto const store = core::process::plan_store();
     for (std::int64_t i = 0; i < planner.candidate_count() && !store.folder.empty(); ++i) {
@@ -107,7 +107,7 @@ class Explainer {
     }
 
    private:
-    // By its stages: build() would search the cheapest fix, too.
+    // Builds by the stages, since build() would search the cheapest fix, too.
     error_t build(Graph& graph) const {
         SDPA_GRAPH_TRY(graph.build_operation_graph(target_));
         SDPA_GRAPH_TRY(graph.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}));

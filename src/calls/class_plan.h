@@ -102,8 +102,8 @@ class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
         graph_.set_shape_policy(cudnn_frontend::ShapePolicy_t::EXACT);
         auto const& counts = cudnn_frontend::core::process::engine_counts_of_thread();
         auto const before = counts;
-        // By its stages: changes of the graph, which build() searches after a refusal, are of no use to a function's
-        // caller.
+        // The plan is built by the stages: build() would search changes of the graph after a refusal, which are of no
+        // use to a function's caller.
         using cudnn_frontend::HeurMode_t;
         cudnn_frontend::error_t failure = graph_.build_operation_graph(target);
         if (failure.is_good()) failure = graph_.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK});

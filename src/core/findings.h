@@ -40,7 +40,7 @@ struct RuleFor {
 // A finding without a rule, at a place such as a value of an op graph or a member of a document.
 Finding finding_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix = {});
 
-// That finding as an error, where a check ends at the first.
+// A single finding as an error, where a check ends at the first.
 error_t error_at(std::string place, error_code_t code, std::string found, std::string needed, std::string fix = {});
 
 // The placeholder for the port in the texts of a finding. A finding that several ports share names all of them there.

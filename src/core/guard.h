@@ -17,7 +17,7 @@ error_t guarded(Body const& body) noexcept {
     }
 }
 
-// For calls that cannot return an error: they return the fallback's result.
+// Guards calls that cannot return an error: they return the fallback's result.
 template <class Body, class Fallback>
 auto guarded_or(Fallback const& fallback, Body const& body) -> decltype(body()) {
     try {

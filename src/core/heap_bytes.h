@@ -14,7 +14,7 @@ inline std::size_t heap_bytes(std::string const& text) {
     return text.capacity() > inside ? text.capacity() + kBytesOfPiece : 0;
 }
 
-// Without what its elements have on the heap.
+// The bytes of a list, without those that its elements have on the heap.
 template <class T>
 std::size_t heap_bytes(std::vector<T> const& list) {
     return list.capacity() == 0 ? 0 : list.capacity() * sizeof(T) + kBytesOfPiece;

@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::core {
 
-// In place, so that making it allocates nothing but what the object itself does.
+// The object is in place, so that making it allocates nothing but what the object itself does.
 template <class T>
 class Immortal {
    public:

@@ -13,7 +13,7 @@ error_t make_event(CUevent& event) {
     return ask("making a CUDA event", [&](Driver const& cuda) { return cuda.create_event(&event, CU_EVENT_DEFAULT); });
 }
 
-// For destructors, which cannot report an error.
+// Releases an object in a destructor, which cannot report an error.
 template <class Call>
 void release(Call const& call) {
     if (auto const found = driver(); found.is_good()) call(*found.value());

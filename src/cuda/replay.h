@@ -63,7 +63,7 @@ class WorkInstance {
     error_t launch(CUstream stream) const;
 
    private:
-    // As the driver reads them, with pointers into the node's words.
+    // The parameters as the driver reads them, with pointers into the node's words.
     struct KernelParameters {
         std::vector<void*> pointers;
         CUDA_KERNEL_NODE_PARAMS all;

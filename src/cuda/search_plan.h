@@ -1,4 +1,4 @@
-// Where to look for one of NVIDIA's libraries, except the driver's.
+// The places where one of NVIDIA's libraries is looked for, except the driver's.
 #pragma once
 
 #include <string>

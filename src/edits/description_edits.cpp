@@ -110,8 +110,8 @@ void stats(Editor& editor) {
                std::move(passed));
 }
 
-// For kernels of 8-bit types and one query: on some GPUs those that write Stats serve all sizes, and others some of
-// them.
+// Asks for Stats that need not be read. On some GPUs the kernels for 8-bit types and one query that write Stats serve
+// all sizes, and the others some of them.
 void unread_stats(Editor& editor) {
     core::Dims const q = editor.dim_at(Port::Q);
     GraphSpec changed = editor.graph();

@@ -135,8 +135,8 @@ bool has_bottom_right_band(GraphSpec const& graph) {
     });
 }
 
-// For kernels that serve more than one query. Without lengths, the diagonal of a bottom-right band would end at the
-// added row.
+// Adds a query for kernels that serve more than one. Without lengths, the diagonal of a bottom-right band would end at
+// the added row.
 void second_query(Editor& editor) {
     core::Dims const q = editor.dim_at(Port::Q);
     bool const has_lengths = editor.has(Port::SeqLenQ) || editor.has(Port::CuSeqLenQ);

@@ -55,7 +55,7 @@ void types_of_floats(Editor& editor) {
     set_type(editor, std::array<int, 1>{Port::DropoutMask}, type, cost::kPrecision);
 }
 
-// In place of single precision and of types that attention does not read. 8 bits without factors are among these.
+// Replaces single precision, and types that attention does not read. 8 bits without factors are among these.
 void other_type(Editor& editor, DataType_t type) {
     GraphSpec changed = editor.graph();
     bool const has_factors = editor.has(Port::DescaleQ);
@@ -67,7 +67,7 @@ void other_type(Editor& editor, DataType_t type) {
     editor.add(cost::kRounding, core::text("make Q, K, V and the results ", type), std::move(changed), "type");
 }
 
-// In place of 8 bits, without the factors.
+// Replaces 8 bits, and leaves out the factors.
 void without_fp8(Editor& editor, DataType_t type) {
     GraphSpec changed = editor.graph();
     bool is_fp8 = false;

@@ -27,7 +27,7 @@ core::Dims NeighborhoodScope::rows(std::int64_t columns) const {
     return dim;
 }
 
-// For tensors of that many dims: batch, heads and space become batch, space and heads.
+// The order in which batch, heads and space become batch, space and heads, for tensors of that many dims.
 static core::Dims to_heads_last(std::size_t rank, std::size_t axes) {
     core::Dims order(rank);
     std::iota(order.begin(), order.end(), 0);

@@ -41,8 +41,8 @@ class Steps {
     fe::graph::Graph& graph_;
 };
 
-// For causal attention. The log-sum-exp is then that of the original, which leaves out the term that all scores of a
-// row have in common.
+// ALiBi of causal attention. The log-sum-exp is then that of the original, which leaves out the term that all scores of
+// a row have in common.
 fe::detail::Score_modifier slopes_by_key(Tensor slopes) {
     return [slopes = std::move(slopes)](Graph_ptr const& graph, Tensor const& score) {
         Steps const at(*graph);

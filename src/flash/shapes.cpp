@@ -129,7 +129,7 @@ void set_pages(Shapes& shapes, Call const& call) {
     if (shapes.gathers_queries) shapes.queries = 1;
 }
 
-// Not worthwhile if a second run of an engine costs more than it saves.
+// Whether square sequences pay for a plan of their own: a second run of an engine must cost less than it saves.
 bool has_squares_apart(Call const& call, Sizes const& sizes, Shapes const& shapes) {
     constexpr std::int64_t kLeastLength = 512;
     bool const is_of_packed_backward = call.is_backward && call.is_packed && call.is_on_gpu();

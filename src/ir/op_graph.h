@@ -55,7 +55,8 @@ struct Value {
     detail::Scalar constant;    // of a Constant of one element
     std::vector<double> table;  // of a Constant of several elements, row-major; the executor uploads it
     Ragged ragged;              // the first stride then fits a dense copy
-    // For lengths {B, 1, 1, 1}: entry b is that input's entry b + 1 less its entry b. Known before operations run.
+    // The input whose steps are these lengths {B, 1, 1, 1}: entry b is its entry b + 1 less its entry b. Known before
+    // operations run.
     ValueId steps_of = kNoValue;
     ValueId view_of = kNoValue;  // the same elements as that value under other dims and strides
     TensorReordering_t reordering = TensorReordering_t::NONE;  // of block scales: strides then mean nothing
@@ -92,8 +93,8 @@ struct PointwiseFunction {
     friend bool operator==(PointwiseFunction const&, PointwiseFunction const&) = default;
 };
 
-// Up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate); backward modes (dy,
-// x).
+// An operation on up to three inputs, broadcast to the output's dims. BINARY_SELECT(if true, if false, predicate);
+// backward modes (dy, x).
 struct PointwiseOp : PointwiseFunction {
     ValueId in[3] = {kNoValue, kNoValue, kNoValue};
     ValueId out = kNoValue;

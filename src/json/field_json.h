@@ -20,7 +20,7 @@ std::optional<double> number_from_json(Json const& value, bool is_single);
 // Empty if the value is not an integer or exceeds int64.
 std::optional<std::int64_t> integer_from_json(Json const& value);
 
-// With "value" if a number represents the scalar exactly, else with its "bits".
+// A scalar with "value" if a number represents it exactly, else with its "bits".
 Json scalar_to_json(detail::Scalar const& scalar);
 
 // The nearest scalar of the type; empty if the type cannot represent the value.

@@ -21,9 +21,9 @@ inline constexpr std::int64_t kFormatVersion = 2;
 // Indented by two spaces, keys in a fixed order, only fields that differ from their defaults. The version is the lowest
 // that says where score modifiers belong.
 std::string write_graph(nodes::GraphSpec spec);
-// Without names: equal texts are of graphs that compute the same.
+// The graph without names: equal texts are of graphs that compute the same.
 std::string write_computation(nodes::GraphSpec spec);
-// In version 1, whatever the graph has.
+// The graph in version 1, whatever it has.
 std::string write_flat_graph(nodes::GraphSpec spec);
 
 // Unknown members and values are errors, located by a JSON pointer.

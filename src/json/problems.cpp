@@ -70,7 +70,7 @@ void Problems::add_unknown(std::string const& where, std::string const& found, s
 
 error_t Problems::to_error(std::string_view document) const {
     if (empty()) return {};
-    // Without the place of the first: programs find nodes of a graph there.
+    // The place of the first problem is left out: programs look there for nodes of a graph.
     return {kCode, Findings::to_error("the JSON text is not " + std::string(document)).err_msg};
 }
 

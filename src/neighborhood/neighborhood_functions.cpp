@@ -25,7 +25,7 @@ template <std::size_t Rank>
 Call call_of(Function function, WindowArguments<Rank> const& window, Place const& place) {
     auto const list_of = [](auto const& tuple) { return fe::core::Dims(tuple.begin(), tuple.end()); };
     auto const& causal = window.is_causal;
-    // In parentheses: a list of two pointers would be one of two truth values.
+    // The iterators are in parentheses: a list of two pointers would be one of two truth values.
     return {.function = function,
             .options = {list_of(window.kernel_size), list_of(window.dilation),
                         std::vector<bool>(causal.begin(), causal.end())},

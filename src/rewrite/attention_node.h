@@ -20,7 +20,7 @@ class Attention : public OnlyNode {
     nodes::AttentionFields const& fields() const { return *nodes::attention_fields(node()); }
     bool is_backward() const { return node().kind() == nodes::NodeKind::SdpaBackward; }
 
-    // In pages, all keys that a page table reaches.
+    // If K is in pages, `keys` is the number of keys that a page table reaches.
     std::int64_t batches = 0, query_heads = 0, key_heads = 0, value_heads = 0, queries = 0, keys = 0;
     std::int64_t head_dim = 0, value_dim = 0;
     std::int64_t group() const { return query_heads / key_heads; }

@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::rewrite {
 
-// In microseconds; nothing for what others run, and where nothing is known.
+// Costs in microseconds; nothing for steps that others run, and where nothing is known.
 class Costs {
    public:
     virtual ~Costs() = default;

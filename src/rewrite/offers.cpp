@@ -34,7 +34,7 @@ Result<std::vector<Program>> all_few_queries(Attention const& attention) {
     return programs;
 }
 
-// As many splits as fill a GPU with tiles.
+// The number of splits that fills a GPU with tiles.
 std::int64_t usual_splits(Attention const& a) {
     std::int64_t const rows = a.group() * a.queries;
     std::int64_t const tiles = a.batches * a.key_heads * ((rows + kRowsOfTile - 1) / kRowsOfTile);

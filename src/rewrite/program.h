@@ -56,8 +56,8 @@ struct Attend {
 
     std::shared_ptr<nodes::ValidatedGraph const> graph;
     std::vector<TensorBinding> bindings;  // of every tensor that is not virtual
-    // In the side lane: not the first step; reads nothing that those before it write, and writes nothing that they read
-    // or write.
+    // A step in the side lane is not the first one. It reads nothing that those before it write, and writes nothing
+    // that they read or write.
     Lane lane = Lane::Main;
 };
 

@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::rows {
 
-// Before dropout, negative where dropped, 0 where a sequence has no such row or key.
+// Probabilities before dropout, negative where they are dropped, 0 where a sequence has no such row or key.
 struct Probabilities {
     static constexpr char const* kName = "probabilities";
 

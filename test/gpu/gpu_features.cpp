@@ -55,7 +55,7 @@ class Place {
     void* scratch() { return mirror_.address(workspace_); }
 
     std::vector<std::byte> take_result() { return take(out_.all(), mirror_); }
-    // As they were taken last.
+    // The results as they were read last.
     ForwardOutputs const& results() const { return out_; }
 
    private:
@@ -101,7 +101,7 @@ void check_forms(Place& place, GpuStream const& gpu, std::vector<std::byte> cons
     expect_good(place.graph().warmup(gpu.handle()), "warm-up");
 }
 
-// By turns in two memories.
+// Runs by turns in two memories.
 void check_memories(Place& place, Place& other, GpuStream const& gpu, std::vector<std::byte> const& wanted) {
     for (int turn = 0; turn < 6; ++turn) {
         Place& one = turn % 2 == 0 ? place : other;

@@ -70,7 +70,7 @@ std::shared_ptr<cudnn::SharedGraph> lowered(Asked const& asked) {
     return graph.value();
 }
 
-// For one test: how many bytes are kept.
+// Sets how many bytes are kept, for one test.
 struct Kept {
     explicit Kept(std::size_t bytes) { runtime::set_kept_bytes(bytes); }
     ~Kept() { runtime::set_kept_bytes(std::size_t{256} << 20); }

@@ -52,7 +52,7 @@ struct Built {
     std::int64_t compiled, loaded;
 };
 
-// As a process that never built a graph.
+// Builds as a process that never built a graph.
 Built build(test::ProgramGraph all, char const* device = "h200", char const* graph_name = "") {
     runtime::forget_graphs();
     auto const before = core::process::engine_counts_of_thread();

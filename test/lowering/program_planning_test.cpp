@@ -217,7 +217,7 @@ TEST_CASE("backward of 192 and 128 columns is offered by the deterministic algor
         INFO(text);
         CHECK(text.find("\n  deterministic: about ") != std::string::npos);
     }
-    // As measured on an H100, which the estimates give back.
+    // The times are those of an H100, which the estimates give back.
     ProgramGraph all = test::backward_graph(192, 128);
     static_cast<void>(candidates_on(all, "h100"));
     std::string text;

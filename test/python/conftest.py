@@ -2,7 +2,7 @@
 
 import os
 
-# So that tests of memory fill it with few graphs. The library reads it when it builds the first one.
+# A small budget lets tests of memory fill it with few graphs. The library reads it when it builds the first one.
 os.environ.setdefault("SDPA_GRAPH_KEPT_BYTES", str(16 << 20))
 
 

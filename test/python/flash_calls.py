@@ -90,7 +90,7 @@ class Call:
         return torch.tensor(starts, dtype=torch.int32, device=self.device)
 
     def exact(self, **options):
-        """By the formula, in the layout of packed tensors."""
+        """The results by the formula, in the layout of packed tensors."""
         leaves = [x.double().requires_grad_() for x in (self.q, self.k, self.v)]
         # A left window alone also ends on the right, so many keys from the diagonal.
         right = self.most_keys if self.left >= 0 > self.right and self.most_queries > self.most_keys else self.right

@@ -20,7 +20,7 @@ OPENING, CLOSING = "([{<", ")]}>"
 
 
 def split(text):
-    """At the commas outside of brackets and quotes."""
+    """The parts between the commas outside of brackets and quotes."""
     parts, depth, quote = [""], 0, None
     for place, sign in enumerate(text):
         if quote:
@@ -46,7 +46,7 @@ def as_text(default):
 
 
 def parameter(text):
-    """As name or name=default; empty where there is no name."""
+    """The parameter as name or name=default; empty where there is no name."""
     left, _, default = text.partition(" = ")
     name = left.partition(":")[0].strip()
     if re.fullmatch(r"arg\d*", name):

@@ -177,7 +177,7 @@ def test_cache_entries_and_padding_on_the_left(flash):
 
 @pytest.mark.parametrize("entries", [None, [2, 0]])
 def test_a_cache_whose_entries_are_whole_pages(flash, entries):
-    """As by a table of its pages, without a copy of the entries."""
+    """Indices of the cache's entries give the same as a table of its pages, without a copy of the entries."""
     k, v, q = random(3, 512, 2, 8), random(3, 512, 2, 8, seed=2), random(2, 1, 4, 8, seed=3)
     index = None if entries is None else torch.tensor(entries, dtype=torch.int32)
     lengths = torch.tensor([300, 7], dtype=torch.int32)
@@ -198,7 +198,7 @@ def test_packed_details_go_by_rows(flash):
 
 
 def test_compile(flash):
-    """With a break of the graph at each call, and the same results."""
+    """torch.compile breaks the graph at each call, and gives the same results."""
     totals = torch.tensor([0, 4, 10], dtype=torch.int32)
 
     def padded(q, k, v):

@@ -18,7 +18,7 @@ from sdpa_graph.packages import package_folders
 
 
 def run(program, folder="", **environment):
-    """In a process of its own, which looks for modules in the folder first."""
+    """Runs the program in a process of its own, which looks for modules in the folder first."""
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, **environment, "PYTHONPATH": path}
     command = [sys.executable, "-c", program]

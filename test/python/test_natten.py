@@ -55,7 +55,7 @@ def pairs(case):
 
 
 def plain(case, q, k, v, rpb=None, scale=None, extra=None):
-    """In double, with all pairs: (batch, *space, heads, head dim)."""
+    """The formula in double, with all pairs: (batch, *space, heads, head dim)."""
     sees, entry = pairs(case)
     shape = q.shape
     q, k, v = (x.double().flatten(1, -3).transpose(1, 2) for x in (q, k, v))

@@ -134,7 +134,7 @@ def fp8_results(graph, results, kinds, like):
 
 
 def test_training_step_on_8_bits(handle):
-    """As the existing package's programs call it: tensors and factors by keyword. Hopper's backward takes heads of 128."""
+    """Tensors and factors are passed by keyword, as the existing package's programs do. Hopper's backward needs heads of 128."""
     fp8, shape = torch.float8_e4m3fn, (B, H, S, 128)
     exact = [random(*shape).to(fp8).float().requires_grad_() for _ in range(3)]
     dO = random(*shape).to(fp8)

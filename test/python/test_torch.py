@@ -127,7 +127,7 @@ def test_operators_pass_torchs_own_checks():
 
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_are_those_of_arrays(attend, name):
-    """Which are slopes of forward: test_gradients.py."""
+    """test_gradients.py shows that those are slopes of forward."""
     *inputs, grad = [torch.from_numpy(x) for x in arrays(name)]
     options = {key: torch.from_numpy(x) if isinstance(x, np.ndarray) else x for key, x in CASES[name].items()}
     seed = options.pop("seed", None)

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t kFurthest = std::int64_t{1} << 20, kWidth = 8;
 
-// For scores that are all 0: Stats, which give the number of keys that each row keeps, and O for values of 1 on the
-// grid and -1 elsewhere.
+// Results for scores that are all 0: Stats, which give the number of keys that each row keeps, and O for values of 1 on
+// the grid and -1 elsewhere.
 struct Kept {
     std::vector<float> stats, counts, o;
 };

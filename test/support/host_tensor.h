@@ -57,12 +57,12 @@ struct HostTensor {
     Index4 stride{1, 1, 1, 1};
     std::shared_ptr<HostMemory> memory;  // null: there is no such tensor
     std::int64_t first = 0;              // the index of the first element in the memory
-    // For a ragged tensor: where each batch entry starts, and how many rows it has; rows past those have no memory:
-    // they read as 0, and setting them does nothing.
+    // Where each batch entry of a ragged tensor starts, and how many rows it has. Rows past those have no memory: they
+    // read as 0, and setting them does nothing.
     std::vector<std::int64_t> starts, rows;
     std::shared_ptr<HostTensor> offsets;  // the starts as the graph gets them, with the end of the last entry
     std::int64_t offset_unit = 1;         // elements of one unit of them
-    // For a tensor in pages, where dim is that of the sequences: the rows of a page, and the pages of each batch entry.
+    // The rows of a page and the pages of each batch entry, for a tensor in pages, where dim is that of the sequences.
     // Rows past those have no memory.
     std::int64_t page_rows = 0;
     std::vector<std::vector<std::int64_t>> pages;

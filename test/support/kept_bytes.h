@@ -11,7 +11,7 @@ namespace sdpa_test {
 // The budget of a process that sets none.
 constexpr std::size_t kUsualBytes = std::size_t{256} << 20;
 
-// For one test: how many bytes are kept, nothing at first.
+// Sets how many bytes are kept, for one test; nothing is kept at first.
 struct Kept {
     explicit Kept(std::size_t bytes) {
         cudnn_frontend::runtime::forget_graphs();

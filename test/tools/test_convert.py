@@ -8,7 +8,7 @@ from command import ROOT, USAGE, YES, CommandTest, attention, main
 
 
 def tensor(name, uid, dim, **members):
-    """As versions up to 1.26 print a tensor."""
+    """A tensor as versions up to 1.26 print it."""
     stride = [1] * len(dim)
     for i in reversed(range(len(dim) - 1)):
         stride[i] = stride[i + 1] * dim[i + 1]
@@ -31,7 +31,7 @@ def forward(**members):
 
 
 def paged():
-    """As a user of version 1.10 reported it, github.com/NVIDIA/cudnn-frontend/issues/132, on fewer pages."""
+    """A graph that a user of version 1.10 reported, github.com/NVIDIA/cudnn-frontend/issues/132, on fewer pages."""
     tensors = [tensor("Q", 1, (17, 32, 1, 128)), tensor("container_K", 2, (640, 8, 16, 128)), tensor("container_V", 3, (640, 8, 16, 128))]
     tensors += [tensor(name, uid, (17, 1, 1, 1), data_type="INT32") for uid, name in ((4, "seq_q"), (5, "seq_kv"))]
     tensors += [tensor(name, uid, (17, 1, 256, 1), data_type="INT32") for uid, name in ((6, "page_table_k"), (7, "page_table_v"))]

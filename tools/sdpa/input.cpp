@@ -94,7 +94,7 @@ static Json parse_capsule(std::string const& name, std::string const& text) {
     return document;
 }
 
-// Where the text is a graph of another format, how to convert it.
+// Says how to convert the text where it is a graph of another format.
 static char const* hint_of_conversion(std::string const& text) {
     bool const is_theirs = text.find("\"nodes\"") != std::string::npos && text.find("\"format\"") == std::string::npos;
     return is_theirs ? "\nIt may be a graph that cudnn-frontend printed. Try: sdpa convert" : "";

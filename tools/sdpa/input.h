@@ -29,7 +29,7 @@ struct Expected_file {
 
 // The bytes of a file, or of standard input for "-". Throws Failure, as all functions here do.
 std::string read_bytes(std::string const& path, Expected_file const& expected = {});
-// For messages: the path, or "standard input".
+// The name in messages: the path, or "standard input".
 std::string name_of(std::string const& path);
 
 // The files, and those with the ending .json in folders, sorted.

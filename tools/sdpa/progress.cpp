@@ -20,7 +20,7 @@ void clear() {
     [[maybe_unused]] auto const written = write(STDERR_FILENO, kClear.data(), kClear.size());
 }
 
-// Only what a signal handler may call.
+// Does only what a signal handler may do.
 void interrupt(int) {
     clear();
     _exit(kInterrupted);

@@ -18,7 +18,7 @@ class Description {
     // ports and the offsets of ragged ones.
     std::vector<graph::Tensor_attributes*> const& tensors() const { return tensors_; }
 
-    // For finding a graph again, and quick: not the canonical key.
+    // A quick hash for finding a graph again. It is not the canonical key.
     std::size_t hash() const;
     // Exact, names included.
     bool is(nodes::GraphSpec const& spec) const;

@@ -1,4 +1,4 @@
-// Between the user's objects and values: the snapshot that stages work on, and back.
+// The snapshot of the user's objects as values, which stages work on, and the way back.
 #include "api/attributes/tensor_access.h"
 #include "api/graph/description.h"
 #include "nodes/validation/modifiers.h"

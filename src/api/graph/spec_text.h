@@ -11,7 +11,7 @@ namespace cudnn_frontend::graph {
 // Equal for graphs that differ in names alone.
 std::size_t canonical_key(nodes::GraphSpec const& spec);
 
-// For people, a line for each tensor and node: the values that are set.
+// Text for people, a line for each tensor and node with the values that are set.
 std::string to_text(nodes::GraphSpec spec);
 
 }  // namespace cudnn_frontend::graph

@@ -21,9 +21,9 @@ class CancelledParts {
     // None for other results, and where the parts are not in memory.
     CancelledParts(Problem const& problem, TensorId result);
 
-    // Where few keys have all the weight.
+    // Their size where few keys have all the weight.
     double least() const { return least_; }
-    // Where all visible keys weigh the same.
+    // Their size where all visible keys weigh the same.
     double at(Dims const& index) const;
     // Their roundoff, where `unit` is that of the tensors' types: products of 8-bit numbers are not rounded to these.
     double roundoff(double unit) const { return is_of_8_bits_ ? std::min(unit, 0x1p-11) : unit; }
@@ -46,7 +46,7 @@ double roundoff_of_inputs(Problem const& problem, double least);
 Compared_result compare(Problem const& problem, TensorId id, Memory const& expected, double roundoff_of_inputs,
                         Dims const& origin = {});
 
-// Without elements, where there are none to compare.
+// A result without elements, where there are none to compare.
 Compared_result nothing_compared(Problem const& problem, TensorId id);
 
 // Adds the comparison of another part of the same result.

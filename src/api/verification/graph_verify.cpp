@@ -80,7 +80,7 @@ class Comparer {
         return all;
     }
 
-    // Only the results that the part shows; none where it has no visible keys.
+    // Compares only the results that the part shows; none where it has no visible keys.
     Result<std::vector<Compared_result>> part(Problem const& problem, SlicePart const& chosen,
                                               std::int64_t& scores) const {
         auto const cut = slice(problem, chosen);

@@ -56,7 +56,7 @@ BatchEntry entry_of(Problem const& problem, std::int64_t batch) {
     return entry_of(problem, problem.spec.nodes.front(), batch);
 }
 
-// From first to past last, within 0 and the size.
+// The range from first to past last, cut to 0 and the size.
 IndexRange clipped(std::int64_t first, std::int64_t last, std::int64_t size) {
     first = std::clamp<std::int64_t>(first, 0, size);
     return {first, std::max<std::int64_t>(std::min(last, size) - first, 0)};
@@ -231,7 +231,7 @@ std::int64_t group_size(Problem const& problem, Node const& node) {
     return heads_of(problem, node, attention::Q) / std::max<std::int64_t>(std::min(keys, values), 1);
 }
 
-// As many rows or keys as give so many scores, but few.
+// The number of rows or keys that give so many scores, from 1 to kMost.
 std::int64_t count_for(std::int64_t scores, std::int64_t others, std::int64_t heads) {
     constexpr std::int64_t kMost = 64;
     return std::clamp<std::int64_t>(scores / std::max<std::int64_t>(others * heads, 1), 1, kMost);

@@ -27,8 +27,8 @@ bool can_be_sliced(Problem const& problem);
 // Nothing where no key is visible to the rows, or no row to the keys.
 std::optional<ProblemSlice> slice(Problem const& problem, SlicePart const& part);
 
-// By batch entry, and by row or by key: the sum of the squares of its weights, if all keys that are visible to a row
-// weigh the same.
+// The sums of squares of weights by batch entry, and by row or by key, if all keys that are visible to a row weigh the
+// same.
 std::vector<std::vector<double>> squares_of_weights(Problem const& problem, nodes::Node const& node, bool is_of_keys);
 
 // Parts across the batch, the heads and the sequences, with about so many scores in all; none where no batch entry has

@@ -40,7 +40,7 @@ class KeptKind {
    protected:
     using Pointer = std::shared_ptr<void const>;
 
-    // In a circle of all entries, from the one that was used last to the one before it.
+    // Entries form a circle, from the one that was used last to the one before it.
     struct Entry {
         KeptKind* kind = nullptr;
         Entry *older = nullptr, *newer = nullptr;

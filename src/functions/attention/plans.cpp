@@ -122,7 +122,8 @@ class Chooser {
     }
     fe::Result<Chosen> exact() const { return finish({exact_, shapes_of(call_, sizes_, exact_, target_), nullptr}); }
 
-    // Until the class has a plan, a larger one; once the shape has come back often, its exact plan, which is faster.
+    // Another plan than the shape's own: a larger one until the class has a plan, and the exact plan, which is faster,
+    // once the shape has come back often.
     std::optional<Chosen> find_other(Chosen const& own) const {
         if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
         if (own.plan == nullptr) {

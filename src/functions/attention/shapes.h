@@ -31,7 +31,7 @@ Form class_form(Call const& call, Sizes const& sizes);
 struct Layout {
     DataType_t type = DataType_t::NOT_SET;  // that, if there is no such tensor
     std::array<std::int64_t, 4> dim{}, stride{};
-    // In slots: the first argument whose slots start at the same places, of which there is a table.
+    // The first argument whose slots start at the same places, of which there is a table; empty without slots.
     std::optional<Argument> starts;
 
     bool operator==(Layout const&) const = default;

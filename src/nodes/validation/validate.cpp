@@ -134,7 +134,7 @@ struct Validator {
 
 static bool meets_all_rules(GraphSpec graph) { return Validator{std::move(graph), {}}.run().report.ok(); }
 
-// Only with the first finding: if the order of dims is the mistake, all findings follow from it.
+// Adds the hint to the first finding alone: if the order of dims is the mistake, all findings follow from it.
 static Report with_order_hint(GraphSpec const& described, Report report) {
     std::vector<Finding> findings = report.findings();
     auto const is_of_attention = [](Finding const& finding) { return finding.where.rule.starts_with("sdpa_"); };

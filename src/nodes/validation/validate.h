@@ -19,7 +19,7 @@ namespace cudnn_frontend::nodes {
 class ValidatedGraph {
    public:
     GraphSpec const& spec() const { return spec_; }
-    // For the log, the values that were interpreted differently from the description: ", ..." for each; empty if there
+    // Text for the log, ", ..." for each value that was interpreted differently from the description; empty if there
     // are none.
     std::string const& remarks() const { return remarks_; }
 

@@ -27,7 +27,7 @@ struct Placed {
 // The same for tensors that may be ragged, of which only the sequences' rows count.
 bool share_memory(Placed const& a, Placed const& b);
 
-// From the first byte that a tensor may use to past the last.
+// The bytes from the first one that a tensor may use to past the last.
 struct Extent {
     std::intptr_t begin, end;
 };

@@ -29,7 +29,7 @@ struct Slot {
     std::int64_t span;          // bytes from the first to past the last element
     core::Dims dim, stride;
     bool is_factor = false;  // an FP8 scale or descale: one FLOAT, finite and above 0
-    // For a ragged tensor: the slot of its offsets, which determine its extent, and the bytes of one unit of them.
+    // The slot of a ragged tensor's offsets, which determine its extent, and the bytes of one unit of them.
     std::size_t offset_slot = kNoSlot;
     std::int64_t offset_unit = 0;
 

@@ -34,7 +34,7 @@ class ProgramProposal final : public Proposal {
     std::size_t bytes() const override;
 
    private:
-    // Under a limit of workspace: the engine that needs the least for the same program, where that is another.
+    // The engine that needs the least for the same program, under a limit of workspace, where that is another one.
     std::shared_ptr<Engine> least_of(ProgramEngine const& engine) const;
 
     std::shared_ptr<KeptInput const> input_;

@@ -10,7 +10,7 @@ error_t no_recording() {
     return {error_code_t::GRAPH_NOT_SUPPORTED, "a CUDA graph holds only plans that run on a GPU; this plan does not"};
 }
 
-// For work that is done when its call returns.
+// Measures work that is done when its call returns.
 class HostStopwatch final : public Stopwatch {
    public:
     error_t start() override {

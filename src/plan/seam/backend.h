@@ -123,8 +123,8 @@ class Executable {
     virtual error_t update(Launch const& launch, Recording recording) const;
     // How a program that starts with this executable is recorded: into an empty recording, or in one that has it.
     virtual Result<std::unique_ptr<RecordedSteps>> steps_of(Recording recording) const;
-    // For the launches of a program that starts with this executable; null where they cannot be replayed. Many threads
-    // may launch at once.
+    // Replays of the launches of a program that starts with this executable; null where they cannot be replayed. Many
+    // threads may launch at once.
     virtual std::unique_ptr<Replays> replays() const { return nullptr; }
     // Loads everything that the first run would load; computes nothing.
     virtual error_t warm_up(Queue) const { return {}; }

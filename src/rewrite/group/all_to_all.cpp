@@ -76,7 +76,7 @@ class AllToAllWriter : GroupWriter {
         }
     }
 
-    // Between the rank's heads of its tokens and their places among all tokens.
+    // Copies between the rank's heads of its tokens and their places among all tokens.
     void copy_own(View const& heads, TokenTensor const& tensor, bool into_whole) {
         for (Chunk const& chunk : chunks_of(layout_of(tensor.port), rank())) {
             View const own = part_of(heads, kRows, chunk.row, chunk.tokens.count());

@@ -27,7 +27,7 @@ struct QueryChunk : Chunk {
 std::vector<Chunk> chunks_of(group::Layout const& layout);
 std::vector<Chunk> chunks_of(group::Layout const& layout, int rank);
 
-// In the order of the sequence, in which also the first and the last keys of chunks ascend. In backward every key
+// The chunks in the order of the sequence, in which also their first and last keys ascend. In backward every key
 // belongs to some chunk, so that each gets a gradient.
 std::vector<QueryChunk> query_chunks(Attention const& attention, group::Task const& task);
 

@@ -191,7 +191,7 @@ class RingWriter : GroupWriter {
         }
     }
 
-    // To the next rank with the shard; after the last step to its owner.
+    // Gradients go to the next rank with the shard, and after the last step to its owner.
     void send_gradients(int step) {
         if (steps_ == 1) return;
         bool const is_last = step + 1 == steps_;

@@ -22,7 +22,7 @@ int holder_in_ring(group::Task const& task, int rank, int step);
 // Parts on the diagonal come first.
 std::vector<RingPart> parts_of_ring(Attention const& attention, group::Task const& task, int rank, int step);
 
-// Until the last one in which some rank attends to anything.
+// The number of steps up to the last one in which some rank attends to anything.
 int steps_of_ring(Attention const& attention, group::Task const& task);
 
 }  // namespace cudnn_frontend::rewrite

@@ -134,7 +134,7 @@ class ScoreNodes {
         return firsts.at(axis);
     }
 
-    // In addition to that, what each batch entry has before the part.
+    // The tensor of how much each batch entry has before the part, which counts in addition to first().
     TensorId before(std::size_t axis) {
         std::optional<View> const none;
         std::optional<View> const& view = axis == kRows      ? part_.queries_before

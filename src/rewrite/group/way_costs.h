@@ -7,7 +7,7 @@
 
 namespace cudnn_frontend::rewrite {
 
-// By default those of H100s with NVLink, as measured with two of them through NCCL.
+// The defaults are rates of H100s with NVLink, as measured with two of them through NCCL.
 struct GroupRates {
     double bytes_per_us = 250e3;  // that a rank receives
     double us_of_exchange = 20.0;
@@ -27,7 +27,7 @@ struct Received {
 Received received_by_gather(Attention const& attention, group::Task const& task, int rank);
 Received received_by_all_to_all(Attention const& attention, group::Task const& task, int rank);
 
-// In microseconds.
+// Times in microseconds.
 struct GroupTime {
     double attention = 0.0;  // of all ranks, divided by their number
     double all = 0.0;        // of the rank that takes longest

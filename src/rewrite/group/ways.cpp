@@ -69,7 +69,7 @@ static group::Group_way way_of_little_memory(Attention const& a, group::Task con
     return is_faster ? group::Group_way::RING : group::Group_way::ALL_TO_ALL;
 }
 
-// With the number of stages for GATHER.
+// The way that the task names, or the one that is expected to be fastest; `stages` is the number of stages of GATHER.
 static group::Group_way usual_way(Attention const& a, group::Task const& task, int stages) {
     if (task.way == group::Group_way::RING) return task.way;
     if (!obstacle_to_gather(a).empty()) return group::Group_way::ALL_TO_ALL;

@@ -26,7 +26,7 @@ Span WholeBand::keys_of(Span queries) const {
     return {std::max<std::int64_t>(first, 0), std::min(end, keys_)};
 }
 
-// With the diagonal at the part's top left or at its bottom right, whichever has bounds that a graph may have. Engines
+// The diagonal is at the part's top left or at its bottom right, whichever has bounds that a graph may have. Engines
 // skip most from the corner whose bound on the right is 0.
 PartBand WholeBand::within(Span queries, Span keys) const {
     if (!left_ && !right_) return {};

@@ -48,7 +48,7 @@ AttentionCase small_case(std::uint64_t index) {
     return c;
 }
 
-// Only shapes: the data of backward's inputs is part of the case.
+// These have only shapes: the data of backward's inputs is part of the case.
 sdpa_test::BackwardInputs backward_inputs(AttentionCase const& c) {
     oracle::Forward forward;
     forward.o = oracle::Array(c.b, c.h_q, c.s_q, c.d_v);

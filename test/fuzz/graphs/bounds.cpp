@@ -105,7 +105,7 @@ bool is_same_kind(double a, double b) {
     return std::isinf(a) || std::isinf(b) ? a == b : true;
 }
 
-// From the result, and the results for slightly perturbed inputs.
+// The allowed difference follows from the result and the results for slightly perturbed inputs.
 std::vector<double> allowed_of(Place const& place, std::vector<Numbers> const& answers, double bias, double floor) {
     std::vector<double> const& exact = answers.front().at(place.uid);
     std::vector<double> allowed(exact.size(), 0.0);

@@ -7,7 +7,7 @@
 namespace fuzz {
 
 struct Bounds {
-    // By uid, for each element of the memory; infinite if there is no bound.
+    // The bounds by uid, for each element of the memory; infinite if there is none.
     std::map<std::int64_t, std::vector<double>> allowed;
     // Whether all numbers are so small that infinities arise only from infinities in the inputs: FLOAT overflows far
     // earlier than the reference's arithmetic.

@@ -12,7 +12,7 @@ namespace fuzz {
 
 using cudnn_frontend::DataType_t;
 
-// By its name in JSON; NOT_SET for unknown names.
+// The type by its name in JSON; NOT_SET for unknown names.
 DataType_t type_named(std::string const& name);
 // 0 for types without storable elements.
 std::size_t bytes_of(DataType_t type);

@@ -156,7 +156,7 @@ std::vector<std::uint64_t> numbers_of(CaseRange const& range, int ranks) {
     return numbers;
 }
 
-// In a process of its own: prints an outcome for each of the numbers.
+// Runs in a process of its own, and prints an outcome for each of the numbers.
 int run_numbers(int ranks, char** first, char** end) {
     Gpus gpus(ranks);
     for (char** number = first; number != end; ++number) {

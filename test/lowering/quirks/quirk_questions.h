@@ -21,7 +21,7 @@ struct QuirkQuestion {
     OfflineQuestion past_quirk() const;
 };
 
-// For each quirk some graphs on each device that comes with the library.
+// Some graphs for each quirk, on each device that comes with the library.
 std::vector<QuirkQuestion> quirk_questions(std::size_t cudnn_version);
 
 }  // namespace sdpa_test

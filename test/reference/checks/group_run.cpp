@@ -101,7 +101,7 @@ class RankRun {
         return graph_.build(setup_.places != nullptr ? setup_.places->target(group_.rank()) : setup_.target);
     }
 
-    // After every rank has built its graph.
+    // Runs after every rank has built its graph.
     error_t run() {
         if (setup_.places == nullptr) return run_on_host();
         setup_.places->enter(group_.rank());

@@ -56,7 +56,7 @@ double error_of(HostTensor const& found, HostTensor const& expected);
 
 // Runs a graph on the tensors of its problem, by whatever means.
 using RunModifier = std::function<cudnn_frontend::error_t(cudnn_frontend::graph::Graph&, ModifierProblem const&)>;
-// On a CPU target, or the reference.
+// Runs on a CPU target, or on the reference.
 RunModifier run_on(cudnn_frontend::Target const& target);
 
 // Both passes, the second with the reference's output and Stats: the refusal or error of each, empty where it ran, and

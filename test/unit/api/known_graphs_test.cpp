@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kUsual = std::size_t{256} << 20;
 
-// For one test: how many bytes are kept, which are none at first.
+// Sets how many bytes are kept, for one test; none are at first.
 struct Kept {
     explicit Kept(std::size_t most = kUsual) {
         runtime::forget_graphs();

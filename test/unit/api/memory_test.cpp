@@ -57,7 +57,7 @@ void* operator new(std::size_t size) {
 void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
     return fails_now() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
-// Not inlined: the compiler would see free() on a result of operator new.
+// These are not inlined: the compiler would see free() on a result of operator new.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 

@@ -260,7 +260,7 @@ TEST_CASE("Gradients whose parts cancel are right") {
     CHECK(one_key.to_text().find("\nright: ") != std::string::npos);
     Verification const wide = verified(Attention({.b = 1, .h = 8, .h_k = 1, .s_q = 300, .s_kv = 1, .d = 128}));
     CHECK(wide.to_text().find("\nright: ") != std::string::npos);
-    // So it is where all keys have the same values.
+    // The result is also right where all keys have the same values.
     Attention same({.s_q = 65, .s_kv = 65});
     std::vector<float>& values = same[V];
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = values[i / (65 * 8) * (65 * 8) + i % 8];

@@ -37,7 +37,7 @@ bool two_threads_run() {
     return started == 2;
 }
 
-// On how many CPUs the thread that helps with a loop may run.
+// The number of CPUs on which the thread that helps with a loop may run.
 int cpus_of_helper() {
     std::atomic<int> started{0}, cpus{0};
     parallel_for(2, 2, [&](int worker, std::int64_t) {
@@ -140,7 +140,7 @@ TEST_CASE("the child of a fork has threads of its own for parallel loops") {
     if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
     CHECK(two_threads_run());
     CHECK(in_child([] { return two_threads_run(); }) == 0);
-    // Also where another thread uses the loop's locks at that moment.
+    // It is so also where another thread uses the loop's locks at that moment.
     std::atomic<bool> is_done{false};
     std::jthread const other([&] {
         while (!is_done) parallel_for(2, 2, [](int, std::int64_t) {});

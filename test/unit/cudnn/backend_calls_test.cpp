@@ -34,7 +34,7 @@ cudnn::LegalGraph legal(ir::OpGraph const& graph) {
     return cudnn::legal_graph({graph}, {.cudnn_version = 91900, .sm = 90}).value();
 }
 
-// From a device to a run, as a planner does it. After a stage that fails the later ones are left out.
+// Makes all calls from a device to a run, as a planner does. After a stage that fails the later ones are left out.
 Error plan_and_run(FakeCudnn const& fake, ir::OpGraph const& graph) {
     auto const device = cudnn::Device::from_id(fake.api(), 0);
     if (device.is_bad()) return device.error();
@@ -208,8 +208,8 @@ TEST_CASE("the backend gets the memory for packed sums that bounds on rows say, 
     auto& fields = std::get<nodes::SdpaBackwardFields>(dense.node().fields);
     fields.max_total_seq_len_q.reset(), fields.max_total_seq_len_kv.reset();
     Lowered const packed = lowered(bounded), roomy = lowered(dense);
-    // For FLOAT: a number and an element of dQ for each of 8 rows of 4 heads, which are 2 of 6 rows without a bound.
-    // For HALF, which needs memory with a bound alone: elements of dK and dV for 7 rows of 4 heads.
+    // FLOAT has a number and an element of dQ for each of 8 rows of 4 heads, which are 2 of 6 rows without a bound.
+    // HALF, which needs memory with a bound alone, has elements of dK and dV for 7 rows of 4 heads.
     CHECK(packed.scratch_bytes == 8 * 4 * 4 + 128 + 8 * 4 * 16 * 4 + 2 * (7 * 4 * 16 * 2 + 128));
     CHECK(roomy.scratch_bytes == 12 * 4 * 4 + 64 + 12 * 4 * 16 * 4);
     CHECK(packed.of_queries == roomy.of_queries + 1);

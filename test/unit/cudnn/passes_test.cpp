@@ -203,7 +203,7 @@ void try_block_scales(std::int64_t rows, bool is_causal, Changes& changes) {
     try_passes(validated(BlockScaleGraph::backward(dim, is_causal)), changes, check);
 }
 
-// Nor are predicates of INT32: here one that compares, one that is computed, and one in memory.
+// Predicates of INT32 are not among them either: here one that compares, one that is computed, and one in memory.
 void try_integer_predicates(std::int64_t queries, Changes& changes) {
     using enum PointwiseMode_t;
     using graph::Graph;

@@ -89,7 +89,7 @@ constexpr std::size_t member_count() {
     else return sizeof...(Members);
 }
 
-// For any other kind of node: all its members, which need no name here.
+// All members of any other kind of node, which need no name here.
 template <class Fields>
 std::string fields_of(Fields const& fields) {
     constexpr std::size_t kCount = member_count<Fields>();

@@ -244,7 +244,7 @@ TEST_CASE("neighborhood results: threads may call at once") {
 
 namespace {
 
-// Without batch entries, or without heads.
+// A call without batch entries, or without heads.
 template <std::size_t Rank>
 Example<Rank> without(std::size_t fused_dim, std::size_t product_dim) {
     Example<Rank> call;

@@ -22,7 +22,7 @@ std::string deterministic_of(TestGraph const& graph) {
     return rewritable.text(rewrite::deterministic(*rewritable));
 }
 
-// With as many heads of keys as of queries.
+// A graph with as many heads of keys as of queries.
 TestGraph equal_heads(Problem sizes = {}) {
     sizes.key_heads = sizes.heads;
     return backward_graph(sizes);

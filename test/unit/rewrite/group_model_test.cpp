@@ -59,7 +59,7 @@ class Prediction {
         return percent(rewrite::time_of_all_to_all(*part_, task_, rates_).efficiency());
     }
     std::string ring() const { return percent(rewrite::time_of_ring(*part_, task_, rates_).efficiency()); }
-    // In GB.
+    // The scratch in GB.
     std::string scratch() const { return with_tenths(rewrite::scratch_of_gather(*part_, task_, 1) / 1e9); }
 
    private:

@@ -12,7 +12,7 @@ struct Capsule_options {
     std::uint64_t seed = 1;
 };
 
-// With made data where the graph has a plan, for its lengths and offsets.
+// A capsule has made data where the graph has a plan, for its lengths and offsets.
 Json capsule_of(fe::graph::Graph& graph, Json const& document, fe::error_t const& refusal, std::uint64_t seed) {
     std::string text;
     if (refusal.is_bad()) {

@@ -112,7 +112,7 @@ Matrix from_json(Json const& json) {
     return matrix;
 }
 
-// In a process of its own, in which this library is the only cuDNN.
+// Asks in a process of its own, in which this library is the only cuDNN.
 Matrix ask_library(Matrix_options const& options, std::string const& library) {
     std::vector<std::string> arguments = {"matrix", "--json"};
     arguments.insert(arguments.end(), options.paths.begin(), options.paths.end());

@@ -42,7 +42,7 @@ void need_folder(std::string const& folder) {
     if (!fs::is_directory(folder, status)) throw Failure(folder, "a file", "the folder of a plan store");
 }
 
-// By the folders of the store, each of which is for one environment.
+// The environments by the folders of the store, each of which is for one.
 std::map<std::string, Environment> environments_of(std::string const& folder) {
     need_folder(folder);
     std::map<std::string, Environment> all;

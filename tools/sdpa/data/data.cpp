@@ -23,7 +23,7 @@ class Random {
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
         return z ^ (z >> 31);
     }
-    // With a variance of 1, between -sqrt(3) and sqrt(3).
+    // A number with a variance of 1, between -sqrt(3) and sqrt(3).
     double number() { return (static_cast<double>(bits() >> 11) * 0x1p-53 - 0.5) * 3.4641016151377544; }
     std::int64_t integer(std::int64_t first, std::int64_t last) {
         return first + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(last - first + 1));
@@ -43,7 +43,7 @@ struct Port_of_tensor {
     Json const* node = nullptr;
 };
 
-// By uid: the first node's port that has the tensor.
+// The first node's port that has the tensor, by uid.
 std::map<std::int64_t, Port_of_tensor> ports_of(Json const& document) {
     std::map<std::int64_t, Port_of_tensor> ports;
     for (Json const& node : document.at("nodes")) {

@@ -8,8 +8,8 @@ namespace sdpa {
 // NAME=file.npy for tensors of the graph, by name, port or uid. Throws Failure, as all functions here do.
 Given_numbers read_given(std::vector<std::string> const& assignments, char const* option, Memories const& tensors);
 
-// For the data of a graph that was read, whose document has uids: the seed, else that of its capsule, or 1; tensors of
-// --data; lengths and offsets of the capsule.
+// The options for the data of a graph that was read, whose document has uids: the seed, else that of its capsule, or 1;
+// tensors of --data; lengths and offsets of the capsule.
 Data_options data_options(Graph_file const& file, Json const& document, Memories const& tensors,
                           std::optional<std::uint64_t> const& seed, std::vector<std::string> const& assignments);
 

@@ -12,7 +12,7 @@
 namespace sdpa {
 namespace {
 
-// In pixels.
+// Sizes in pixels.
 constexpr std::int64_t kLetter = 7, kLine = 16, kPadding = 8, kGap = 24, kArrow = 56, kMargin = 12;
 
 struct Box {

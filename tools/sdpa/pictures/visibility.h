@@ -27,11 +27,11 @@ struct Visibility_options {
 // The name and the tag of a node, for people.
 std::string node_text(Json const& node);
 
-// At most so many of the numbers below n, evenly: the first one and one for each equal part.
+// At most so many of the numbers below n, spread evenly: the first one and one for each equal part.
 Sizes sample(std::int64_t n, std::int64_t most);
 
-// By running the graph where it is small enough: equal scores, and values that show which keys took part. Otherwise by
-// the options of its mask, if these determine it. Throws Failure where neither is possible.
+// Finds visible keys by running the graph where it is small enough: equal scores, and values that show which keys took
+// part. Otherwise the options of its mask say them, if these determine it. Throws Failure where neither is possible.
 Visibility visibility_of(Graph_file const& file, Visibility_options const& options);
 
 }  // namespace sdpa

@@ -30,7 +30,7 @@ void mask_band(Sequence const& sequence, ScorePlace const& place, std::int64_t l
     // The query for which the first key is on the diagonal, as a lane of this tile. Each further key is one lane on.
     std::int64_t const diagonal = place.keys.begin - sequence.shift - place.queries.begin;
     std::int64_t const keys = place.keys.size();
-    // Only the keys of which a lane is masked: under a causal mask the last ones.
+    // Only the keys that are masked for a lane are visited: under a causal mask the last ones.
     std::int64_t const first_hidden = std::clamp<std::int64_t>(sequence.right - diagonal + 1, 0, keys);
     for (std::int64_t key = first_hidden; key < keys; ++key) {
         std::int64_t const first = std::min(diagonal + key - sequence.right, lanes);

@@ -13,7 +13,7 @@ bool is_hidden(AttentionProblem const& problem, ScorePlace const& place);
 void finish_scores(AttentionProblem const& problem, Sequence const& sequence, ScorePlace const& place,
                    std::int64_t lanes, float* scores, float* spare);
 
-// Only the mask, without its scale.
+// Loads the mask alone, without its scale.
 void load_dropout_mask(AttentionProblem const& problem, Kernels const& kernels, ScorePlace const& place, float* mask);
 
 // Writes the generated mask of all scores.

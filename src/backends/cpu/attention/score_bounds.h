@@ -30,7 +30,7 @@ Interval bounds_of(ScoreProgram::Cell const& step, std::span<Interval const> cel
 // Finds the tiles without a visible score, for a block of queries in panels and one tile of keys after the other.
 class HiddenTiles {
    public:
-    // For at most so many queries.
+    // The memory for at most so many queries.
     static std::int64_t memory_bytes(ScoreProgram const& program, std::int64_t queries, std::int64_t lanes);
 
     // Queries of one head; the memory has memory_bytes().

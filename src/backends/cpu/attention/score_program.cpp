@@ -180,14 +180,14 @@ void ScoreProgram::add_step(ir::RegionStep const& step, ScoreTensorOf const& ten
     cells_.push_back(cell);
 }
 
-// After all that it reads, which is then read soon.
+// Adds the cell after all cells that it reads, which are then read soon.
 void ScoreProgram::add_to_order(int cell) {
     if (cell < 0 || std::ranges::find(order_, cell) != order_.end()) return;
     for (int const in : cells_[index_of(cell)].in) add_to_order(in);
     order_.push_back(cell);
 }
 
-// For each cell its last reader, by the place in the order; results are read after their pass.
+// The last reader of each cell, by the place in the order; results are read after their pass.
 std::vector<std::size_t> ScoreProgram::last_uses() const {
     std::vector<std::size_t> last(cells_.size(), 0);
     for (std::size_t at = 0; at < order_.size(); ++at) {

@@ -88,7 +88,7 @@ void fill_slots(Tensor const& slots, Extents const& query, double value) {
     for (std::int64_t slot = 0; slot < slots.dim[slots.rank - 1]; ++slot) store_slot(slots, query, slot, value);
 }
 
-// Up to kChunk elements of a token's row.
+// A piece of a token's row, of at most kChunk elements.
 struct RowPiece {
     std::int64_t column, count;
 };

@@ -35,7 +35,7 @@ error_t check_offsets(ir::OpGraph const& graph, Memory const& memory);
 using plan::PackedSequence;
 using plan::PackedSequences;
 
-// For each binding, in order; none for tensors that are not ragged. Lengths and offsets are valid.
+// The sequences of each binding, in order; none for tensors that are not ragged. Lengths and offsets are valid.
 std::vector<PackedSequences> sequences_of(ir::OpGraph const& graph, Memory const& memory);
 
 // Containers of pages, and page tables.

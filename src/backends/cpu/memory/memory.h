@@ -14,8 +14,8 @@ struct ValueSlot {
     enum class Where { Pointer, Workspace, Graph };
     Where where = Where::Graph;
     std::int64_t at = 0;  // number of the pointer, or byte offset in the workspace
-    // For a tensor of the caller's with a copy for operations (workspace.h): the copy's offset in the workspace; else
-    // negative.
+    // The offset in the workspace of the copy that operations use of a caller's tensor (workspace.h); negative without
+    // one.
     std::int64_t copy_at = -1;
 };
 
@@ -34,9 +34,9 @@ class Memory {
            std::byte* workspace)
         : graph_(graph), slots_(slots), pointers_(pointers), workspace_(workspace) {}
 
-    // For primitive operations: the copy if there is one.
+    // A value as primitive operations read it: the copy if there is one.
     Tensor tensor(ir::ValueId id) const;
-    // For fused operations, which read ragged inputs directly. Empty for kNoValue.
+    // A value as fused operations read it, ragged inputs directly. Empty for kNoValue.
     DataView view(ir::ValueId id) const;
     // The caller's memory, even if there is a copy.
     Tensor callers_tensor(ir::ValueId id) const;

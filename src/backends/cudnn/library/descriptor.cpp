@@ -28,7 +28,7 @@ void DescriptorRecording::set(cudnnBackendDescriptor_t descriptor, cudnnBackendA
     }
 }
 
-// From the last one on: the address of one that is gone may be used again.
+// Searches from the last one on: the address of one that is gone may be used again.
 std::int64_t DescriptorRecording::number_of(cudnnBackendDescriptor_t descriptor) {
     auto const found = std::find(made_.rbegin(), made_.rend(), descriptor);
     is_whole_ = is_whole_ && found != made_.rend();

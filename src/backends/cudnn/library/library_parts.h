@@ -34,8 +34,8 @@ std::vector<std::string> notes_on_parts(std::string const& library_path);
 // Opens NVRTC, if it is found, for as long as the process lives.
 void open_compiler(std::size_t cuda_version);
 
-// For reports: where NVRTC, cuBLASLt and the CUDA driver are, or how to install them. Opens NVRTC and cuBLASLt, which
-// takes a tenth of a second.
+// Notes for reports: where NVRTC, cuBLASLt and the CUDA driver are, or how to install them. Opens NVRTC and cuBLASLt,
+// which takes a tenth of a second.
 std::vector<std::string> notes_on_machine(LibraryReport const& report);
 
 }  // namespace cudnn_frontend::cudnn

@@ -23,7 +23,7 @@ using ScratchMap = std::map<ir::ValueId, GraphScratch>;
 // Steps that engines perform unasked, from the input of each to its output: to engines these are one tensor.
 using ImpliedSteps = std::map<ir::ValueId, ir::ValueId>;
 
-// For dense tensors in a graph with ragged ones: the constant that holds where their batch entries start. Engines treat
+// The constants that hold where the batch entries of dense tensors start, in a graph with ragged ones. Engines treat
 // such a tensor as a ragged one, and leave its rows past the lengths unwritten.
 using GivenOffsets = std::map<ir::ValueId, ir::ValueId>;
 

@@ -16,7 +16,7 @@ bool draws_dropout(GraphDraft const& draft) {
 
 bool is_input(GraphDraft const& draft, ValueId id) { return draft.value(id).role == ir::Role::Input; }
 
-// As expansion makes it: minus the sum of exp(sink - stats) times the sums of dO times O.
+// The parts of the gradient as expansion makes it: minus the sum of exp(sink - stats) times the sums of dO times O.
 SinkGradient parts_of(GraphDraft const& draft, std::size_t negation) {
     ValueId const weight = step(draft, negation).in[0];
     auto const& sum = *draft.written_by<ir::ReductionOp>(weight);

@@ -16,8 +16,8 @@ struct CudnnRates {
     double forward_tile = 0.0, forward_width = 0.0;
     double backward_tile = 0.0, backward_width = 0.0;
     double decode_heads = 0.0;  // query heads of one head of keys that decode serves by reading the keys once
-    // For backward with head dims of 192 and 128, which has engines of its own: the default one, and the deterministic
-    // algorithm; empty if that was not measured.
+    // Backward with head dims of 192 and 128 has engines of its own: the default one, and the deterministic algorithm.
+    // Empty if that was not measured.
     std::optional<double> backward_192_128_tile = {}, backward_192_128_deterministic_tile = {};
 };
 

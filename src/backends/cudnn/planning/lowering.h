@@ -1,4 +1,4 @@
-// From a validated graph to the input of cuDNN's engines.
+// The way from a validated graph to the input of cuDNN's engines.
 #pragma once
 
 #include "cudnn/planning/engine.h"

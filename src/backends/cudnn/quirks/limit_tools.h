@@ -16,7 +16,7 @@ namespace Port = nodes::attention;
 
 inline std::string number(std::int64_t value) { return std::to_string(value); }
 
-// For the ports of all operands.
+// The ports of all operands.
 constexpr bool is_any(Port::Operand const&) { return true; }
 // Q, K, V, O and their gradients.
 constexpr bool is_matrix(Port::Operand const& row) { return Port::has_vectors(row) && row.part == Port::Part::Any; }

@@ -10,7 +10,7 @@
 
 namespace cudnn_frontend::kernels {
 
-// With rows i below the length of batch entry b, or all of them:
+// The sum is over the rows i below the length of batch entry b, or over all of them:
 //   gradient[h] = -sum over b and i of exp(sink[h] - stats[b,h,i]) * sum over d of d_o[b,h,i,d] * o[b,h,i,d]
 // A row whose stats, or a head whose sink, is minus infinity adds nothing, whatever O and its gradient hold there.
 struct SinkGradientProblem {

@@ -12,7 +12,7 @@ struct NeighborhoodLaunch {
     NeighborhoodArguments arguments{};
 };
 
-// For a problem that passed check(), and has no reason against the form.
+// The launch of a problem that passed check(), and has no reason against the form.
 NeighborhoodLaunch neighborhood_launch(NeighborhoodKernelProblem const& problem, NeighborhoodForm form);
 
 // Puts the pointers in, one for each operand that there is. Rows are read by vectors where strides and addresses allow

@@ -51,7 +51,7 @@ struct Matrix {
     std::uint32_t pair(std::int64_t row, std::int64_t pair) const {
         return pair_of(at(row, 2 * pair), at(row, 2 * pair + 1));
     }
-    // In blocks, or each pair's rows next to each other.
+    // The pairs in blocks, or each pair's rows next to each other.
     Pairs in_blocks(std::int64_t stride) const {
         Pairs result(index((rows + 31) / 32 * stride), kUnwritten);
         for (std::int64_t row = 0; row < rows; ++row) {

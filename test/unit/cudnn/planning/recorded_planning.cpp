@@ -12,7 +12,7 @@
 namespace sdpa_test {
 namespace {
 
-// Before anything asks for the library.
+// The path is set before anything asks for the library.
 bool const is_chosen = setenv("SDPA_GRAPH_CUDNN_PATH", SDPA_TEST_FORWARDING_CUDNN, 1) == 0;
 
 using ConstantTable = cudnn_frontend::cudnn::Api const*;

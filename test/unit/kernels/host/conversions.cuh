@@ -1,4 +1,4 @@
-// In place of the kernels' own file of that name, which needs a GPU.
+// This replaces the kernels' own file of that name, which needs a GPU.
 #pragma once
 
 #include "core/floats.h"

@@ -17,11 +17,11 @@ namespace {
 using Piece = SharedMemoryOfProduct::Piece;
 constexpr std::size_t kPieceBytes = SharedMemoryOfProduct::kPieceBytes;
 constexpr unsigned kMostWarps = 32, kMostBarriers = 32;
-// That write to shared memory: warps, and the copy engine for each barrier.
+// Warps, and the copy engine for each barrier, write to shared memory.
 constexpr unsigned kMostWriters = kMostWarps + kMostBarriers;
 constexpr unsigned kPoison = 0x7fffdead;  // NaN
 
-// By writer: the time up to which its writes are known, and shown to products.
+// The time up to which the writes of each writer are known, and shown to products.
 struct KnownWrites {
     std::array<unsigned, kMostWriters> made{}, shown{};
 

@@ -98,7 +98,7 @@ struct AsyncProduct {
     void (*load)(AsyncProduct const&, ProductFactors&);
     unsigned char const *a, *b;  // the factors in shared memory
     int panel_bytes;             // from a panel of b to the next one
-    // For a factor in registers: these registers of the thread, their words at the start, and the thread's rows.
+    // The registers of a factor that is not in memory, their words at the start, and the thread's rows.
     unsigned const* registers = nullptr;
     std::array<unsigned, 4> held{};
     float rows[2][16] = {};

@@ -125,7 +125,7 @@ void run_thread() {
     for (;;) give_turn_back();
 }
 
-// Without a switch to a thread that still waits.
+// Lets the thread run without a switch to one that still waits.
 void take_turn(unsigned number) {
     HostThread& thread = block->threads[number];
     block->running = number;

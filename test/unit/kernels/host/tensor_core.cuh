@@ -1,4 +1,5 @@
-// In place of the kernels' own file of that name, which needs a GPU: the same instructions as their documentation says.
+// This replaces the kernels' own file of that name, which needs a GPU, with what the documentation of the instructions
+// says.
 #pragma once
 
 #include "conversions.cuh"

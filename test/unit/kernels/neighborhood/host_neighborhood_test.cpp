@@ -171,7 +171,7 @@ TEST_CASE("neighborhood attention by warpgroups computes what the formula says o
     check_cases(NeighborhoodForm::Warpgroups, kLargeCases, kLarge);
 }
 
-// So many that shared memory is used again and again, while some warps fall behind others.
+// There are so many stages that shared memory is used again and again, while some warps fall behind others.
 TEST_CASE("gradients by warpgroups are what the formula says where tiles have many stages") {
     constexpr auto kForm = NeighborhoodForm::Warpgroups;
     std::array<int, 2> wanted{2, 1};  // of up to 64 columns, and of more

@@ -29,7 +29,7 @@ bool is_enabled() {
     return (low & kTileState) == kTileState;
 }
 
-// For all threads of the process. Linux before 5.16 does not know the request, nor does it save tiles.
+// Asks for all threads of the process. Linux before 5.16 does not know the request, nor does it save tiles.
 bool get_permission() {
     constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;

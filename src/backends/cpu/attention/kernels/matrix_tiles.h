@@ -21,7 +21,7 @@ struct PlainTiles {
 };
 thread_local PlainTiles plain;
 
-// Like the processor, stops a program that has not configured its tiles.
+// Stops a program that has not configured its tiles, as the processor does.
 inline std::uint32_t (&tile_at(int index))[kTileRows][kRowPairs] {
     if (!plain.are_configured) __builtin_trap();
     return plain.bits[index];

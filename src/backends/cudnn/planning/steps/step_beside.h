@@ -20,7 +20,7 @@ class StepBeside {
     virtual ~StepBeside() = default;
 
     virtual error_t launch(plan::Launch const& launch, CUstream stream) const = 0;
-    // Into an empty CUDA graph; update binds the nodes of such a graph to other memory.
+    // record() fills an empty CUDA graph; update() binds the nodes of such a graph to other memory.
     virtual error_t record(plan::Launch const& launch, CUgraph graph) const = 0;
     virtual error_t update(plan::Launch const& launch, CUgraph graph) const = 0;
     // Loads now rather than at the first launch.

@@ -5,7 +5,8 @@
 
 template <class Element, int COLUMNS>
 struct WarpgroupKeyStages {
-    // Not in registers, where products could read them, too: ptxas of CUDA 13.0 then gives weights the same registers.
+    // Queries are not in registers, where products could read them, too: ptxas of CUDA 13.0 then gives weights the same
+    // registers.
     Panels<Element, kWarpgroupTileTokens, COLUMNS> queries;
     Panels<Element, kStagedKeys, COLUMNS> keys[kRowBuffers], values[kRowBuffers];
     Element const* rows[kTableBuffers][2][kStagedKeys];  // for keys and for values

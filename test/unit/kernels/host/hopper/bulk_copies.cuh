@@ -1,4 +1,4 @@
-// In place of the kernels' own file of that name, which needs a GPU: the copies are done as host_boxes.h says.
+// This replaces the kernels' own file of that name, which needs a GPU: the copies are done as host_boxes.h says.
 #pragma once
 
 #include "unit/kernels/host/hopper/warpgroup.cuh"

@@ -1,5 +1,5 @@
-// In place of the kernels' own file of that name, which needs a GPU: the same products as the documentation of the
-// instructions says, done at their start or at the wait for them (host_async.h).
+// This replaces the kernels' own file of that name, which needs a GPU. The products are those of the instructions'
+// documentation, done at their start or at the wait for them (host_async.h).
 #pragma once
 
 #include "unit/kernels/host/host_boxes.h"
@@ -130,7 +130,7 @@ template <int COUNT>
 void hold(float (&)[COUNT][4]) {}
 inline void hold(MatrixBlock&) {}
 
-// As load_block() has them.
+// Stores the elements where load_block() has them.
 inline void store_block(void* row, MatrixBlock const& block) {
     auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned char*>(row));
     unsigned const lane = threadIdx.x % 32;
@@ -140,7 +140,7 @@ inline void store_block(void* row, MatrixBlock const& block) {
         sdpa_test::note_write(to, 4);
     }
 }
-// As load_transposed_block() has them.
+// Stores the elements where load_transposed_block() has them.
 inline void store_transposed_block(void* row, MatrixBlock const& block) {
     auto const rows = sdpa_test::of_all_lanes(static_cast<unsigned short*>(row));
     unsigned const lane = threadIdx.x % 32;
