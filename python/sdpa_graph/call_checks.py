@@ -56,7 +56,8 @@ def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: boo
         heads = f"{query[1]}, {key[1]} and {value[1]} heads"
         raise ValueError(f"query, key and value have {heads}: enable_gqa=True lets several query heads share one")
     if is_packed_kv and key[0] != value[0]:
-        raise ValueError(f"key and value have {key[0]} and {value[0]} tokens: as many are needed with cu_seqlens_kv")
+        found = f"key has {key[0]} tokens, and value {value[0]}"
+        raise ValueError(f"{found}: equal numbers are needed with cu_seqlens_kv")
 
 
 def check_lengths_are_said_once(side: str, ends: Any, **others: Any) -> None:
@@ -99,7 +100,7 @@ def check_ends(side: str, ends: Sequence[int], tokens: int, longest: int | None 
     most = longest_of(ends)
     if longest is not None and most > longest:
         raise ValueError(
-            f"a sequence of {name} has {most} tokens: at most {longest} are needed, which max_seqlen_{side} says; "
+            f"a sequence of {name} has {most} tokens: more than the {longest} that max_seqlen_{side} says; "
             f"pass the longest as max_seqlen_{side}"
         )
 

@@ -68,5 +68,5 @@ def _library_type(value: Any) -> data_type:
         return value
     kind = _torch_to_cudnn_data_type(value)
     if kind is None:
-        raise Exception(f"No data type of the library stands for {value!r}.")
+        raise Exception(f"The library has no data type for {value!r}.")
     return kind

@@ -204,7 +204,7 @@ def _seed(dropout_p: float, seed: Any) -> np.ndarray | None:
     if not dropout_p:
         return None
     if seed is None:
-        raise ValueError(f"dropout_p is {dropout_p}, and there is no seed: the same one in forward and backward")
+        raise ValueError(f"dropout_p is {dropout_p}, and there is no seed: pass the same one to forward and backward")
     number = operator.index(seed)
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"seed is {number}: an integer of 64 bits is needed")

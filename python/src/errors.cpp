@@ -52,7 +52,7 @@ py::value_error bad_argument(std::string place, std::string found, std::string e
 
 void bind_errors(py::module_& module) {
     not_supported = PyErr_NewExceptionWithDoc("sdpa_graph.cudnnGraphNotSupportedError",
-                                              "No engine of the target takes the graph.", PyExc_Exception, nullptr);
+                                              "No engine of the target supports the graph.", PyExc_Exception, nullptr);
     if (not_supported == nullptr) throw py::error_already_set();
     module.attr("cudnnGraphNotSupportedError") = py::reinterpret_borrow<py::object>(not_supported);
     module.def(

@@ -176,7 +176,7 @@ def test_jit_and_graph_cache():
 
 def test_data_types():
     assert cudnn.datatypes._library_type(cudnn.data_type.HALF) is cudnn.data_type.HALF
-    with pytest.raises(Exception, match="No data type of the library stands for 'x'"):
+    with pytest.raises(Exception, match="The library has no data type for 'x'"):
         cudnn.datatypes._library_type("x")
 
 

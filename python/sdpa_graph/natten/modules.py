@@ -37,7 +37,7 @@ class _NeighborhoodAttention(torch.nn.Module):
             self.rank, kernel_size, dilation, is_causal
         )
         if rel_pos_bias and any(self.is_causal):
-            raise NotImplementedError("rel_pos_bias is given with a causal axis: there is no such bias")
+            raise NotImplementedError("rel_pos_bias is given with a causal axis: pass only one of them")
         self.num_heads = num_heads
         self.head_dim = dim // num_heads
         self.scale = qk_scale or self.head_dim**-0.5
