@@ -86,7 +86,7 @@ def coordinates(axes, place):
 
 
 def window_mask(shape):
-    """Along each axis k tokens of the query's dilation group, around the query except at borders."""
+    """Along each axis a query sees k tokens of its dilation group, around itself except at borders."""
     kernel, dilation, shift = shape.kernel, shape.dilation, shape.dilation.bit_length() - 1
     axes = list(zip(shape.space, TILES[len(shape.space)]))[::-1]  # the innermost first
 
