@@ -1,11 +1,22 @@
 // The parts of Group that need no GPU.
 #include "core/guard.h"
+#include "core/names.h"
 #include "core/text.h"
 #include "group/group_rules.h"
 #include "group/task.h"
 #include "group/threads.h"
 
 #include <utility>
+
+namespace cudnn_frontend::core {
+
+template <>
+std::span<char const* const> names_of<sdpa_graph::Group_way>() {
+    static constexpr char const* kWays[] = {"AUTO", "GATHER", "ALL_TO_ALL", "RING"};
+    return kWays;
+}
+
+}  // namespace cudnn_frontend::core
 
 namespace sdpa_graph {
 

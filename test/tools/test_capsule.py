@@ -33,6 +33,17 @@ class Capsule(CommandTest):
         self.assertIn("runs on cpu", self.expect(YES, "explain", "-", "--target", "cpu", input=capsule))
         self.assertIn("SDPA_FORWARD", self.expect(YES, "show", "-", input=capsule))
 
+    def test_run_and_verify_refuse_the_part_of_a_rank(self):
+        capsule = json.loads(self.expect(YES, "capsule", "-", "--target", "cpu", input=attention()))
+        self.assertIsNone(capsule["group"])
+        capsule["group"] = {"rank": 1, "size": 2, "way": "AUTO", "stages": 0, "queries": [], "keys": []}
+        whole = {**capsule, "group": None}
+        self.expect(YES, "run", "-", "--save", self.folder / "saved", input=whole)
+        got = f"--got=O={self.folder / 'saved' / 'O.npy'}"
+        for arguments in (("run", "-"), ("verify", "-", got)):
+            text = self.expect(USAGE, *arguments, input=capsule)
+            self.assertIn("the part of rank 1 of 2 in the capsule of a group", text)
+
     def test_failed_build(self):
         out = self.folder / "capsule.json"
         text = self.expect(YES, "capsule", "-", "--target", "cpu", "--out", out, input=attention(heads=8, key_heads=3))

@@ -6,6 +6,7 @@
 #include "api/graph/pack_source.h"
 #include "core/data_type.h"
 #include "core/hash.h"
+#include "core/names.h"
 #include "core/process/environment.h"
 #include "core/process/logging.h"
 #include "core/text.h"
@@ -82,9 +83,38 @@ Json device_json(graph::Graph::Impl const& graph) {
     return recorded.is_bad() ? Json(nullptr) : parsed(recorded.value());
 }
 
+// The tokens of each rank: a list of ranges, each with its first token and its number of tokens.
+Json layout_json(group::Layout const& layout) {
+    Json ranks = Json::list();
+    for (int rank = 0; rank < layout.ranks(); ++rank) {
+        Json ranges = Json::list();
+        for (group::Token_range const& range : layout.ranges_of(rank)) {
+            Json pair = Json::list();
+            pair.append(range.first);
+            pair.append(range.count);
+            ranges.append(std::move(pair));
+        }
+        ranks.append(std::move(ranges));
+    }
+    return ranks;
+}
+
+Json group_json(group::Task const* task) {
+    if (task == nullptr) return nullptr;
+    Json object = Json::object();
+    object.append("rank", task->rank());
+    object.append("size", task->size());
+    object.append("way", core::name_of(task->way));
+    object.append("stages", task->stages);
+    object.append("queries", layout_json(task->queries));
+    object.append("keys", layout_json(task->keys));
+    return object;
+}
+
 void append_plan(Json& capsule, graph::Graph::Impl const& graph) {
     capsule.append("target", graph.asked_for ? Json(to_string(graph.asked_for->kind())) : Json(nullptr));
     capsule.append("device", device_json(graph));
+    capsule.append("group", group_json(graph.settings.group.get()));
     plan::Plan const* const built = graph.planner ? graph.planner->plan() : nullptr;
     capsule.append("plan", built == nullptr ? Json(nullptr) : Json(built->info().name));
     capsule.append("workspace_bytes", built == nullptr ? Json(nullptr) : Json(built->workspace_size()));

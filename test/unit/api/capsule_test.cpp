@@ -1,6 +1,7 @@
 // Capsules: what they hold, what they leave out, and those that a failure writes.
 #include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/graph.h>
+#include <sdpa_graph/group.h>
 
 #include "support/catch.h"
 #include "support/small_graph.h"
@@ -101,6 +102,23 @@ TEST_CASE("A capsule has the graph, the versions, the plan and the structure of 
 
     graph::Graph read;
     CHECK(read.deserialize(json).is_bad());
+}
+
+TEST_CASE("A capsule of a rank's part has the group and the tokens of each rank") {
+    using sdpa_graph::Group;
+    Group group;
+    REQUIRE(Group::described(1, 2, group).get_message() == "");
+    test::SmallGraph small = test::small_graph(graph::SDPA_attributes().set_name("attention"));
+    small.graph.set_group(group, sdpa_graph::Layout::head_tail(12, 2), {.way = sdpa_graph::Group_way::GATHER});
+    std::string json;
+    REQUIRE(small.graph.capsule(json).get_message() == "");
+    INFO(json);
+    CHECK(has(json, "\"rank\": 1"));
+    CHECK(has(json, "\"size\": 2"));
+    CHECK(has(json, "\"way\": \"GATHER\""));
+    CHECK(has(json, "[0, 3]"));
+    CHECK(has(json, "[9, 3]"));
+    CHECK(has(json, "[3, 6]"));
 }
 
 TEST_CASE("A capsule of a graph that breaks a rule has the findings") {

@@ -97,8 +97,19 @@ Given_numbers read_given(std::vector<std::string> const& assignments, char const
     return given;
 }
 
+// Alone a rank's part would attend to its own tokens only.
+static void check_is_whole(Graph_file const& file) {
+    if (!file.capsule.is_object() || !member(file.capsule, "group").is_object()) return;
+    Json const& group = file.capsule["group"];
+    throw Failure(file.name,
+                  "the part of rank " + group.value("rank", Json()).dump() + " of " + group.value("size", Json()).dump() +
+                      " in the capsule of a group",
+                  "a whole attention; run the program itself on so many ranks");
+}
+
 Data_options data_options(Graph_file const& file, Json const& document, Memories const& tensors,
                           std::optional<std::uint64_t> const& seed, std::vector<std::string> const& assignments) {
+    check_is_whole(file);
     Data_options options{.seed = seed ? *seed : seed_of(file.capsule)};
     options.given = read_given(assignments, "--data", tensors);
     options.given.merge(given_of_capsule(file.capsule, document, tensors));
