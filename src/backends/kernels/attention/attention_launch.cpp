@@ -30,8 +30,7 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     auto const [columns, value_columns] = *class_of(problem);
     CodeName name{source, std::move(functions), {}, {90, true}, problem.score_code};
     name.defines = {std::string("X=") + element_name(problem.operand(attention::Q).type),
-                    "COLUMNS_OF_KEYS=" + std::to_string(columns)};
-    if (!problem.is_backward) name.defines.push_back("COLUMNS_OF_VALUES=" + std::to_string(value_columns));
+                    "COLUMNS_OF_KEYS=" + std::to_string(columns), "COLUMNS_OF_VALUES=" + std::to_string(value_columns)};
     if (problem.has(attention::Bias)) {
         name.defines.push_back(std::string("BIAS=") + element_name(problem.operand(attention::Bias).type));
     }

@@ -298,8 +298,11 @@ TEST_CASE("kernels.c16: head dims of gradients") {
     CHECK(refusal_of(forward(nothing, tensors)) == "");
     CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes&) {}, tensors)) ==
           by("kernels.c16",
-             ": found head dims of 256 for Q and K, and of 64 for V; expected at most 128 for gradients. "
-             "Try: engines of other backends."));
+             ": found head dims of 256 for Q and K, and of 64 for V; expected for gradients at most 192 "
+             "for Q and K, and 128 for V. Try: engines of other backends."));
+    tensors.q[3] = tensors.k[3] = 192;
+    tensors.v[3] = 128;
+    CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes&) {}, tensors)) == "");
 }
 
 TEST_CASE("kernels.c17: deterministic gradients") {

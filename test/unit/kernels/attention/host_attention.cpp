@@ -102,6 +102,22 @@ int host_modifier = 0;
 #define BIAS float
 #define HAS_DROPOUT
 #include "forward_code.inc"
+#define CODE forward_192_bias
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#include "forward_code.inc"
+#define CODE forward_192_dropout
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#define HAS_DROPOUT
+#include "forward_code.inc"
+#define CODE forward_192_region
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define HAS_REGION
+#include "forward_code.inc"
 #define CODE forward_256_dropout
 #define COLUMNS_OF_KEYS 256
 #define COLUMNS_OF_VALUES 256
@@ -118,6 +134,34 @@ int host_modifier = 0;
 #include "gradient_code.inc"
 #define CODE gradients_128
 #define COLUMNS_OF_KEYS 128
+#include "gradient_code.inc"
+#define CODE gradients_192
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#include "gradient_code.inc"
+#define CODE gradients_192_bias_sums
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#define BIAS_GRADIENT float
+#define SUMS_BIAS_GRADIENT
+#include "gradient_code.inc"
+#define CODE gradients_192_bias
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#include "gradient_code.inc"
+#define CODE gradients_192_dropout
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define BIAS float
+#define BIAS_GRADIENT float
+#define HAS_DROPOUT
+#include "gradient_code.inc"
+#define CODE gradients_192_region
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define HAS_REGION
 #include "gradient_code.inc"
 #define CODE gradients_64_terms
 #define COLUMNS_OF_KEYS 64
@@ -284,6 +328,7 @@ HostCode<AttentionArguments> dropout_code(int columns) {
     switch (columns) {
         case 64: return {forward_64_dropout::forward<Element>, forward_64_dropout::shared_memory};
         case 128: return {forward_128_dropout::forward<Element>, forward_128_dropout::shared_memory};
+        case 192: return {forward_192_dropout::forward<Element>, forward_192_dropout::shared_memory};
         case 256: return {forward_256_dropout::forward<Element>, forward_256_dropout::shared_memory};
         default: no_code();
     }
@@ -301,8 +346,12 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
     switch (options_of(problem)) {
         case Options::Named: return named_code<Element>(problem.hides_blocks());
         case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
-        case Options::FloatBias: return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
-        case Options::Region: return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
+        case Options::FloatBias:
+            if (columns == 192) return {forward_192_bias::forward<Element>, forward_192_bias::shared_memory};
+            return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
+        case Options::Region:
+            if (columns == 192) return {forward_192_region::forward<Element>, forward_192_region::shared_memory};
+            return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
         case Options::Documents: return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
         case Options::DocumentsAndBias:
             return {forward_64_documents_bias::forward<Element>, forward_64_documents_bias::shared_memory};
@@ -343,17 +392,25 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
             return SDPA_TEST_GRADIENTS(gradients_64_named);
         }
         case Options::Terms: return SDPA_TEST_GRADIENTS(gradients_64_terms);
-        case Options::FloatBias: return SDPA_TEST_GRADIENTS(gradients_128_bias);
-        case Options::Region: return SDPA_TEST_GRADIENTS(gradients_64_region);
+        case Options::FloatBias: {
+            if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_bias);
+            return SDPA_TEST_GRADIENTS(gradients_128_bias);
+        }
+        case Options::Region: {
+            if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_region);
+            return SDPA_TEST_GRADIENTS(gradients_64_region);
+        }
         case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
         case Options::DocumentsAndBias: return SDPA_TEST_GRADIENTS(gradients_64_documents_bias);
         case Options::BiasGradient: return SDPA_TEST_GRADIENTS(gradients_64_bias_gradient);
         case Options::BiasSums: {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_bias_sums);
+            if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_bias_sums);
             return SDPA_TEST_GRADIENTS(gradients_128_bias_sums);
         }
         case Options::Dropout: {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_dropout);
+            if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_dropout);
             return SDPA_TEST_GRADIENTS(gradients_128_dropout);
         }
         case Options::Maxima:  // of forward
@@ -361,6 +418,7 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
     }
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);
     if (columns == 128) return SDPA_TEST_GRADIENTS(gradients_128);
+    if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192);
     no_code();
 }
 

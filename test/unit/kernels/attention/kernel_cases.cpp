@@ -121,15 +121,14 @@ void add_terms(Random& random, AttentionCase& c) {
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
 }
 
-// Dropout for which the host has code: with 128 columns next to a bias, with others without terms.
+// Dropout for which the host has code: with 128 and 192 columns next to a bias, with others without terms.
 void add_dropout(Random& random, AttentionCase& c) {
-    bool const has_code = c.d_qk <= 128 || c.d_qk > 192;
-    if (random.chance(0.7) || !has_code) return;
+    if (random.chance(0.7)) return;
     c.bias.reset();
     c.alibi = c.d_bias = false;
     c.d_bias_dim.reset();
     c.modifier = oracle::Modify::Nothing;
-    if (c.d_qk > 64 && c.d_qk <= 128) {
+    if (c.d_qk > 64 && c.d_qk <= 192) {
         c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
         add_bias_gradient(c);
     }
@@ -154,7 +153,7 @@ void add_sink(Random& random, AttentionCase& c) {
 // Gradients have fewer columns.
 constexpr Columns kColumns[] = {{64, 64},   {8, 40},   {64, 48},   {128, 128}, {80, 128},
                                 {192, 128}, {176, 72}, {256, 256}, {256, 96}};
-constexpr std::size_t kColumnsOfGradients = 5;
+constexpr std::size_t kColumnsOfGradients = 7;
 
 }  // namespace
 
@@ -175,7 +174,7 @@ AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward) {
     c.generate_stats = random.chance(0.8);
     add_band(random, c);
     add_lengths(random, c);
-    if (is_backward || c.d_qk <= 128) add_terms(random, c);
+    if (is_backward || c.d_qk <= 192) add_terms(random, c);
     add_sink(random, c);
     add_dropout(random, c);
     return c;

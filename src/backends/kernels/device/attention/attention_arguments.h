@@ -294,7 +294,7 @@ constexpr int attention_shared_bytes(int columns, int value_columns, int warpgro
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// --- Shapes of the gradients' tiles, by the columns of queries, keys and values
+// --- Shapes of the gradients' tiles, by the same columns
 
 inline constexpr int kGradientKeys = 128, kGradientWarpgroups = 2, kQueryStages = 2, kScoreGradientStages = 2;
 // Terms of scores need registers, so that a tile has fewer queries.
@@ -305,11 +305,11 @@ inline constexpr int kStartThreads = 256, kBiasEndThreads = 256,
                      kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
 inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, where there is a gradient of sinks
 
-constexpr int gradient_shared_bytes(int columns, int queries, bool has_bias) {
+constexpr int gradient_shared_bytes(int columns, int value_columns, int queries, bool has_bias) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 3 * kQueryStages, kBarrierBytes = 8;
     int const tiles_of_scores = kScoreGradientStages + (has_bias ? kQueryStages : 0);
-    int const elements =
-        2 * kGradientKeys * columns + kQueryStages * 2 * queries * columns + tiles_of_scores * kGradientKeys * queries;
+    int const elements = (kGradientKeys + kQueryStages * queries) * (columns + value_columns) +
+                         tiles_of_scores * kGradientKeys * queries;
     int const bytes = elements * kBytes + kQueryStages * 2 * queries * 4 + kBarriers * kBarrierBytes;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }

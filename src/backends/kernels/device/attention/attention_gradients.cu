@@ -7,14 +7,20 @@
 // Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
+// Whether a warpgroup has registers for half of a tile's gradients at a time.
+constexpr bool kAddsInHalves = COLUMNS_OF_KEYS > 128;
+// Whether these columns are one panel and half of another.
+constexpr bool kHasHalfOfPanel = kSumColumns > kPanelColumns&& kSumColumns % kPanelColumns != 0;
 constexpr int kSumsOfTile = kTileQueries * COLUMNS_OF_KEYS, kSumsOfWarpgroup = kSumsOfTile / kGradientWarpgroups;
 
-template <class Element, int COLUMNS>
+template <class Element, int COLUMNS, int VALUE_COLUMNS>
 struct GradientMemory {
     static constexpr int kQueries = kTileQueries;
 
-    Panels<Element, kGradientKeys, COLUMNS> keys, values;
-    Panels<Element, kQueries, COLUMNS> queries[kQueryStages], output_gradients[kQueryStages];
+    Panels<Element, kGradientKeys, COLUMNS> keys;
+    Panels<Element, kGradientKeys, VALUE_COLUMNS> values;
+    Panels<Element, kQueries, COLUMNS> queries[kQueryStages];
+    Panels<Element, kQueries, VALUE_COLUMNS> output_gradients[kQueryStages];
     Panels<Element, kGradientKeys, kQueries> score_gradients[kScoreGradientStages];  // rows are keys
     KeyBias<kGradientWarpgroups, kQueries, kFetchesBias> bias[kQueryStages];
     alignas(16) float statistics[kQueryStages][2][kQueries];
@@ -102,10 +108,10 @@ inline long long query_tile(GradientArguments const& arguments, KeyTile const& t
 
 // --- The warp that fetches
 
-template <class Element, int COLUMNS>
+template <class Element, int COLUMNS, int VALUE_COLUMNS>
 class QueryFetcher {
    public:
-    using Memory = GradientMemory<Element, COLUMNS>;
+    using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
     static constexpr int kQueries = Memory::kQueries;
 
     QueryFetcher(GradientArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
@@ -185,10 +191,16 @@ struct alignas(8) FloatPair {
     float numbers[2];
 };
 
-template <class Element, int COLUMNS>
+template <int FIRST, int COUNT, int ALL>
+inline float (&part_of(float (&sums)[ALL][4]))[COUNT][4] {
+    static_assert(FIRST + COUNT <= ALL);
+    return reinterpret_cast<float(&)[COUNT][4]>(sums[FIRST]);
+}
+
+template <class Element, int COLUMNS, int VALUE_COLUMNS>
 class KeyWarpgroup {
    public:
-    using Memory = GradientMemory<Element, COLUMNS>;
+    using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
     static constexpr int kQueries = Memory::kQueries;
 
     KeyWarpgroup(GradientArguments const& arguments, Memory& memory, int warpgroup)
@@ -202,7 +214,7 @@ class KeyWarpgroup {
             keys_[half] = key;
             queries_[half] = key < tile.keys ? tile.queries_of(key) : RowRange{0, 0};
         }
-        float key_sums[COLUMNS / 8][4], value_sums[COLUMNS / 8][4];
+        float key_sums[COLUMNS / 8][4], value_sums[VALUE_COLUMNS / 8][4];
         set_zero(key_sums);
         set_zero(value_sums);
         QueryBlocks<kQueries> const blocks(tile);
@@ -212,7 +224,11 @@ class KeyWarpgroup {
         for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool is_modified) {
             ScoreTerms const terms(arguments_, tile.batch, head);
             KeptWeights const kept(generator, tile, head, block, tile.first + own_row);
-            add(key_sums, value_sums, tile, head, block, blocks.is_full(block), is_modified, terms, kept);
+            if constexpr (kAddsInHalves) {
+                add_in_halves(key_sums, value_sums, tile, head, block, blocks.is_full(block), is_modified, terms, kept);
+            } else {
+                add(key_sums, value_sums, tile, head, block, blocks.is_full(block), is_modified, terms, kept);
+            }
         });
         wait_for_turn(kMeeting);  // products of both warpgroups read keys
         EntryMaps const& entries = arguments_.entries;
@@ -227,8 +243,9 @@ class KeyWarpgroup {
     static constexpr int kMeeting = 1;  // a named barrier
 
     // Adds what the queries of a block contribute.
-    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[COLUMNS / 8][4], KeyTile const& tile, int head,
-             int block, bool is_full, bool is_modified, ScoreTerms const& terms, KeptWeights const& kept_weights) {
+    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4], KeyTile const& tile,
+             int head, int block, bool is_full, bool is_modified, ScoreTerms const& terms,
+             KeptWeights const& kept_weights) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4], gradients[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(round);
@@ -275,47 +292,116 @@ class KeyWarpgroup {
         ring_.go_on();
     }
 
-    // Products of the warpgroup's rows and those of a tile.
-    template <class Own, class Other>
-    void start_scores(float (&scores)[kQueries / 8][4], Own const& own, Other const& other) {
+    // The same with gradients of half of the queries at a time, and without products that go on next to each other.
+    void add_in_halves(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4],
+                       KeyTile const& tile, int head, int block, bool is_full, bool is_modified,
+                       ScoreTerms const& terms, KeptWeights const& kept_weights) {
+        int const stage = ring_.stage(), buffer = ring_.number % kScoreGradientStages;
+        float weights[kQueries / 8][4];
+        memory_.queries_are_here[stage].wait_for(ring_.round());
+        start_scores(weights, memory_.keys, memory_.queries[stage]);
+        unsigned const kept = kHasDropout ? kept_weights.draw() : 0;
+        wait_for_products<0>();
+        hold(weights);
+        float products[kChangesGradients ? kQueries / 8 : 1][4];
+        if constexpr (kChangesGradients) copy(products, weights);
+        bool const changes = kHasRegion && (is_modified || !kLeavesBlocks);
+        if (changes) weigh<true>(weights, stage, terms, block * kQueries);
+        else weigh<false>(weights, stage, terms, block * kQueries);
+        if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
+        memory_.output_gradients_are_here[stage].wait_for(ring_.round());
+#pragma unroll
+        for (int first = 0; first < kQueries / 8; first += kQueries / 16) {
+            int const first_query = block * kQueries + 8 * first;
+            float gradients[kQueries / 16][4];
+            start_scores(gradients, memory_.values, memory_.output_gradients[stage], 8 * first);
+            wait_for_products<0>();
+            hold(gradients);
+            multiply(gradients, weights, memory_.statistics[stage][1], kept, first);
+            if constexpr (kSumsBiasGradient) add_bias_gradients(gradients, tile, head, block, first);
+            else if (kHasBiasGradient) write_bias_gradients(gradients, stage, terms, first_query);
+            if constexpr (kChangesGradients) {
+                if (changes) change(gradients, products, terms, first_query, first);
+            }
+            MatrixBlock weight_blocks[kQueries / 32], gradient_blocks[kQueries / 32];
+            pack_weights(weight_blocks, weights, kept, first);
+            pack_blocks<Element>(gradient_blocks, gradients);
+            store_for_both(gradient_blocks, buffer, first);
+            start_sums(value_sums, weight_blocks, memory_.output_gradients[stage], 8 * first);
+            start_sums(key_sums, gradient_blocks, memory_.queries[stage], 8 * first);
+            wait_for_products<0>();
+            hold(value_sums);
+            hold(key_sums);
+            for (MatrixBlock& words : weight_blocks) hold(words);
+            for (MatrixBlock& words : gradient_blocks) hold(words);
+        }
+        wait_for_turn(kMeeting);
+        float own_query_sums[kSumColumns / 8][4];
+        start_query_sums(own_query_sums, buffer);
+        wait_for_products<0>();
+        hold(own_query_sums);
+        add_to_memory(arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile, own_query_sums);
+        memory_.are_read[stage].arrive();
+        ring_.go_on();
+    }
+
+    // Products of the warpgroup's rows and those of a tile, from its row `first` on.
+    template <int COUNT, class Own, class Other>
+    void start_scores(float (&scores)[COUNT][4], Own const& own, Other const& other, int first = 0) {
         begin_products();
 #pragma unroll
-        for (int k = 0; k < COLUMNS / 16; ++k) {
+        for (int k = 0; k < Own::kColumns / 16; ++k) {
             int const panel = 16 * k / kPanelColumns, column = 16 * k % kPanelColumns;
             start_product<false, false>(scores, Factor(own.panels[panel], first_row_, column),
-                                        Factor(other.panels[panel], 0, column), k > 0, Element());
+                                        Factor(other.panels[panel], first, column), k > 0, Element());
         }
         end_products();
     }
 
-    // Sums of a tile's rows with these weights.
-    template <class Other>
-    static void start_sums(float (&sums)[COLUMNS / 8][4], MatrixBlock const (&weights)[kQueries / 16],
-                           Other const& other) {
+    // Sums of a tile's rows, from its row `first` on, with these weights.
+    template <int COUNT, class Other>
+    static void start_sums(float (&sums)[Other::kColumns / 8][4], MatrixBlock const (&weights)[COUNT],
+                           Other const& other, int first = 0) {
         begin_products();
 #pragma unroll
-        for (int k = 0; k < kQueries / 16; ++k) {
-            start_product<true>(sums, weights[k], Factor(other.panels[0], 16 * k, 0), true, Element());
+        for (int k = 0; k < COUNT; ++k) {
+            start_product<true>(sums, weights[k], Factor(other.panels[0], first + 16 * k, 0), true, Element());
         }
         end_products();
     }
 
+    // Columns of a warpgroup that begin or end within a panel need a product of their own: a product goes on from panel
+    // to panel at the first column alone.
     void start_query_sums(float (&sums)[kSumColumns / 8][4], int buffer) {
-        auto const& queries = memory_.score_gradients[buffer].panels[kHasHalfOfQueries ? warpgroup_ : 0];
-        int const first_column = kHasHalfOfQueries ? 0 : warpgroup_ * kSumColumns;
-        auto const& columns = memory_.keys.panels[first_column / kPanelColumns];
         begin_products();
+        if constexpr (kHasHalfOfPanel) {
+            start_query_product(part_of<0, kPanelColumns / 8>(sums), buffer, warpgroup_ * 2 * kPanelColumns);
+            start_query_product(part_of<kPanelColumns / 8, kPanelColumns / 16>(sums), buffer,
+                                kPanelColumns + warpgroup_ * kPanelColumns / 2);
+        } else {
+            start_query_product(sums, buffer, kHasHalfOfQueries ? 0 : warpgroup_ * kSumColumns);
+        }
+        end_products();
+    }
+    template <int COUNT>
+    void start_query_product(float (&sums)[COUNT][4], int buffer, int first_column) {
+        auto const& queries = memory_.score_gradients[buffer].panels[kHasHalfOfQueries ? warpgroup_ : 0];
+        auto const& columns = memory_.keys.panels[first_column / kPanelColumns];
 #pragma unroll
         for (int k = 0; k < kGradientKeys / 16; ++k) {
             start_product<true, true>(sums, Factor(queries, 16 * k, 0),
                                       Factor(columns, 16 * k, first_column % kPanelColumns), k > 0, Element());
         }
-        end_products();
     }
+    // The sums of a whole panel come first in registers. In memory columns are in their order.
     void add_to_memory(float* sums, float const (&own)[kSumColumns / 8][4]) {
         float* const to = sums + warpgroup_ * kSumsOfWarpgroup + threadIdx.x % kThreadsOfWarpgroup * 4;
+        constexpr int kWhole = kPanelColumns / 8, kHalf = kWhole / 2;
 #pragma unroll
-        for (int i = 0; i < kSumColumns / 8; ++i) add_four(to + i * (4 * kThreadsOfWarpgroup), own[i]);
+        for (int i = 0; i < kSumColumns / 8; ++i) {
+            int const moved = !kHasHalfOfPanel || warpgroup_ == 0 ? 0 : i < kWhole ? kHalf : -kWhole;
+            add_four(to + (i + moved) * (4 * kThreadsOfWarpgroup), own[i]);
+        }
     }
 
     static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }
@@ -348,21 +434,24 @@ class KeyWarpgroup {
         }
     }
 
-    void add_bias_gradients(float const (&gradients)[kQueries / 8][4], KeyTile const& tile, int head, int block) {
+    // Gradients of eight queries each, from number `first` on.
+    template <int COUNT>
+    void add_bias_gradients(float const (&gradients)[COUNT][4], KeyTile const& tile, int head, int block,
+                            int first = 0) {
         float* const to = bias_sum_tile(arguments_.bias_sums, tile.batch, head, tile.first, block * kQueries) +
-                          place_in_bias_tile(warpgroup_, 0, threadIdx.x % kThreadsOfWarpgroup);
+                          place_in_bias_tile(warpgroup_, first, threadIdx.x % kThreadsOfWarpgroup);
 #pragma unroll
-        for (int i = 0; i < kQueries / 8; ++i) add_four(to + place_in_bias_tile(0, i, 0), gradients[i]);
+        for (int i = 0; i < COUNT; ++i) add_four(to + place_in_bias_tile(0, i, 0), gradients[i]);
     }
     // Where the copy engine stores them, they replace the bias in shared memory.
-    void write_bias_gradients(float const (&gradients)[kQueries / 8][4], int stage, ScoreTerms const& terms,
-                              int first_query) {
+    template <int COUNT>
+    void write_bias_gradients(float const (&gradients)[COUNT][4], int stage, ScoreTerms const& terms, int first_query) {
         if constexpr (kStoresBiasGradient) {
             if (arguments_.bias_gradient.is_boxed) {
-                MatrixBlock blocks[kQueries / 16];
+                MatrixBlock blocks[COUNT / 2];
                 pack_blocks<BiasGradientElement>(blocks, gradients);
 #pragma unroll
-                for (int i = 0; i < kQueries / 16; ++i) memory_.bias[stage].write(blocks[i], warpgroup_, 16 * i);
+                for (int i = 0; i < COUNT / 2; ++i) memory_.bias[stage].write(blocks[i], warpgroup_, 16 * i);
                 return;
             }
         }
@@ -378,31 +467,33 @@ class KeyWarpgroup {
             end_box_stores();
         }
     }
-    // Gradients of weights become those of scores.
-    void multiply(float (&gradients)[kQueries / 8][4], float const (&weights)[kQueries / 8][4],
-                  float const (&deltas)[kQueries], unsigned kept) const {
+    // Gradients of weights, from number `first` on, become those of scores.
+    template <int COUNT>
+    void multiply(float (&gradients)[COUNT][4], float const (&weights)[kQueries / 8][4],
+                  float const (&deltas)[kQueries], unsigned kept, int first = 0) const {
 #pragma unroll
-        for (int i = 0; i < kQueries / 8; ++i) {
-            FloatPair const pair = pair_of(deltas, i);
+        for (int i = 0; i < COUNT; ++i) {
+            FloatPair const pair = pair_of(deltas, first + i);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 float const delta = pair.numbers[j % 2];
                 float& gradient = gradients[i][j];
-                if (kHasDropout && !is_kept(kept, i, j)) gradient = 0;
+                if (kHasDropout && !is_kept(kept, first + i, j)) gradient = 0;
                 gradient = kHasDropout ? fmaf(gradient, arguments_.dropout.scale, -delta) : gradient - delta;
-                gradient *= weights[i][j];
+                gradient *= weights[first + i][j];
             }
         }
     }
     // Gradients of modified scores become those of the products, by which these are as large as the scale.
-    void change(float (&gradients)[kQueries / 8][4], float const (&products)[kQueries / 8][4], ScoreTerms const& terms,
-                int first_query) const {
+    template <int COUNT>
+    void change(float (&gradients)[COUNT][4], float const (&products)[kQueries / 8][4], ScoreTerms const& terms,
+                int first_query, int first = 0) const {
 #pragma unroll
-        for (int i = 0; i < kQueries / 8; ++i) {
+        for (int i = 0; i < COUNT; ++i) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                gradients[i][j] =
-                    terms.gradient_of(products[i][j], gradients[i][j], query_of(first_query, i, j), keys_[j / 2]);
+                gradients[i][j] = terms.gradient_of(products[first + i][j], gradients[i][j],
+                                                    query_of(first_query, i, j), keys_[j / 2]);
             }
         }
     }
@@ -413,29 +504,32 @@ class KeyWarpgroup {
             for (int j = 0; j < 4; ++j) to[i][j] = from[i][j];
         }
     }
-    // Packs those that dropout keeps, and 0 for others.
-    static void pack_weights(MatrixBlock (&blocks)[kQueries / 16], float const (&weights)[kQueries / 8][4],
-                             unsigned kept) {
-        if (!kHasDropout) return pack_blocks<Element>(blocks, weights);
-        float numbers[kQueries / 8][4];
+    // Packs those that dropout keeps, and 0 for others, from number `first` on.
+    template <int COUNT>
+    static void pack_weights(MatrixBlock (&blocks)[COUNT], float const (&weights)[kQueries / 8][4], unsigned kept,
+                             int first = 0) {
+        if (!kHasDropout) return pack_blocks<Element>(blocks, weights, first);
+        float numbers[2 * COUNT][4];
 #pragma unroll
-        for (int i = 0; i < kQueries / 8; ++i) {
+        for (int i = 0; i < 2 * COUNT; ++i) {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) numbers[i][j] = is_kept(kept, i, j) ? weights[i][j] : 0.0f;
+            for (int j = 0; j < 4; ++j) numbers[i][j] = is_kept(kept, first + i, j) ? weights[first + i][j] : 0.0f;
         }
         pack_blocks<Element>(blocks, numbers);
     }
-    template <class Type>
-    static void pack_blocks(MatrixBlock (&blocks)[kQueries / 16], float const (&numbers)[kQueries / 8][4]) {
+    template <class Type, int COUNT, int ALL>
+    static void pack_blocks(MatrixBlock (&blocks)[COUNT], float const (&numbers)[ALL][4], int first = 0) {
 #pragma unroll
-        for (int i = 0; i < kQueries / 16; ++i) blocks[i] = block_of<Type>(numbers[2 * i], numbers[2 * i + 1]);
+        for (int i = 0; i < COUNT; ++i) blocks[i] = block_of<Type>(numbers[first + 2 * i], numbers[first + 2 * i + 1]);
     }
-    void store_for_both(MatrixBlock const (&blocks)[kQueries / 16], int buffer) {
+    template <int COUNT>
+    void store_for_both(MatrixBlock const (&blocks)[COUNT], int buffer, int first = 0) {
         int const lane = lane_index(), row = first_row_ + row_of_warp();
 #pragma unroll
-        for (int i = 0; i < kQueries / 16; ++i) {
-            auto& panel = memory_.score_gradients[buffer].panels[i / 4];
-            store_block(panel.piece(row + lane % 16, i % 4 * 16 + lane / 16 * 8), blocks[i]);
+        for (int i = 0; i < COUNT; ++i) {
+            int const column = 8 * first + 16 * i;
+            auto& panel = memory_.score_gradients[buffer].panels[column / kPanelColumns];
+            store_block(panel.piece(row + lane % 16, column % kPanelColumns + lane / 16 * 8), blocks[i]);
         }
         show_to_products();
     }
@@ -443,10 +537,10 @@ class KeyWarpgroup {
     // Each warp stores its 16 rows, by way of memory that no product reads any more.
     template <class AllPanels>
     static void store(AllPanels& memory, TensorMap const& map, BoxPlace place, int own_row,
-                      float (&sums)[COLUMNS / 8][4], float factor) {
+                      float (&sums)[AllPanels::kColumns / 8][4], float factor) {
         int const lane = computed_here(lane_index());
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 16; ++i) {
+        for (int i = 0; i < AllPanels::kColumns / 16; ++i) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 sums[2 * i][j] *= factor;
@@ -473,10 +567,10 @@ class KeyWarpgroup {
     Ring<kQueryStages> ring_;
 };
 
-template <class Element, int COLUMNS>
+template <class Element, int COLUMNS, int VALUE_COLUMNS>
 inline void compute_gradients(GradientArguments const& arguments) {
-    using Memory = GradientMemory<Element, COLUMNS>;
-    static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, kTileQueries, kFetchesBias));
+    using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
+    static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, VALUE_COLUMNS, kTileQueries, kFetchesBias));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
     if (threadIdx.x == 0) memory.make_barriers();
@@ -486,16 +580,16 @@ inline void compute_gradients(GradientArguments const& arguments) {
     int const warpgroup = static_cast<int>(from_lane(threadIdx.x / kThreadsOfWarpgroup, 0));
     if (warpgroup == 0) {
         leave_registers<kGradientFetcherRegisters>();
-        if (threadIdx.x < 32) QueryFetcher<Element, COLUMNS>(arguments, memory).fetch_all(tile);
+        if (threadIdx.x < 32) QueryFetcher<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory).fetch_all(tile);
     } else {
         take_registers<kGradientRegisters>();
-        KeyWarpgroup<Element, COLUMNS>(arguments, memory, warpgroup - 1).compute(tile);
+        KeyWarpgroup<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory, warpgroup - 1).compute(tile);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(kGradientThreads, 1)
     attention_gradients(__grid_constant__ GradientArguments const arguments) {
-    compute_gradients<X, COLUMNS_OF_KEYS>(arguments);
+    compute_gradients<X, COLUMNS_OF_KEYS, COLUMNS_OF_VALUES>(arguments);
 }
 
 #include <attention/gradient_borders.cuh>

@@ -19,7 +19,7 @@ inline int larger(int a, int b) { return a > b ? a : b; }
 
 template <class Element, int ROWS, int COLUMNS>
 struct Panels {
-    static constexpr int kRows = ROWS;
+    static constexpr int kRows = ROWS, kColumns = COLUMNS;
 
     Panel<Element, ROWS> panels[COLUMNS / kPanelColumns];
 };

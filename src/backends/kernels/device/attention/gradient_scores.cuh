@@ -36,13 +36,13 @@ class ScoreTerms {
     }
 
     // Stores the gradients of the bias, which are those of the scores, of the lane's two keys.
-    void store_bias_gradients(float const (&gradients)[kTileQueries / 8][4], int first_query,
-                              int const (&keys)[2]) const {
+    template <int COUNT>
+    void store_bias_gradients(float const (&gradients)[COUNT][4], int first_query, int const (&keys)[2]) const {
         ScoreResults const& to = arguments_.bias_gradient;
         Sequences const& all = arguments_.sequences;
         auto* const start = static_cast<BiasGradientElement*>(to.start) + batch_ * to.batch + head_ * to.head;
 #pragma unroll
-        for (int i = 0; i < kTileQueries / 8; ++i) {
+        for (int i = 0; i < COUNT; ++i) {
 #pragma unroll
             for (int j = 0; j < 2; ++j) {
                 int const query = first_query + 8 * i + 2 * (lane_index() % 4) + j;

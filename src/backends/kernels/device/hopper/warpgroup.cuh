@@ -40,12 +40,15 @@ struct Factor {
 #define SUM_PLACES_64                                                                \
     SUM_PLACES_40 ", " PLACES_OF_8(40, 41, 42, 43, 44, 45, 46, 47) ", " PLACES_OF_8( \
         48, 49, 50, 51, 52, 53, 54, 55) ", " PLACES_OF_8(56, 57, 58, 59, 60, 61, 62, 63)
-#define SUM_PLACES_128 \
-    SUM_PLACES_64 ", " PLACES_OF_8(64, 65, 66, 67, 68, 69, 70, 71) ", "                                      \
-    PLACES_OF_8(72, 73, 74, 75, 76, 77, 78, 79) ", " PLACES_OF_8(80, 81, 82, 83, 84, 85, 86, 87) ", "        \
-    PLACES_OF_8(88, 89, 90, 91, 92, 93, 94, 95) ", " PLACES_OF_8(96, 97, 98, 99, 100, 101, 102, 103) ", "    \
-    PLACES_OF_8(104, 105, 106, 107, 108, 109, 110, 111) ", " PLACES_OF_8(112, 113, 114, 115, 116, 117, 118, 119) ", " \
-    PLACES_OF_8(120, 121, 122, 123, 124, 125, 126, 127)
+#define SUM_PLACES_96                                                                \
+    SUM_PLACES_64 ", " PLACES_OF_8(64, 65, 66, 67, 68, 69, 70, 71) ", " PLACES_OF_8( \
+        72, 73, 74, 75, 76, 77, 78, 79) ", " PLACES_OF_8(80, 81, 82, 83, 84, 85, 86, \
+                                                         87) ", " PLACES_OF_8(88, 89, 90, 91, 92, 93, 94, 95)
+#define SUM_PLACES_128                                                                                               \
+    SUM_PLACES_96 ", " PLACES_OF_8(96, 97, 98, 99, 100, 101, 102, 103) ", " PLACES_OF_8(                             \
+        104, 105, 106, 107, 108, 109, 110, 111) ", " PLACES_OF_8(112, 113, 114, 115, 116, 117, 118,                  \
+                                                                 119) ", " PLACES_OF_8(120, 121, 122, 123, 124, 125, \
+                                                                                       126, 127)
 
 #define FOUR_SUMS(sums, i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
 #define EIGHT_SUMS(sums, i) FOUR_SUMS(sums, i), FOUR_SUMS(sums, i + 1)
@@ -53,9 +56,10 @@ struct Factor {
 #define SUMS_32(sums) SUMS_16(sums), EIGHT_SUMS(sums, 4), EIGHT_SUMS(sums, 6)
 #define SUMS_40(sums) SUMS_32(sums), EIGHT_SUMS(sums, 8)
 #define SUMS_64(sums) SUMS_40(sums), EIGHT_SUMS(sums, 10), EIGHT_SUMS(sums, 12), EIGHT_SUMS(sums, 14)
-#define SUMS_128(sums)                                                                                     \
-    SUMS_64(sums), EIGHT_SUMS(sums, 16), EIGHT_SUMS(sums, 18), EIGHT_SUMS(sums, 20), EIGHT_SUMS(sums, 22), \
-        EIGHT_SUMS(sums, 24), EIGHT_SUMS(sums, 26), EIGHT_SUMS(sums, 28), EIGHT_SUMS(sums, 30)
+#define SUMS_96(sums) \
+    SUMS_64(sums), EIGHT_SUMS(sums, 16), EIGHT_SUMS(sums, 18), EIGHT_SUMS(sums, 20), EIGHT_SUMS(sums, 22)
+#define SUMS_128(sums) \
+    SUMS_96(sums), EIGHT_SUMS(sums, 24), EIGHT_SUMS(sums, 26), EIGHT_SUMS(sums, 28), EIGHT_SUMS(sums, 30)
 
 // Starts to add the product of 64 x 16 and 16 x COLUMNS elements to the sums, of which a thread has COUNT, and which
 // may be read after wait_for_products(); without `adds` they are forgotten first. A warp has 16 rows of the sums, and a
@@ -80,17 +84,19 @@ struct Factor {
                      : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "r"(b.place),              \
                        "r"(static_cast<int>(adds)), "n"(TRANSPOSED_B), "n"(Factor::kPanels));                         \
     }
-#define DEFINE_START_PRODUCTS(Element, type)                                     \
-    DEFINE_START_PRODUCT(Element, type, 32, 16, 16, 17, 18, 19, 20, 21, 22, 23)  \
-    DEFINE_START_PRODUCT(Element, type, 64, 32, 32, 33, 34, 35, 36, 37, 38, 39)  \
-    DEFINE_START_PRODUCT(Element, type, 80, 40, 40, 41, 42, 43, 44, 45, 46, 47)  \
-    DEFINE_START_PRODUCT(Element, type, 128, 64, 64, 65, 66, 67, 68, 69, 70, 71) \
+#define DEFINE_START_PRODUCTS(Element, type)                                         \
+    DEFINE_START_PRODUCT(Element, type, 32, 16, 16, 17, 18, 19, 20, 21, 22, 23)      \
+    DEFINE_START_PRODUCT(Element, type, 64, 32, 32, 33, 34, 35, 36, 37, 38, 39)      \
+    DEFINE_START_PRODUCT(Element, type, 80, 40, 40, 41, 42, 43, 44, 45, 46, 47)      \
+    DEFINE_START_PRODUCT(Element, type, 128, 64, 64, 65, 66, 67, 68, 69, 70, 71)     \
+    DEFINE_START_PRODUCT(Element, type, 192, 96, 96, 97, 98, 99, 100, 101, 102, 103) \
     DEFINE_START_PRODUCT(Element, type, 256, 128, 128, 129, 130, 131, 132, 133, 134, 135)
 DEFINE_START_PRODUCTS(bfloat16, "bf16")
 DEFINE_START_PRODUCTS(half, "f16")
 #undef DEFINE_START_PRODUCTS
 #undef DEFINE_START_PRODUCT
 #undef SUMS_128
+#undef SUMS_96
 #undef SUMS_64
 #undef SUMS_40
 #undef SUMS_32
@@ -98,6 +104,7 @@ DEFINE_START_PRODUCTS(half, "f16")
 #undef EIGHT_SUMS
 #undef FOUR_SUMS
 #undef SUM_PLACES_128
+#undef SUM_PLACES_96
 #undef SUM_PLACES_64
 #undef SUM_PLACES_40
 #undef SUM_PLACES_32

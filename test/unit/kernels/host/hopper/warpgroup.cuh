@@ -88,7 +88,7 @@ void load_factors(sdpa_test::AsyncProduct const& product, sdpa_test::ProductFact
 
 // The widths of the kernels' own products.
 constexpr bool has_products(int columns) {
-    return columns == 32 || columns == 64 || columns == 80 || columns == 128 || columns == 256;
+    return columns == 32 || columns == 64 || columns == 80 || columns == 128 || columns == 192 || columns == 256;
 }
 
 }  // namespace host_matrix
