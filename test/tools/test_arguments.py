@@ -2,7 +2,7 @@
 
 import subprocess
 
-from command import COMMAND, USAGE, YES, CommandTest, attention, main
+from support.command import COMMAND, USAGE, YES, CommandTest, attention, main
 
 SUBCOMMANDS = ("doctor", "new", "show", "explain", "plan", "store", "draw", "mask", "run", "bench", "tune", "matrix")
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from command import COMMAND, USAGE, CommandTest, attention, main
+from support.command import COMMAND, USAGE, CommandTest, attention, main
 
 GIBIBYTE = 1 << 30
 MOST_BYTES = GIBIBYTE // 2  # of memory, for files of a gibibyte and more

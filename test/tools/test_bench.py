@@ -1,6 +1,6 @@
 """sdpa bench: times of small graphs, the work that rates are computed from."""
 
-from command import NO, USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, paged
+from support.command import NO, USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, paged
 
 
 class Bench(CommandTest):

@@ -5,8 +5,8 @@
 import sys
 import time
 
-from broken_graphs import BROKEN, t4
-from command import NO, ROOT, CommandTest, main
+from support.broken_graphs import BROKEN, t4
+from support.command import NO, ROOT, CommandTest, main
 
 PAGE = ROOT / "docs" / "explain.md"
 LONG = "20000"  # milliseconds for each search: other work on the machine must not change what is found
@@ -17,7 +17,7 @@ What `sdpa explain` and `Graph::explain()` say of graphs after reports of users 
 the limit that is broken, and the nearest change after which the graph has a plan. No GPU is needed: cuDNN plans for the named
 one. `test/tools/test_broken.py` has checked each line: the plan of the changed graph was built.
 
-`test/tools/test_broken.py --write` makes this page, here with cuDNN {version}; the graphs are in `test/tools/broken_graphs.py`. Rules are
+`test/tools/test_broken.py --write` makes this page, here with cuDNN {version}; the graphs are in `test/tools/support/broken_graphs.py`. Rules are
 listed in [spec.md](spec.md), those that begin with `cudnn` in [cudnn-quirks.md](cudnn-quirks.md). The linked report is
 about a graph of this kind; the graph here is our own.
 

@@ -2,7 +2,7 @@
 
 import json
 
-from command import NO, USAGE, YES, CommandTest, attention, main, padded
+from support.command import NO, USAGE, YES, CommandTest, attention, main, padded
 
 
 class Capsule(CommandTest):

@@ -4,7 +4,7 @@ import copy
 import json
 import struct
 
-from command import ROOT, USAGE, YES, CommandTest, attention, main
+from support.command import ROOT, USAGE, YES, CommandTest, attention, main
 
 
 def tensor(name, uid, dim, **members):

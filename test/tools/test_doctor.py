@@ -3,7 +3,7 @@
 import json
 import re
 
-from command import ROOT, YES, CommandTest, main
+from support.command import ROOT, YES, CommandTest, main
 
 
 class Doctor(CommandTest):

@@ -3,8 +3,8 @@
 import json
 import re
 
-from command import COMMAND, GRAPHS, ROOT, CommandTest, main
-from session import commands_of, plain, run
+from support.command import COMMAND, GRAPHS, ROOT, CommandTest, main
+from support.session import commands_of, plain, run
 
 VERSION = 91900  # of the cuDNN that the documents' answers are from
 

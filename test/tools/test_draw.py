@@ -5,7 +5,7 @@ import json
 import re
 from xml.etree import ElementTree
 
-from command import GRAPHS, NO, USAGE, YES, CommandTest, attention, main
+from support.command import GRAPHS, NO, USAGE, YES, CommandTest, attention, main
 
 
 class Draw(CommandTest):

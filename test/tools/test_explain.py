@@ -2,8 +2,8 @@
 
 import pathlib
 
-import broken_graphs
-from command import NO, USAGE, YES, CommandTest, attention, main, padded
+from support import broken_graphs
+from support.command import NO, USAGE, YES, CommandTest, attention, main, padded
 
 
 class OnTheCpu(CommandTest):

@@ -4,7 +4,7 @@ is what sdpa mask draws."""
 import re
 import sys
 
-from command import COMMAND, GRAPHS, YES, CommandTest, main
+from support.command import COMMAND, GRAPHS, YES, CommandTest, main
 
 sys.path.insert(0, str(GRAPHS.parent / "tools" / "graphs"))
 from draw_masks import differences

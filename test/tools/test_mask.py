@@ -6,7 +6,7 @@ import struct
 import zlib
 from typing import NamedTuple
 
-from command import USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, tensor
+from support.command import USAGE, YES, CommandTest, attention, backward_of, computed_queries, main, padded, tensor
 
 
 def formula(queries, keys, fields, lengths=None):

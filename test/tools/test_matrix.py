@@ -2,7 +2,7 @@
 
 import json
 
-from command import COMMAND, GRAPHS, USAGE, YES, CommandTest, attention, main
+from support.command import COMMAND, GRAPHS, USAGE, YES, CommandTest, attention, main
 
 FILES = (GRAPHS / "vit-b16.json", GRAPHS / "moba-llama3.1-8b-blocks.json")
 

@@ -2,7 +2,7 @@
 
 import json
 
-from command import USAGE, YES, CommandTest, main
+from support.command import USAGE, YES, CommandTest, main
 
 
 class New(CommandTest):

@@ -2,7 +2,7 @@
 
 import json
 
-from command import GRAPHS, NO, USAGE, YES, CommandTest, attention, backward_of, main, padded
+from support.command import GRAPHS, NO, USAGE, YES, CommandTest, attention, backward_of, main, padded
 
 
 def half(**options):

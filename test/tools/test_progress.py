@@ -4,7 +4,7 @@ import os
 import pty
 import subprocess
 
-from command import COMMAND, CommandTest, attention, main
+from support.command import COMMAND, CommandTest, attention, main
 
 
 class Progress(CommandTest):

@@ -2,8 +2,8 @@
 
 import json
 
-import npy
-from command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, paged, tensor
+from support import npy
+from support.command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, paged, tensor
 
 
 class Run(CommandTest):

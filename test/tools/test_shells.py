@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from command import USAGE, YES, CommandTest, main
+from support.command import USAGE, YES, CommandTest, main
 
 BASH = """
 source "$1"

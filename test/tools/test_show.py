@@ -1,6 +1,6 @@
 """sdpa show"""
 
-from command import GRAPHS, YES, CommandTest, attention, main, padded
+from support.command import GRAPHS, YES, CommandTest, attention, main, padded
 
 
 class Show(CommandTest):

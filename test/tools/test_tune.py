@@ -1,6 +1,6 @@
 """sdpa tune: candidates in the order of their times, and the times and plans that it writes."""
 
-from command import NO, USAGE, YES, CommandTest, attention, main
+from support.command import NO, USAGE, YES, CommandTest, attention, main
 
 FEW = {"queries": 2, "keys": 2048, "heads": 8, "key_heads": 2, "depth": 64}
 

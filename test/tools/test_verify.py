@@ -1,7 +1,7 @@
 """sdpa verify, and the files of NumPy that it and sdpa run read and write"""
 
-import npy
-from command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
+from support import npy
+from support.command import NO, USAGE, YES, CommandTest, attention, backward_of, main, padded, tensor
 
 
 class Verify(CommandTest):

@@ -8,7 +8,7 @@
 #include "unit/expand/attention_graphs.h"
 
 #include "support/catch.h"
-#include "support/fake_cudnn.h"
+#include "unit/cudnn/fakes/fake_cudnn.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Whole graphs planned for an H200 by a backend that records, in place of cuDNN.
 #pragma once
 
-#include "support/fake_cudnn.h"
 #include "support/small_graph.h"
+#include "unit/cudnn/fakes/fake_cudnn.h"
 
 namespace sdpa_test {
 

@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-from command import DEVICES, attention, backward_of, padded, tensor
+from support.command import DEVICES, attention, backward_of, padded, tensor
 
 
 class Broken(NamedTuple):

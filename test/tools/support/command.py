@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 COMMAND = os.environ.get("SDPA_COMMAND") or str(ROOT / "build/dev/tools/sdpa/sdpa")
 GRAPHS = pathlib.Path(os.environ.get("SDPA_GRAPHS") or ROOT / "graphs")
 DEVICES = ROOT / "devices"

@@ -1,4 +1,4 @@
-#include "support/fake_cudnn.h"
+#include "unit/cudnn/fakes/fake_cudnn.h"
 
 #include "cudnn/library/backend_enums.h"
 
