@@ -58,7 +58,7 @@ std::string heading_of(Attend const& attend) {
            nodes::settings_text(nodes::schema_of(node.kind()).fields, nodes::fields_object(node),
                                 nodes::fields_object(defaults)) +
            (modifiers == 0 ? "" : ", scores modified by " + std::to_string(modifiers) + " operations") +
-           (attend.lane == Lane::Side ? ", beside the steps before it" : "");
+           (attend.lane == Lane::Side ? ", in parallel to the steps before it" : "");
 }
 
 std::string heading_of(Joint const& joint) {

@@ -206,7 +206,8 @@ error_t check(rewrite::DocumentTables const& tables, std::span<void* const> poin
         if (query == key) continue;
         findings.add(plan::run_rules::kOffsets.violation(
             "", "K", core::text("document ", document, " from token ", key, ", and from ", query, " in Q"),
-            "documents that start at the same tokens in Q and K, as their mask has bounds", "pack both alike"));
+            "documents that start at the same tokens in Q and K, because their mask has bounds",
+            "pack Q and K in the same way"));
         break;
     }
     return findings.to_error();

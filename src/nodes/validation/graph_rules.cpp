@@ -139,7 +139,7 @@ void is_acyclic(RuleScope const& scope) {
         text("nodes that read each other's results: ", names),
         "an order in which each node's inputs exist before it runs",
         std::ranges::any_of(cycle, [](Node const* node) { return has_modifier(*node); })
-            ? "take attention that reads the scores, and operations that read the modified attention's "
+            ? "move attention that reads the scores, and operations that read the modified attention's "
               "result, out of the score modifier"
             : "connect a tensor from outside the cycle to one of these nodes");
 }

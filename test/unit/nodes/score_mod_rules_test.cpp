@@ -317,5 +317,5 @@ TEST_CASE("a modifier may read other attention with a modifier of its own, which
     CHECK_THAT(message_of(true),
                Catch::Contains(
                    "[graph.c25] node 'inner': found nodes that read each other's results: inner <- outer <- inner") &&
-                   Catch::Contains("take attention that reads the scores"));
+                   Catch::Contains("move attention that reads the scores"));
 }

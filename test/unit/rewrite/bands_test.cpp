@@ -39,7 +39,7 @@ scratch 2: 256 bytes
    writes dQ: dQ [1, 4, 6, 16] HALF strides [512, 128, 16, 1]
    writes dK: dK + 64 [1, 2, 6, 16] HALF strides [256, 128, 16, 1]
    writes dV: dV + 64 [1, 2, 6, 16] HALF strides [256, 128, 16, 1]
-2. SDPA_BACKWARD left_bound=3 right_bound=2, beside the steps before it
+2. SDPA_BACKWARD left_bound=3 right_bound=2, in parallel to the steps before it
    reads Q: Q [1, 4, 4, 16] HALF strides [512, 128, 16, 1]
    reads K: K [1, 2, 2, 16] HALF strides [256, 128, 16, 1]
    reads V: V [1, 2, 2, 16] HALF strides [256, 128, 16, 1]
@@ -52,7 +52,7 @@ scratch 2: 256 bytes
 3. add to the result
    reads terms: scratch 0 [1, 1, 4, 4, 16] HALF strides [0, 256, 64, 16, 1]
    writes result: dQ [1, 4, 4, 16] HALF strides [512, 128, 16, 1]
-4. SDPA_BACKWARD left_bound=1 right_bound=4, beside the steps before it
+4. SDPA_BACKWARD left_bound=1 right_bound=4, in parallel to the steps before it
    reads Q: Q + 192 [1, 4, 2, 16] HALF strides [512, 128, 16, 1]
    reads K: K + 128 [1, 2, 4, 16] HALF strides [256, 128, 16, 1]
    reads V: V + 128 [1, 2, 4, 16] HALF strides [256, 128, 16, 1]
@@ -84,7 +84,7 @@ scratch 0: 256 bytes
    writes dQ: dQ [1, 4, 4, 16] HALF
    writes dK: dK + 128 [1, 2, 4, 16] HALF strides [256, 128, 16, 1]
    writes dV: dV + 128 [1, 2, 4, 16] HALF strides [256, 128, 16, 1]
-2. SDPA_BACKWARD diagonal_alignment=BOTTOM_RIGHT left_bound=1 right_bound=1, beside the steps before it
+2. SDPA_BACKWARD diagonal_alignment=BOTTOM_RIGHT left_bound=1 right_bound=1, in parallel to the steps before it
    reads Q: Q [1, 4, 1, 16] HALF strides [256, 64, 16, 1]
    reads K: K [1, 2, 4, 16] HALF strides [256, 128, 16, 1]
    reads V: V [1, 2, 4, 16] HALF strides [256, 128, 16, 1]

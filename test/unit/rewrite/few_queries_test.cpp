@@ -74,7 +74,7 @@ scratch 1: 256 bytes
    reads V: V [2, 2, 288, 16] HALF strides [4608, 9600, 16, 1]
    writes O: scratch 0 [2, 2, 4, 16] HALF
    writes Stats: scratch 1 [2, 2, 4, 1] FLOAT
-2. SDPA_FORWARD diagonal_alignment=BOTTOM_RIGHT right_bound=0 generate_stats=true, beside the steps before it
+2. SDPA_FORWARD diagonal_alignment=BOTTOM_RIGHT right_bound=0 generate_stats=true, in parallel to the steps before it
    reads Q: Q [1, 4, 2, 16] HALF
    reads K: K + 18432 [1, 2, 24, 16] HALF strides [19200, 9600, 16, 1]
    reads V: V + 18432 [1, 2, 24, 16] HALF strides [19200, 9600, 16, 1]

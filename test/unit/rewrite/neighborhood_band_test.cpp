@@ -49,13 +49,13 @@ TEST_CASE("neighborhood_band: forward is a window, and what the first and the la
    reads V: V [1, 2, 9, 16] HALF strides [288, 16, 32, 1]
    writes O: O + 128 [1, 2, 6, 16] HALF strides [288, 16, 32, 1]
    writes Stats: Stats + 16 [1, 2, 6, 1] FLOAT strides [18, 1, 2, 1]
-2. SDPA_FORWARD attn_scale=0.25 generate_stats=true, beside the steps before it
+2. SDPA_FORWARD attn_scale=0.25 generate_stats=true, in parallel to the steps before it
    reads Q: Q [1, 2, 2, 16] HALF strides [288, 16, 32, 1]
    reads K: K [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
    reads V: V [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
    writes O: O [1, 2, 2, 16] HALF strides [288, 16, 32, 1]
    writes Stats: Stats [1, 2, 2, 1] FLOAT strides [18, 1, 2, 1]
-3. SDPA_FORWARD attn_scale=0.25 generate_stats=true, beside the steps before it
+3. SDPA_FORWARD attn_scale=0.25 generate_stats=true, in parallel to the steps before it
    reads Q: Q + 512 [1, 2, 1, 16] HALF strides [288, 16, 32, 1]
    reads K: K + 320 [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
    reads V: V + 320 [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
@@ -79,7 +79,7 @@ scratch 2: 256 bytes
    writes dQ: dQ + 192 [1, 2, 5, 16] HALF strides [288, 16, 32, 1]
    writes dK: dK + 256 [1, 2, 5, 16] HALF strides [288, 16, 32, 1]
    writes dV: dV + 256 [1, 2, 5, 16] HALF strides [288, 16, 32, 1]
-2. SDPA_BACKWARD attn_scale=0.25 left_bound=3 right_bound=4, beside the steps before it
+2. SDPA_BACKWARD attn_scale=0.25 left_bound=3 right_bound=4, in parallel to the steps before it
    reads Q: Q [1, 2, 6, 16] HALF strides [288, 16, 32, 1]
    reads K: K [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
    reads V: V [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
@@ -95,7 +95,7 @@ scratch 2: 256 bytes
 4. add to the result
    reads terms: scratch 0 + 96 [1, 1, 2, 3, 16] HALF strides [0, 192, 96, 16, 1]
    writes result: dQ + 192 [1, 2, 3, 16] HALF strides [288, 16, 32, 1]
-5. SDPA_BACKWARD attn_scale=0.25, beside the steps before it
+5. SDPA_BACKWARD attn_scale=0.25, in parallel to the steps before it
    reads Q: Q + 512 [1, 2, 1, 16] HALF strides [288, 16, 32, 1]
    reads K: K + 320 [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
    reads V: V + 320 [1, 2, 4, 16] HALF strides [288, 16, 32, 1]
@@ -161,7 +161,7 @@ TEST_CASE(
     CHECK(
         headings_of(program_of(line_graph(kForward, {.kernel = 2}))) ==
         R"(1. SDPA_FORWARD attn_scale=0.25 diagonal_alignment=BOTTOM_RIGHT left_bound=2 right_bound=0 generate_stats=true
-2. SDPA_FORWARD attn_scale=0.25 generate_stats=true, beside the steps before it
+2. SDPA_FORWARD attn_scale=0.25 generate_stats=true, in parallel to the steps before it
 )");
 }
 

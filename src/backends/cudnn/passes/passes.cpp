@@ -14,7 +14,7 @@ static constexpr Pass kPasses[] = {
     {"repeat rows", "cudnn.w14", repeat_rows},
     {"align dropout masks", "cudnn.w15", align_dropout_masks},
     {"mask by full lengths", "cudnn.w12", mask_by_full_lengths},
-    {"mask by full lengths beside mask", "cudnn.w13", mask_by_full_lengths_beside_mask},
+    {"mask by full lengths next to a mask", "cudnn.w13", mask_by_full_lengths_beside_mask},
     {"mask bands late", "cudnn.w19", mask_bands_late},
     {"add left bounds as floats", "cudnn.w20", add_left_bounds_as_floats},
     {"multiply narrow scores", "cudnn.w21", multiply_narrow_scores},

@@ -129,25 +129,26 @@ constexpr Quirk kRows[] = {
      .cudnn = {0, 91900},
      .evidence = Evidence::WrongNumbers,
      .verified = {91400, kH200},
-     .summary = "so it is with a dropout mask",
+     .summary = "with a dropout mask the same wrong numbers as those of cudnn.w12",
      .fix = "the full lengths are a padding mask there too, which takes 1.25 times the time",
      .verdict = Verdict::Rewrite,
-     .pass = "mask by full lengths beside mask"},
+     .pass = "mask by full lengths next to a mask"},
     {.id = "cudnn.w13",
      .cudnn = {91900, 0},
      .on = kEvery - kHopper,
      .evidence = Evidence::WrongNumbers,
-     .summary = "so it may be with a dropout mask on other architectures than 9.0, which was right",
+     .summary = "with a dropout mask perhaps the wrong numbers of cudnn.w12 on architectures other than 9.0, where "
+                "results were right",
      .fix = "the full lengths are a padding mask there too; on 9.0 only where half a tile of keys is left",
      .seen = "no other was run; on an H200 8 of 8 cases were right without it, half a tile was reported to be wrong",
      .verdict = Verdict::Rewrite,
-     .pass = "mask by full lengths beside mask"},
+     .pass = "mask by full lengths next to a mask"},
     {.id = "cudnn.w14",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
      .summary = "a bias, a dropout mask or a modifier's tensor of one row is read wrong: in backward, and in forward "
                 "where it has one column too that differs between batch entries",
-     .fix = "the row is repeated by a stride of 0, but where it holds per-head values",
+     .fix = "the row is repeated by a stride of 0, except where it holds per-head values",
      .seen =
          "wrong dQ, dK and dV, wrong O and Stats, with 9.14.0 and 9.19.0; repeated it is right. A document mask takes "
          "525.9 us forward instead of 336.8 and 1232.0 backward instead of 740.6, so that forward keeps one row of "
@@ -174,15 +175,15 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.w18",
      .evidence = Evidence::WrongNumbers,
      .verified = {91900, kH200},
-     .summary = "engines change the sign of dSink inside",
-     .fix = "the sum is not negated",
+     .summary = "engines negate the sum for dSink themselves",
+     .fix = "the graph does not negate it",
      .verdict = Verdict::Rewrite,
      .pass = "leave the sink's sign"},
     {.id = "cudnn.w19",
      .evidence = Evidence::Untried,
      .summary = "backward's engines are known to be right where the masks of bands come after Stats were subtracted, "
                 "and before it in 8 bits",
-     .fix = "Stats are subtracted first, but of 8 bits",
+     .fix = "Stats are subtracted first, except in 8 bits",
      .seen =
          "9.19.0 offline: engines for every architecture support the bands first too; an H200 was right in 436 of 436 "
          "passes so; other GPUs and releases were not tried",

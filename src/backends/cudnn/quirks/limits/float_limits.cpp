@@ -97,8 +97,8 @@ constexpr Quirk kRows[] = {
      .evidence = Evidence::Crash,
      .verified = {91900, kH200},
      .summary = "no unified operation with Q of FLOAT: its runs end in illegal memory accesses",
-     .fix =
-         "set_implementation(AttentionImplementation_t::COMPOSITE), or leave out what the unified operation alone has",
+     .fix = "set_implementation(AttentionImplementation_t::COMPOSITE), or leave out the options that only the unified "
+            "operation has",
      .seen =
          "26 of 26 runs, each in a process of its own, with 9.14.0 and 9.19.0: 18 shapes of 1 to 4 batch entries, 1 "
          "to 16 heads of 32 to 128 and 256 to 4,096 rows, and 8 cases. The same graphs of single operations are "

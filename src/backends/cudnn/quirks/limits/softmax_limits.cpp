@@ -61,7 +61,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s92",
      .evidence = Evidence::Crash,
      .verified = {92801, kOffline},
-     .summary = "Stats as natural logarithms: asked for backward of Stats in base 2 with a causal mask, cuDNN crashes",
+     .summary = "Stats as natural logarithms: backward with Stats in base 2 and a causal mask crashes in cuDNN",
      .fix = "leave out set_stats_use_log2(true), and multiply Stats by ln 2 before backward",
      .seen =
          "9.19.0: a segmentation fault inside the engines, on every device; 9.28.1: std::bad_alloc on 9.0 and 10.x, on "

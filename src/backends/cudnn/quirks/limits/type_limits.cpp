@@ -122,7 +122,7 @@ constexpr Quirk kRows[] = {
      .verified = {91900, kOffline},
      .summary = "FLOAT for Stats",
      .fix = kIsConverted,
-     .seen = "makes plans for 9.0 with Stats of HALF and BFLOAT16, which were not run: its documents know FLOAT",
+     .seen = "makes plans for 9.0 with Stats of HALF and BFLOAT16, which were not run: its documents name only FLOAT",
      .check = stats_type},
 };
 

@@ -137,7 +137,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s11",
      .evidence = Evidence::AskedOffline,
      .verified = {91900, kOffline},
-     .summary = "none but scale, lengths and Stats with the unified operation",
+     .summary = "no options except scale, lengths and Stats with the unified operation",
      .fix = "set_implementation(AttentionImplementation_t::AUTO)",
      .seen = "36 of 36 runs past the limit were wrong on an H200: the operation has no place for the option",
      .check = unified_options},
@@ -168,7 +168,7 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s56",
      .evidence = Evidence::AskedOffline,
      .verified = {92800, kOffline},
-     .summary = "none but scale, lengths and Stats with a block mask",
+     .summary = "no options except scale, lengths and Stats with a block mask",
      .fix = kMaskAsBias,
      .check = block_mask_options},
     {.id = "cudnn.s57",
@@ -235,7 +235,8 @@ constexpr Quirk kRows[] = {
     {.id = "cudnn.s72",
      .evidence = Evidence::AskedOffline,
      .verified = {92800, kOffline},
-     .summary = "none but scale, lengths and Stats with cumulative lengths, an offset's multiplier or set_unfuse_fma()",
+     .summary = "no options except scale, lengths and Stats with cumulative lengths, an offset's multiplier or "
+                "set_unfuse_fma()",
      .fix = "give lengths and offsets in the other form, leave out set_unfuse_fma(), or use Target::cpu()",
      .check = options_beside_unified},
 };
