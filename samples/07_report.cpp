@@ -70,9 +70,9 @@ int main(int argc, char** argv) {
     fe::error_t const refusal = faulty.build(target);
     checks.expect("build() fails with the same text", refusal.is_bad() && refusal.err_msg == report.to_error().err_msg);
 
-    fe::graph::Graph mended;
-    describe_attention(mended, kNone);
-    checks.expect("the mended graph has nothing to report", mended.check().ok());
-    checks.expect("and builds", mended.build(target).is_good());
+    fe::graph::Graph corrected;
+    describe_attention(corrected, kNone);
+    checks.expect("the corrected graph has nothing to report", corrected.check().ok());
+    checks.expect("and builds", corrected.build(target).is_good());
     return checks.exit_code();
 }

@@ -1,7 +1,7 @@
 // A plan compiled with no GPU, stored in a file, and run by another process on a GPU of its kind.
 //   ./run sample 12_offline_plan device <device>          describes the GPU of this machine
 //   ./run sample 12_offline_plan store <plan> [device]    needs cuDNN and no GPU; for an H200, or that GPU
-//   ./run sample 12_offline_plan tell <plan>              says what the file holds
+//   ./run sample 12_offline_plan show <plan>              says what the file holds
 //   ./run sample 12_offline_plan run <plan>               needs such a GPU
 #include <cudnn_frontend/stored_plan.h>
 
@@ -46,7 +46,7 @@ fe::Target target_of(char const* device_path) {
 }
 
 // Needs neither a GPU nor cuDNN.
-int tell(char const* path) {
+int show(char const* path) {
     fe::Stored_plan plan;
     samples::require(fe::read_stored_plan(read(path), plan));
     std::printf("%s", plan.to_text().c_str());
@@ -62,7 +62,7 @@ int store(char const* path, char const* device_path) {
     Bytes bytes;
     samples::require(graph.serialize(bytes));
     std::printf("12_offline_plan: %zu bytes written to %s\n", bytes.size(), path);
-    return write(path, bytes) == 0 ? tell(path) : 1;
+    return write(path, bytes) == 0 ? show(path) : 1;
 }
 
 int run(char const* path) {
@@ -89,8 +89,8 @@ int main(int argc, char** argv) {
     std::string const command = argc > 2 ? argv[1] : "";
     if (argc == 3 && command == "device") return describe_gpu(argv[2]);
     if (argc <= 4 && command == "store") return store(argv[2], argc == 4 ? argv[3] : nullptr);
-    if (argc == 3 && command == "tell") return tell(argv[2]);
+    if (argc == 3 && command == "show") return show(argv[2]);
     if (argc == 3 && command == "run") return run(argv[2]);
-    std::fprintf(stderr, "usage: %s device <device>|store <plan> [device]|tell <plan>|run <plan>\n", argv[0]);
+    std::fprintf(stderr, "usage: %s device <device>|store <plan> [device]|show <plan>|run <plan>\n", argv[0]);
     return 2;
 }

@@ -46,7 +46,7 @@ int main() {
     starved.deselect_shared_mem_greater_than(1024);
     fe::error_t const refusal = starved.check_support();
     std::printf("\n%s\n\n", refusal.get_message().c_str());
-    checks.expect("a budget that no engine meets is an error with reasons", refusal.is_bad());
+    checks.expect("a budget that is too small for all engines is an error with reasons", refusal.is_bad());
 
     std::string first, other;
     samples::require(graph.get_plan_name_at_index(0, first));
