@@ -30,9 +30,6 @@ SDPA_GRAPH_API void set_plan_store(Plan_store const& store);
 // How the names of those files end whose graphs were planned for their class of shapes, docs/classes.md.
 constexpr char kWantedClassEnding[] = ".class.json";
 
-// How the names of those files of a store end that have the times of a graph's plans.
-constexpr char kTimesEnding[] = ".times";
-
 struct Filled_plans {
     std::int64_t compiled = 0, loaded = 0;  // engines and kernels; the engines that are loaded were there
     std::vector<std::string> refused;       // the graphs that were not built: the file and the error

@@ -24,8 +24,8 @@ class Tune(CommandTest):
         path, store = self.write("few.json", attention(**FEW)), self.folder / "store"
         (tuned,) = self.tune(YES, path, "--programs", "--store", store)
         (row,) = self.expect_json(YES, "store", store, "list")
-        self.assertEqual((row["files"], row["times"]), (1, 1))
-        self.assertIn("cpu", row["environment"])
+        self.assertEqual(row["files"], 1)
+        self.assertRegex(row["environment"], "-cpu-.*-times$")
         environment = {"SDPA_GRAPH_PLAN_STORE": str(store)}
         (candidate,) = self.expect_json(YES, "explain", path, "--target", "cpu", environment=environment)["candidates"]
         usual = next(each for each in tuned["candidates"] if each["plan"] == "cpu")

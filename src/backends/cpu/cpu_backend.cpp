@@ -78,7 +78,7 @@ error_t check_threads(Target const& target) {
 }
 
 // The model of the CPU; empty where the system does not say it.
-std::string processor() {
+std::string read_processor() {
     constexpr std::string_view kName = "model name";
     std::ifstream facts("/proc/cpuinfo");
     for (std::string line; std::getline(facts, line);) {
@@ -128,7 +128,7 @@ class HostBackend final : public plan::Backend {
     }
 
     std::optional<std::string> environment(Target const& target, plan::Settings const&) const override {
-        std::string const model = processor();
+        static auto const& model = *new std::string(read_processor());  // never destroyed: programs may still plan
         if (model.empty()) return std::nullopt;
         return core::text(plan::versioned_library(), ", ", to_string(target.kind()), ", ", model, ", ", kernels().name,
                           ", ", std::thread::hardware_concurrency(), " cores, ", target.threads(), " threads");

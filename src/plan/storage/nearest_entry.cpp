@@ -74,7 +74,7 @@ std::string key_difference(std::string const& found, std::string const& expected
 
 std::string difference_from_nearest(std::filesystem::path const& store, std::string const& key) {
     std::optional<Difference> nearest;
-    for (std::string const& other : keys_of_plans(store, kMostFiles)) {
+    for (std::string const& other : keys_of_store(store, kMostFiles)) {
         if (other == key) continue;  // written after the miss
         Difference difference = difference_of(other, key);
         if (!nearest || difference.weight() < nearest->weight()) nearest = std::move(difference);

@@ -4,8 +4,6 @@
 #include "core/text.h"
 #include "plan/storage/open_file.h"
 
-#include <sdpa_graph/plan_store.h>
-
 #include <unistd.h>
 #include <algorithm>
 #include <array>
@@ -99,24 +97,21 @@ error_t for_each_file(fs::path const& store, Visit const& visit) {
     return {};
 }
 
-// Other programs have files of such names, too.
-bool begins_as_entry(fs::path const& path) {
-    if (path.extension() != kPlanEnding && path.extension() != sdpa_graph::kTimesEnding) return false;
+// Other programs have files of that name, too.
+bool begins_as_stored_plan(fs::path const& path) {
     std::ifstream file(path, std::ios::binary);
     Header const wanted;
     Header header;
-    return read_bytes(file, &header.mark, sizeof header.mark) && header.mark == wanted.mark;
+    return path.extension() == ".plan" && read_bytes(file, &header.mark, sizeof header.mark) &&
+           header.mark == wanted.mark;
 }
 
 // A file of a process that ended while it wrote.
 bool is_left_over(fs::path const& path) {
     std::error_code failure;
     auto const written = fs::last_write_time(path, failure);
-    auto const has = [name = path.filename().string()](char const* part) {
-        return name.find(part) != std::string::npos;
-    };
-    bool const is_of_entry = path.extension() == ".new" && (has(kPlanEnding) || has(sdpa_graph::kTimesEnding));
-    return !failure && is_of_entry && fs::file_time_type::clock::now() - written > std::chrono::hours(1);
+    return !failure && path.extension() == ".new" && path.string().find(".plan.") != std::string::npos &&
+           fs::file_time_type::clock::now() - written > std::chrono::hours(1);
 }
 
 }  // namespace
@@ -139,14 +134,14 @@ fs::path PlanFolder::file_of(std::string const& key) const {
     std::array<char, 40> name{};
     auto const first = static_cast<unsigned long long>(hash_of_bytes(key));
     auto const second = static_cast<unsigned long long>(hash_of_bytes(key, ~std::uint64_t{0}));
-    std::snprintf(name.data(), name.size(), "%016llx%016llx", first, second);
-    return folder_ / (name.data() + ending_);
+    std::snprintf(name.data(), name.size(), "%016llx%016llx.plan", first, second);
+    return folder_ / name.data();
 }
 
 Result<std::string> PlanFolder::read(std::string const& key) const {
     auto stored = read_file(file_of(key), Trust::ThisUser);
     if (stored.is_bad()) return stored.error();
-    if (stored.value().key != key) return miss(file_of(key), "is of another graph or environment");
+    if (stored.value().key != key) return miss(file_of(key), "is the plan of another graph or environment");
     return std::move(stored).value().plan;
 }
 
@@ -169,11 +164,11 @@ Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
     SDPA_GRAPH_TRY(check_not_frozen(into));
     std::int64_t copied = 0;
     auto const copy = [&](fs::path const& path) -> error_t {
-        if (!begins_as_entry(path)) return {};
+        if (!begins_as_stored_plan(path)) return {};
         auto const stored = read_file(path, Trust::Anyone);  // the caller names this store as one to trust
         fs::path const other = into / path.parent_path().filename() / path.filename();
         if (stored.is_bad() || read_file(other, Trust::ThisUser).is_good()) return {};
-        PlanFolder const folder(other.parent_path(), path.extension());
+        PlanFolder const folder(other.parent_path());
         SDPA_GRAPH_TRY(folder.write(stored.value().key, stored.value().plan));
         std::error_code ignored;
         fs::last_write_time(other, fs::last_write_time(path, ignored), ignored);  // when it was used last
@@ -184,10 +179,10 @@ Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
     return copied;
 }
 
-std::vector<std::string> keys_of_plans(fs::path const& store, std::size_t most) {
+std::vector<std::string> keys_of_store(fs::path const& store, std::size_t most) {
     std::vector<std::string> keys;
     auto const note = [&](fs::path const& path) -> error_t {
-        if (keys.size() >= most || path.extension() != kPlanEnding || !begins_as_entry(path)) return {};
+        if (keys.size() >= most || !begins_as_stored_plan(path)) return {};
         auto stored = read_file(path, Trust::ThisUser);
         if (stored.is_good()) keys.push_back(std::move(stored).value().key);
         return {};
@@ -207,7 +202,7 @@ Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_byte
     auto const note = [&](fs::path const& path) -> error_t {
         std::error_code failure;  // of a file that another process removed
         if (is_left_over(path)) fs::remove(path, failure);
-        if (!begins_as_entry(path)) return {};
+        if (!begins_as_stored_plan(path)) return {};
         UsedFile file{fs::last_write_time(path, failure), path, failure ? 0 : fs::file_size(path, failure)};
         if (!failure) files.push_back(std::move(file));
         return {};

@@ -1,4 +1,4 @@
-// Compiled plans and kernels, and times of plans, in the files of one folder.
+// Compiled plans and kernels in the files of one folder.
 #pragma once
 
 #include "core/result.h"
@@ -17,14 +17,10 @@ namespace cudnn_frontend::plan {
 // not, the one before it stays.
 bool write_whole(std::filesystem::path const& path, std::initializer_list<std::string_view> parts);
 
-// How the names of files end that have compiled code; those with times end in sdpa_graph::kTimesEnding.
-constexpr char kPlanEnding[] = ".plan";
-
-// The files of one kind in a folder. Safe from many threads and processes.
+// Safe from many threads and processes.
 class PlanFolder {
    public:
-    explicit PlanFolder(std::filesystem::path folder, std::string ending = kPlanEnding)
-        : folder_(std::move(folder)), ending_(std::move(ending)) {}
+    explicit PlanFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
     // The bytes that were written under exactly this key, by this user or root: they are code. The error says why there
     // are none.
@@ -38,15 +34,14 @@ class PlanFolder {
 
    private:
     std::filesystem::path folder_;
-    std::string ending_;
 };
 
 // All files of a store, with the folders of its environments. Each returns how many files it copied or removed.
 
 // Copies the whole files that the other store lacks, also those that other users have written.
 Result<std::int64_t> merge_stores(std::filesystem::path const& from, std::filesystem::path const& into);
-// The keys of whole files with compiled code, of so many at most; none where the store cannot be read.
-std::vector<std::string> keys_of_plans(std::filesystem::path const& store, std::size_t most);
+// The keys of whole files, of so many at most; none where the store cannot be read.
+std::vector<std::string> keys_of_store(std::filesystem::path const& store, std::size_t most);
 // Removes the files that were used least recently, until the others have at most so many bytes. Not of a frozen store,
 // into which nothing is merged either.
 Result<std::int64_t> prune_store(std::filesystem::path const& store, std::uintmax_t most_bytes);

@@ -22,6 +22,10 @@ std::string as_name(std::string name) {
     return name;
 }
 
+std::filesystem::path folder_of(core::process::PlanStore const& store, std::string const& environment) {
+    return std::filesystem::path(store.folder) / as_name(environment);
+}
+
 }  // namespace
 
 std::string versioned_library() {
@@ -29,17 +33,21 @@ std::string versioned_library() {
                       SDPA_GRAPH_VERSION_PATCH);
 }
 
-std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key,
-                                         std::string const& ending) {
+std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key) {
     auto const store = core::process::plan_store();
     if (store.folder.empty() || environments.empty()) return std::nullopt;
     std::vector<Place> places;
     places.reserve(environments.size());
     for (std::string const& environment : environments) {
-        places.push_back({PlanFolder(std::filesystem::path(store.folder) / as_name(environment), ending),
-                          core::text(environment, "\n", key)});
+        places.push_back({PlanFolder(folder_of(store, environment)), core::text(environment, "\n", key)});
     }
     return StoreEntry(std::move(places), store.is_frozen || is_store_frozen(store.folder));
+}
+
+bool StoreEntry::may_have_any(std::string const& environment) {
+    auto const store = core::process::plan_store();
+    std::error_code failure;
+    return !store.folder.empty() && std::filesystem::exists(folder_of(store, environment), failure);
 }
 
 std::optional<StoreEntry::StoredBytes> StoreEntry::read() const {

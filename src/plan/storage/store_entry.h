@@ -1,4 +1,4 @@
-// Compiled engines and kernels, and times of plans, in the plan store.
+// Compiled engines and kernels, and what was measured of them, in the plan store.
 #pragma once
 
 #include "plan/storage/plan_folder.h"
@@ -19,8 +19,10 @@ class StoreEntry {
    public:
     // In the folder of the first environment, whose bytes those of the others may replace: one for each environment, so
     // that those that are gone can be deleted. Nothing if there is none, or the process has no store.
-    static std::optional<StoreEntry> of(std::vector<std::string> const& environments, std::string const& key,
-                                        std::string const& ending = kPlanEnding);
+    static std::optional<StoreEntry> of(std::vector<std::string> const& environments, std::string const& key);
+
+    // Whether the process's store may have entries of the environment, which is found out without a key.
+    static bool may_have_any(std::string const& environment);
 
     struct StoredBytes {
         std::string bytes;

@@ -7,8 +7,6 @@
 #include "plan/storage/blob.h"
 #include "plan/storage/store_entry.h"
 
-#include <sdpa_graph/plan_store.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -35,13 +33,14 @@ std::string key_of(PlanningInput const& input) {
                       json::write_computation(input.graph.spec()));
 }
 
-std::optional<StoreEntry> entry_of(PlanningInput const& input, Backends const& backends) {
+// A folder of the store; nothing where no times are kept.
+std::optional<std::string> environment_of(PlanningInput const& input, Backends const& backends) {
     bool const has_store = !core::process::plan_store().folder.empty();
     if (!has_store || input.settings.group || input.settings.batch_invariant) return std::nullopt;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         if (auto const environment = backend->environment(input.target, input.settings))
-            return StoreEntry::of({*environment}, key_of(input), sdpa_graph::kTimesEnding);
+            return *environment + ", times";
     }
     return std::nullopt;
 }
@@ -87,7 +86,10 @@ Result<TimedCandidates> read_times(std::string_view stored) {
 }
 
 StoredTimes find_times(PlanningInput const& input, Backends const& backends) {
-    auto const entry = entry_of(input, backends);
+    auto const environment = environment_of(input, backends);
+    // Most graphs of most stores have no times: writing their keys would take most of the time.
+    if (!environment || !StoreEntry::may_have_any(*environment)) return {};
+    auto const entry = StoreEntry::of({*environment}, key_of(input));
     auto const stored = entry ? entry->read() : std::nullopt;
     if (!stored) return {};
     if (is_deterministic(input.graph.spec()) && !entry->is_frozen()) {
@@ -102,7 +104,8 @@ StoredTimes find_times(PlanningInput const& input, Backends const& backends) {
 }
 
 bool keep_times(PlanningInput const& input, Backends const& backends, TimedCandidates const& session) {
-    auto const entry = entry_of(input, backends);
+    auto const environment = environment_of(input, backends);
+    auto const entry = environment ? StoreEntry::of({*environment}, key_of(input)) : std::nullopt;
     if (entry) entry->write(to_bytes(session));
     return entry.has_value();
 }

@@ -21,7 +21,7 @@ using TimedCandidates = std::vector<TimedCandidate>;
 
 // The bytes of an entry. Reading bytes that say anything impossible is an error.
 std::string to_bytes(TimedCandidates const& all);
-Result<TimedCandidates> read_times(std::string_view bytes);
+Result<TimedCandidates> read_times(std::string_view stored);
 
 struct StoredTimes {
     TimedCandidates candidates;

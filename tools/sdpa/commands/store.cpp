@@ -29,7 +29,7 @@ struct Store_options {
 };
 
 struct Environment {
-    std::int64_t files = 0, times = 0;  // times of a graph's plans are files, too
+    std::int64_t files = 0;
     std::uint64_t bytes = 0;
     fs::file_time_type last = fs::file_time_type::min();
 };
@@ -51,7 +51,6 @@ std::map<std::string, Environment> environments_of(std::string const& folder) {
         if (!entry.is_regular_file() || !below.has_parent_path()) continue;
         Environment& environment = all[below.begin()->string()];
         ++environment.files;
-        if (entry.path().extension() == sdpa_graph::kTimesEnding) ++environment.times;
         environment.bytes += entry.file_size();
         environment.last = std::max(environment.last, entry.last_write_time());
     }
@@ -70,15 +69,14 @@ std::string time_text(fs::file_time_type time) {
 int list(Store_options const& options) {
     auto const all = environments_of(options.folder);
     Json rows = Json::array();
-    std::vector<std::vector<std::string>> lines = {{"environment", "files", "times", "size", "last use (UTC)"}};
+    std::vector<std::vector<std::string>> lines = {{"environment", "files", "size", "last use (UTC)"}};
     for (auto const& [name, environment] : all) {
         rows.push_back({{"environment", name},
                         {"files", environment.files},
-                        {"times", environment.times},
                         {"bytes", environment.bytes},
                         {"last_use", time_text(environment.last)}});
-        lines.push_back({name, std::to_string(environment.files), std::to_string(environment.times),
-                         bytes_text(environment.bytes), time_text(environment.last)});
+        lines.push_back(
+            {name, std::to_string(environment.files), bytes_text(environment.bytes), time_text(environment.last)});
     }
     std::string const state = sdpa_graph::is_plan_store_frozen(options.folder) ? "frozen: it is only read\n" : "";
     if (options.is_json) print_json(rows);

@@ -97,7 +97,7 @@ TEST_CASE("plan folder: a file of another key is a miss") {
     PlanFolder const plans(folder.path());
     REQUIRE(plans.write("a", plan(1)).is_good());
     fs::copy_file(plans.file_of("a"), plans.file_of("b"));
-    CHECK(contains(why_missed(plans, "b"), "is of another graph or environment"));
+    CHECK(contains(why_missed(plans, "b"), "is the plan of another graph or environment"));
 }
 
 TEST_CASE("plan folder: a file that other users can write is a miss") {

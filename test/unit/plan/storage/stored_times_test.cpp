@@ -175,7 +175,7 @@ TEST_CASE("times: what was kept is found for the same graph, whatever its names,
     CHECK(kept.find().candidates.empty());
     REQUIRE(kept.keep(kTimes));
     REQUIRE(store.files().size() == 1);
-    CHECK(store.files().front().extension() == ".times");
+    CHECK(store.files().front().parent_path().filename() == "one-machine--times");
     CHECK(kept.find().candidates == kTimes);
     CHECK(Planned{graph_of([](nodes::GraphSpec& spec) {
               spec.name = "other";
@@ -289,7 +289,6 @@ TEST_CASE("times: stores are merged and pruned with them") {
     CHECK(plan::merge_stores(store.path(), other).value() == 0);
     sdpa_graph::set_plan_store({other.string()});
     CHECK(kept.find().candidates == kTimes);
-    CHECK(plan::keys_of_plans(other, 10).empty());
     CHECK(plan::prune_store(other, 0).value() == 1);
     CHECK(kept.find().candidates.empty());
     fs::remove_all(other);
