@@ -2,7 +2,7 @@
 // through the queries that see any of them, of all heads that share the keys. One warp has the copy engine fetch the
 // queries, their output's gradients and their statistics, some stages ahead; two warpgroups have 64 keys each. They add
 // up the gradients of their keys and values in registers, and those of queries in memory, which blocks share.
-#include <attention/gradient_scores.cuh>
+#include <attention/gradient_tiles.cuh>
 
 // Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
@@ -41,70 +41,6 @@ struct GradientMemory {
         show_barriers_to_copies();
     }
 };
-
-// A tile of keys of one head of keys.
-struct KeyTile : Sequence {
-    int first;
-
-    KeyTile(GradientArguments const& arguments, int place)
-        : KeyTile(arguments.sequences, TilePlace(arguments.order, place)) {}
-    KeyTile(Sequence const& sequence, int first_key) : Sequence(sequence), first(first_key) {}
-
-   private:
-    KeyTile(Sequences const& all, TilePlace const& place)
-        : Sequence(all, place.head, all.heads / all.heads_of_key_head), first(place.number * kGradientKeys) {}
-};
-
-// The blocks of queries that see keys of a tile, and those of them all of whose queries see all of its keys.
-template <int QUERIES>
-struct QueryBlocks {
-    int first, end;
-    int full_first, full_end;
-
-    explicit QueryBlocks(KeyTile const& tile) {
-        int const last_key = smaller(tile.first + kGradientKeys, tile.keys) - 1;
-        RowRange const of_first = tile.queries_of(tile.first), of_last = tile.queries_of(last_key);
-        first = of_first.begin / QUERIES;
-        end = (of_last.end + QUERIES - 1) / QUERIES;
-        if (last_key < tile.first || of_last.end <= of_first.begin) end = first;
-        full_first = (of_last.begin + QUERIES - 1) / QUERIES;
-        full_end = last_key == tile.first + kGradientKeys - 1 ? of_first.end / QUERIES : 0;
-    }
-    bool has(int block) const { return block >= first && block < end; }
-    bool is_full(int block) const { return block >= full_first && block < full_end; }
-};
-
-// Calls visit(head, block, is_modified) for all blocks of queries of the heads that share the tile's keys. Most tiles
-// see the last queries, with which all begin, so that they read the same ones from the L2 cache at the same time.
-template <int QUERIES, class Visit>
-inline void for_each_block(GradientArguments const& arguments, KeyTile const& tile, Visit const& visit) {
-    QueryBlocks<QUERIES> const blocks(tile);
-    int const heads = arguments.sequences.heads_of_key_head, first_head = tile.head * heads,
-              end_head = first_head + heads;
-    auto const blocks_of = [&](int head) {
-        return TileBlocks(arguments.blocks, tile, head, tile.first / kGradientKeys);
-    };
-    // The last block before that one that any of the heads does not hide.
-    auto const before = [&](int block) {
-        if (!kHidesBlocks) return block - 1;
-        int last = blocks_of(first_head).before(block, blocks.first);
-        for (int head = first_head + 1; arguments.blocks.head_step != 0 && head < end_head; ++head) {
-            last = larger(last, blocks_of(head).before(block, blocks.first));
-        }
-        return last;
-    };
-    for (int block = before(blocks.end); block >= blocks.first; block = before(block)) {
-        for (int head = first_head; head < end_head; ++head) {
-            if (kHidesBlocks && !blocks_of(head).has(block)) continue;
-            visit(head, block, kHasRegion && !(kLeavesBlocks && blocks_of(head).is_unchanged(block)));
-        }
-    }
-}
-
-// The number of a tile of queries among those of all heads.
-inline long long query_tile(GradientArguments const& arguments, KeyTile const& tile, int head, int block) {
-    return (static_cast<long long>(tile.batch) * arguments.sequences.heads + head) * arguments.tiles.count + block;
-}
 
 // --- The warp that fetches
 
@@ -191,6 +127,15 @@ struct alignas(8) FloatPair {
     float numbers[2];
 };
 
+// A block of queries of one head, which a tile of keys goes through.
+struct QueryBlock {
+    KeyTile const& tile;
+    int head, number, first;  // the first query
+    bool is_full, changes;    // whether all queries see all keys, and whether the modifier changes scores
+    ScoreTerms const& terms;
+    KeptWeights const& kept;
+};
+
 template <int FIRST, int COUNT, int ALL>
 inline float (&part_of(float (&sums)[ALL][4]))[COUNT][4] {
     static_assert(FIRST + COUNT <= ALL);
@@ -224,11 +169,10 @@ class KeyWarpgroup {
         for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool is_modified) {
             ScoreTerms const terms(arguments_, tile.batch, head);
             KeptWeights const kept(generator, tile, head, block, tile.first + own_row);
-            if constexpr (kAddsInHalves) {
-                add_in_halves(key_sums, value_sums, tile, head, block, blocks.is_full(block), is_modified, terms, kept);
-            } else {
-                add(key_sums, value_sums, tile, head, block, blocks.is_full(block), is_modified, terms, kept);
-            }
+            bool const changes = kHasRegion && (is_modified || !kLeavesBlocks);
+            QueryBlock const queries{tile, head, block, block * kQueries, blocks.is_full(block), changes, terms, kept};
+            if constexpr (kAddsInHalves) add_in_halves(key_sums, value_sums, queries);
+            else add(key_sums, value_sums, queries);
         });
         wait_for_turn(kMeeting);  // products of both warpgroups read keys
         EntryMaps const& entries = arguments_.entries;
@@ -243,39 +187,28 @@ class KeyWarpgroup {
     static constexpr int kMeeting = 1;  // a named barrier
 
     // Adds what the queries of a block contribute.
-    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4], KeyTile const& tile,
-             int head, int block, bool is_full, bool is_modified, ScoreTerms const& terms,
-             KeptWeights const& kept_weights) {
+    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4], QueryBlock const& queries) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4], gradients[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(round);
         start_scores(weights, memory_.keys, memory_.queries[stage]);
         memory_.output_gradients_are_here[stage].wait_for(round);
         start_scores(gradients, memory_.values, memory_.output_gradients[stage]);
-        unsigned const kept = kHasDropout ? kept_weights.draw() : 0;
+        unsigned const kept = kHasDropout ? queries.kept.draw() : 0;
         wait_for_products<1>();
         hold(weights);
-        float const(&statistics)[2][kQueries] = memory_.statistics[stage];
-        float products[kChangesGradients ? kQueries / 8 : 1][4];
-        if constexpr (kChangesGradients) copy(products, weights);
-        if (kHasRegion && (is_modified || !kLeavesBlocks)) weigh<true>(weights, stage, terms, block * kQueries);
-        else weigh<false>(weights, stage, terms, block * kQueries);
-        if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
+        Products products;
+        make_weights(weights, products, stage, queries);
         MatrixBlock weight_blocks[kQueries / 16], gradient_blocks[kQueries / 16];
         pack_weights(weight_blocks, weights, kept);
         wait_for_products<0>();
         hold(gradients);
-        multiply(gradients, weights, statistics[1], kept);
-        if constexpr (kSumsBiasGradient) add_bias_gradients(gradients, tile, head, block);
-        else if (kHasBiasGradient) write_bias_gradients(gradients, stage, terms, block * kQueries);
-        if constexpr (kChangesGradients) {
-            if (is_modified || !kLeavesBlocks) change(gradients, products, terms, block * kQueries);
-        }
+        make_gradients(gradients, weights, products, stage, queries, kept);
         pack_blocks<Element>(gradient_blocks, gradients);
         store_for_both(gradient_blocks, buffer);
         start_sums(value_sums, weight_blocks, memory_.output_gradients[stage]);
         wait_for_turn(kMeeting);
-        start_bias_gradient_store(stage, tile, head, block * kQueries);
+        start_bias_gradient_store(stage, queries);
         float own_query_sums[kSumColumns / 8][4];
         start_query_sums(own_query_sums, buffer);
         start_sums(key_sums, gradient_blocks, memory_.queries[stage]);
@@ -283,7 +216,7 @@ class KeyWarpgroup {
         hold(value_sums);
         hold(own_query_sums);
         for (MatrixBlock& words : weight_blocks) hold(words);
-        add_to_memory(arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile, own_query_sums);
+        add_to_memory(sums_of(queries), own_query_sums);
         wait_for_products<0>();
         hold(key_sums);
         for (MatrixBlock& words : gradient_blocks) hold(words);
@@ -294,35 +227,24 @@ class KeyWarpgroup {
 
     // The same with gradients of half of the queries at a time, and without products that go on next to each other.
     void add_in_halves(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4],
-                       KeyTile const& tile, int head, int block, bool is_full, bool is_modified,
-                       ScoreTerms const& terms, KeptWeights const& kept_weights) {
+                       QueryBlock const& queries) {
         int const stage = ring_.stage(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(ring_.round());
         start_scores(weights, memory_.keys, memory_.queries[stage]);
-        unsigned const kept = kHasDropout ? kept_weights.draw() : 0;
+        unsigned const kept = kHasDropout ? queries.kept.draw() : 0;
         wait_for_products<0>();
         hold(weights);
-        float products[kChangesGradients ? kQueries / 8 : 1][4];
-        if constexpr (kChangesGradients) copy(products, weights);
-        bool const changes = kHasRegion && (is_modified || !kLeavesBlocks);
-        if (changes) weigh<true>(weights, stage, terms, block * kQueries);
-        else weigh<false>(weights, stage, terms, block * kQueries);
-        if (!is_full) set_outside(weights, queries_, block * kQueries, 0.0f);
+        Products products;
+        make_weights(weights, products, stage, queries);
         memory_.output_gradients_are_here[stage].wait_for(ring_.round());
 #pragma unroll
         for (int first = 0; first < kQueries / 8; first += kQueries / 16) {
-            int const first_query = block * kQueries + 8 * first;
             float gradients[kQueries / 16][4];
             start_scores(gradients, memory_.values, memory_.output_gradients[stage], 8 * first);
             wait_for_products<0>();
             hold(gradients);
-            multiply(gradients, weights, memory_.statistics[stage][1], kept, first);
-            if constexpr (kSumsBiasGradient) add_bias_gradients(gradients, tile, head, block, first);
-            else if (kHasBiasGradient) write_bias_gradients(gradients, stage, terms, first_query);
-            if constexpr (kChangesGradients) {
-                if (changes) change(gradients, products, terms, first_query, first);
-            }
+            make_gradients(gradients, weights, products, stage, queries, kept, first);
             MatrixBlock weight_blocks[kQueries / 32], gradient_blocks[kQueries / 32];
             pack_weights(weight_blocks, weights, kept, first);
             pack_blocks<Element>(gradient_blocks, gradients);
@@ -340,9 +262,33 @@ class KeyWarpgroup {
         start_query_sums(own_query_sums, buffer);
         wait_for_products<0>();
         hold(own_query_sums);
-        add_to_memory(arguments_.tiles.sums + query_tile(arguments_, tile, head, block) * kSumsOfTile, own_query_sums);
+        add_to_memory(sums_of(queries), own_query_sums);
         memory_.are_read[stage].arrive();
         ring_.go_on();
+    }
+
+    // The products that a modifier's gradient needs.
+    using Products = float[kChangesGradients ? kQueries / 8 : 1][4];
+
+    // Products of keys and queries become weights.
+    void make_weights(float (&weights)[kQueries / 8][4], Products& products, int stage, QueryBlock const& queries) {
+        if constexpr (kChangesGradients) copy(products, weights);
+        if (queries.changes) weigh<true>(weights, stage, queries.terms, queries.first);
+        else weigh<false>(weights, stage, queries.terms, queries.first);
+        if (!queries.is_full) set_outside(weights, queries_, queries.first, 0.0f);
+    }
+    // Products of values and gradients of output, from eight queries with number `first` on, become gradients of
+    // scores.
+    template <int COUNT>
+    void make_gradients(float (&gradients)[COUNT][4], float const (&weights)[kQueries / 8][4], Products const& products,
+                        int stage, QueryBlock const& queries, unsigned kept, int first = 0) {
+        int const first_query = queries.first + 8 * first;
+        multiply(gradients, weights, memory_.statistics[stage][1], kept, first);
+        if constexpr (kSumsBiasGradient) add_bias_gradients(gradients, queries, first);
+        else if (kHasBiasGradient) write_bias_gradients(gradients, stage, queries.terms, first_query);
+        if constexpr (kChangesGradients) {
+            if (queries.changes) change(gradients, products, queries.terms, first_query, first);
+        }
     }
 
     // Products of the warpgroup's rows and those of a tile, from its row `first` on.
@@ -393,6 +339,9 @@ class KeyWarpgroup {
                                       Factor(columns, 16 * k, first_column % kPanelColumns), k > 0, Element());
         }
     }
+    float* sums_of(QueryBlock const& queries) const {
+        return arguments_.tiles.sums + query_tile(arguments_, queries.tile, queries.head, queries.number) * kSumsOfTile;
+    }
     // The sums of a whole panel come first in registers. In memory columns are in their order.
     void add_to_memory(float* sums, float const (&own)[kSumColumns / 8][4]) {
         float* const to = sums + warpgroup_ * kSumsOfWarpgroup + threadIdx.x % kThreadsOfWarpgroup * 4;
@@ -436,9 +385,9 @@ class KeyWarpgroup {
 
     // Gradients of eight queries each, from number `first` on.
     template <int COUNT>
-    void add_bias_gradients(float const (&gradients)[COUNT][4], KeyTile const& tile, int head, int block,
-                            int first = 0) {
-        float* const to = bias_sum_tile(arguments_.bias_sums, tile.batch, head, tile.first, block * kQueries) +
+    void add_bias_gradients(float const (&gradients)[COUNT][4], QueryBlock const& queries, int first) {
+        KeyTile const& tile = queries.tile;
+        float* const to = bias_sum_tile(arguments_.bias_sums, tile.batch, queries.head, tile.first, queries.first) +
                           place_in_bias_tile(warpgroup_, first, threadIdx.x % kThreadsOfWarpgroup);
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) add_four(to + place_in_bias_tile(0, i, 0), gradients[i]);
@@ -459,10 +408,12 @@ class KeyWarpgroup {
     }
     // The thread of its warpgroup that starts stores of gradients of the bias.
     static bool starts_stores() { return threadIdx.x % kThreadsOfWarpgroup == 0; }
-    void start_bias_gradient_store(int stage, KeyTile const& tile, int head, int first_query) {
+    void start_bias_gradient_store(int stage, QueryBlock const& queries) {
         if constexpr (kStoresBiasGradient) {
             if (!arguments_.bias_gradient.is_boxed || !starts_stores()) return;
-            start_box_store(arguments_.bias_gradient_map, {tile.first + first_row_, first_query, head, tile.batch},
+            KeyTile const& tile = queries.tile;
+            start_box_store(arguments_.bias_gradient_map,
+                            {tile.first + first_row_, queries.first, queries.head, tile.batch},
                             &memory_.bias[stage].panels[warpgroup_]);
             end_box_stores();
         }
