@@ -2,6 +2,7 @@
 
     build/release/bench/bench_modifier_graphs FOLDER      writes the graphs of the modifiers, and what they read
     python bench/modifiers.py FOLDER [part of a name]...
+    python bench/modifiers.py engines FOLDER [part of a name]...      cuDNN's engines next to the library's own
 
 needs sdpa_graph and torch. Times are of the GPU, of calls that a CUDA graph has recorded, medians in microseconds; of FlexAttention's
 backward, what both passes take without forward. FlexAttention gets a block mask where the modifier is a mask, which is made before
@@ -108,8 +109,9 @@ FLEX = {
 class Graphs:
     """The two graphs of a modifier, with random tensors and those that it reads."""
 
-    def __init__(self, folder, handle):
+    def __init__(self, folder, handle, without=()):
         self.handle = handle
+        self.without = list(without)  # parts of names of engines
         described = self.described(folder / "backward.json")
         torch.manual_seed(1)
         self.tensors = {
@@ -138,7 +140,12 @@ class Graphs:
     def built(self, path):
         graph = cudnn.pygraph(handle=self.handle)
         graph.deserialize(path.read_text())
-        graph.build(HEURISTICS)
+        graph.validate()
+        graph.build_operation_graph()
+        graph.create_execution_plans(HEURISTICS)
+        graph.deselect_engines(self.without)
+        graph.check_support()
+        graph.build_plans()
         return graph, torch.empty(graph.get_workspace_size(), device="cuda", dtype=torch.uint8)
 
     def run(self, graph, names):
@@ -211,17 +218,30 @@ def compare(name, folder, handle):
     return max(apart) <= MOST_DIFFERENCE
 
 
+def compare_engines(name, folder, handle):
+    both = [Graphs(folder, handle, without) for without in (["attention"], ["eng"])]
+    for part in ("forward", "backward"):
+        for graphs in both:
+            getattr(graphs, part)()
+        cudnn_time, own_time = (gpu_time(getattr(graphs, part)) for graphs in both)
+        line(name, part, f"{cudnn_time:.0f}", f"{own_time:.0f}", f"{own_time / cudnn_time:.2f}", "", both[0].plans())
+    return True
+
+
 def main(arguments):
+    has_engines = arguments[:1] == ["engines"]
+    arguments = arguments[1:] if has_engines else arguments
     if not arguments:
         sys.exit("modifiers.py: expected the folder that bench_modifier_graphs has written")
     folders = {path.name.split("-", 1)[1]: path for path in sorted(pathlib.Path(arguments[0]).iterdir())}
     chosen = [name for name in folders if not arguments[1:] or any(part in name for part in arguments[1:])]
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}, BFLOAT16, microseconds")
-    line("modifier", "", "ours", "Flex", "ratio", "", "plans")
+    line("modifier", "", *(("cuDNN", "own", "ratio") if has_engines else ("ours", "Flex", "ratio")), "", "plans")
+    measure = compare_engines if has_engines else compare
     handle, failed = cudnn.create_handle(), 0
     for name in chosen:
         try:
-            failed += not compare(name, folders[name], handle)
+            failed += not measure(name, folders[name], handle)
         except Exception as error:  # of either side: the next modifier may run
             failed += 1
             line(name, f"failed: {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}")

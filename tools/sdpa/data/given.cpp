@@ -102,8 +102,8 @@ static void check_is_whole(Graph_file const& file) {
     if (!file.capsule.is_object() || !member(file.capsule, "group").is_object()) return;
     Json const& group = file.capsule["group"];
     throw Failure(file.name,
-                  "the part of rank " + group.value("rank", Json()).dump() + " of " + group.value("size", Json()).dump() +
-                      " in the capsule of a group",
+                  "the part of rank " + group.value("rank", Json()).dump() + " of " +
+                      group.value("size", Json()).dump() + " in the capsule of a group",
                   "a whole attention; run the program itself on so many ranks");
 }
 
