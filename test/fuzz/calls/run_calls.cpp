@@ -109,6 +109,9 @@ void execute_at(Machine& m, Numbers const& n) {
     if (!blocks) return;
     m.note(graph_of(m, n).execute_plan_at_index(nullptr, blocks->pack, blocks->workspace.data(), n[1]));
     m.note(graph_of(m, n).autotune(nullptr, blocks->pack, blocks->workspace.data()));
+    std::vector<double> const microseconds(static_cast<std::size_t>(n[2] & 3), static_cast<double>(n[3]));
+    std::vector<std::vector<double>> const of_plans(static_cast<std::size_t>(n[1] & 3), microseconds);
+    m.note(graph_of(m, n).choose_plan_by_times(of_plans));
     m.note(graph_of(m, n).warmup(nullptr));
 }
 
