@@ -94,7 +94,7 @@ class ThreadTransport final : public Transport {
         Lock const lock(hub_->mutex);
         if (hub_->broken) return broken();
         if (own().is_running) {
-            return rules::violation(rules::kAlone, text("a second run of rank ", rank(), ", beside ", own().agreement),
+            return rules::violation(rules::kAlone, text("a second run of rank ", rank(), " during ", own().agreement),
                                     "one run of a rank at a time",
                                     "run graphs of a rank from one thread, or make a group for each thread");
         }

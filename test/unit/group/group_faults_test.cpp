@@ -122,7 +122,7 @@ TEST_CASE("group.c17: two runs of one rank at a time are refused") {
     // Both are rank 0; one waits for rank 1 while the other comes.
     on_all_ranks(2, [&](int index) { messages[static_cast<std::size_t>(index)] = run_part(members[0], layout); });
     CHECK_THAT(messages[0] + messages[1],
-               Catch::Contains("[group.c17]: found a second run of rank 0, beside gather(1)"));
+               Catch::Contains("[group.c17]: found a second run of rank 0 during gather(1)"));
 }
 
 TEST_CASE("group.c18: groups without ranks, and ranks that groups do not have, are refused") {
