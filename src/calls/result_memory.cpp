@@ -30,7 +30,7 @@ error_t more_than_memory(Asker const& asker, char const* name, Tensor_view const
 
 }  // namespace
 
-Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type) {
+Tensor_view view_on_device_of(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type) {
     Tensor_view view;
     view.dim.assign(dim.begin(), dim.end());
     view.stride = fe::core::packed_strides(view.dim);
@@ -48,14 +48,14 @@ error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted) {
     return wanted.data == nullptr ? no_memory(asker, name, wanted) : error_t();
 }
 
-fe::Result<Workspace> Workspace::make(Asker const& asker, Tensor_view const& beside, std::int64_t bytes) {
+fe::Result<Workspace> Workspace::make(Asker const& asker, Tensor_view const& tensor, std::int64_t bytes) {
     Workspace workspace;
-    if (beside.device == Device_kind::CPU) {
+    if (tensor.device == Device_kind::CPU) {
         workspace.owned_ = scratch<std::byte>(bytes);
         workspace.data_ = workspace.owned_.get();
         return workspace;
     }
-    Tensor_view wanted = view_beside(beside, {&bytes, 1}, fe::DataType_t::UINT8);
+    Tensor_view wanted = view_on_device_of(tensor, {&bytes, 1}, fe::DataType_t::UINT8);
     if (error_t failure = allocate(asker, "workspace", wanted); failure.is_bad()) return failure;
     workspace.data_ = wanted.data;
     return workspace;

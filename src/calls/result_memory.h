@@ -26,7 +26,7 @@ struct Asker {
 };
 
 // A row-major view without memory, on the device of the tensor.
-Tensor_view view_beside(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type);
+Tensor_view view_on_device_of(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type);
 
 // Gives the view memory of the place's allocator.
 error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted);
@@ -34,7 +34,7 @@ error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted);
 // Owns its memory on a CPU; on a GPU the memory is the allocator's, and the caller takes care of it.
 class Workspace {
    public:
-    static fe::Result<Workspace> make(Asker const& asker, Tensor_view const& beside, std::int64_t bytes);
+    static fe::Result<Workspace> make(Asker const& asker, Tensor_view const& tensor, std::int64_t bytes);
 
     void* data() const { return data_; }
 

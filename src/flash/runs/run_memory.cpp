@@ -9,7 +9,7 @@ calls::Asker asker_of(Call const& call) { return {*call.place, call.function, me
 
 error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& made) {
     if (call.has(argument)) return {};
-    made = calls::view_beside(*call.at(Argument::Q), wanted_dims(call, sizes, argument), type);
+    made = calls::view_on_device_of(*call.at(Argument::Q), wanted_dims(call, sizes, argument), type);
     SDPA_GRAPH_TRY(calls::allocate(asker_of(call), name_of(argument), made));
     call.set(argument, made);
     return {};

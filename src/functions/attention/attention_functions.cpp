@@ -32,7 +32,7 @@ void set_inputs(Call& call, Inputs const& inputs) {
 
 // A view without memory whose dims but the last lie in memory in the order of the other's, without gaps.
 Tensor_view view_like(Tensor_view const& like, Few_dims const& dim, DataType_t type) {
-    Tensor_view view = calls::view_beside(like, {dim.begin(), dim.size()}, type);
+    Tensor_view view = calls::view_on_device_of(like, {dim.begin(), dim.size()}, type);
     std::vector<std::size_t> order(dim.size() - 1);
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return like.stride[i]; });
