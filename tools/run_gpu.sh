@@ -76,7 +76,7 @@ test_with() {
     export SDPA_GRAPH_CUDNN_PATH
     SDPA_GRAPH_CUDNN_PATH=$(<"$folder/library")
     step suite "$gpu/gpu_suite" "${SDPA_GRAPH_GPU_CASES:-300}" &
-    { step features "$gpu/gpu_features" && step plans run_stored_plans; } &
+    { step features run_features && step plans run_stored_plans; } &
     { step samples run_programs '^sample_' && step compat run_programs '^compat\.' && step memcheck run_memcheck; } &
     step python run_python &
     wait
@@ -95,6 +95,9 @@ step() {
     if [[ $result != ok ]]; then report+=$'\n'"$(tail -n 60 "$log")"$'\n'"full log: $log"; fi
     echo "$report"
 }
+
+# The features of streams, which need no cuDNN, and those of its plans.
+run_features() { "$gpu/gpu_streams" && "$gpu/gpu_features"; }
 
 run_stored_plans() {
     local plans=$build/plans

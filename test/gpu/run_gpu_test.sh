@@ -29,6 +29,7 @@ fails() { if run "$@"; then echo "did not fail: $*"; cat "$folder/output"; exit 
 
 suite='if [ "$1" = gpu ]; then echo "NVIDIA H200 (9.0), cuDNN 9.19.0"; exit; fi; echo "suite of $1"'
 program "$programs/gpu_suite" "$suite"
+program "$programs/gpu_streams" 'echo "0 failures"'
 program "$programs/gpu_features" 'echo "0 failures"'
 program "$programs/gpu_kernels" 'echo "kernels: $1"'
 program "$programs/gpu_attention" 'echo "attention: $1"'
