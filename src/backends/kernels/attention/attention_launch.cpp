@@ -354,8 +354,11 @@ BlockBitsArguments block_bits_arguments(AttentionKernelProblem const& problem, H
 AttentionLaunch<BlockBitsArguments> block_launch(AttentionKernelProblem const& problem, HiddenBlocks const& blocks,
                                                  std::size_t function) {
     AttentionLaunch<BlockBitsArguments> launch;
-    launch.code = {"attention_block_bits", {"attention_block_bits"}, {}, {90, true}, problem.score_code_of_bounds};
-    if (looks_at_scores(problem)) launch.code.functions.push_back("attention_block_scores");
+    launch.code = {"attention_block_bits",
+                   {"attention_block_bits", "attention_block_scores"},
+                   {},
+                   {90, true},
+                   problem.score_code_of_bounds};
     launch.function = function;
     launch.arguments = block_bits_arguments(problem, blocks);
     return launch;

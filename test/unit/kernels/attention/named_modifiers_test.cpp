@@ -49,7 +49,7 @@ NamedModifier const& named(char const* name) {
     return *std::ranges::find(named_modifiers(), std::string(name), &NamedModifier::name);
 }
 
-// The text that find_blocks_on_host() should give where tiles and blocks have so many rows.
+// The text that found_blocks() should give where tiles and blocks have so many rows.
 std::string blocks_of(ScatteredMask const& mask, ModifierSizes const& sizes, std::int64_t tile_rows,
                       std::int64_t block_rows, bool has_tiles_of_keys) {
     std::int64_t const rows = has_tiles_of_keys ? sizes.keys : sizes.queries;
@@ -82,6 +82,21 @@ std::string found_blocks(cudnn_frontend::graph::Graph& graph, std::function<void
     return error.is_good() ? text : error.get_message();
 }
 
+// The code of the last kernel that looks for hidden blocks, for a graph of 8 heads for each batch.
+kernels::CodeName code_of_blocks(ScatteredMask const& mask, std::int64_t batches) {
+    ModifierProblem problem(&named(mask.name), DataType_t::BFLOAT16,
+                            {.batches = batches, .heads = 8, .queries = 64, .keys = 64, .columns = 64});
+    auto graph = problem.forward();
+    kernels::CodeName code;
+    auto const find = [&](kernels::AttentionKernelProblem const& read, kernels::Pointers) {
+        REQUIRE(kernels::looks_at_scores(read) == (batches == 2));
+        code = batches == 2 ? kernels::block_scores_launch(read).code : kernels::block_bits_launch(read).code;
+    };
+    auto const address = [&](std::int64_t uid) { return problem.tensor(uid).data(); };
+    REQUIRE(visit_problem(graph, kernels::AttentionScope::Alone, address, find).is_good());
+    return code;
+}
+
 }  // namespace
 
 TEST_CASE("blocks that a mask hides are found where only a look at their scores shows it") {
@@ -99,23 +114,19 @@ TEST_CASE("blocks that a mask hides are found where only a look at their scores 
     }
 }
 
-TEST_CASE("NVRTC compiles the kernels that look at scores") {
+TEST_CASE("graphs share the code that finds blocks, whether or not it looks at scores") {
     if (kernels::check_compiler().is_bad()) return;
-    ModifierSizes const sizes{.batches = 2, .heads = 8, .queries = 64, .keys = 64, .columns = 64};
     for (ScatteredMask const& mask : kScattered) {
         INFO(mask.name);
-        ModifierProblem problem(&named(mask.name), DataType_t::BFLOAT16, sizes);
-        auto graph = problem.forward();
-        auto const compile = [](kernels::AttentionKernelProblem const& read, kernels::Pointers) {
-            REQUIRE(kernels::looks_at_scores(read));
-            CHECK(kernels::find_code(kernels::block_scores_launch(read).code).error().get_message() == "");
-        };
-        auto const address = [&](std::int64_t uid) { return problem.tensor(uid).data(); };
-        CHECK(visit_problem(graph, kernels::AttentionScope::Alone, address, compile).is_good());
+        kernels::CodeName const of_few = code_of_blocks(mask, 1), of_many = code_of_blocks(mask, 2);
+        REQUIRE(of_few.text() == of_many.text());
+        auto const code = kernels::find_code(of_few);
+        REQUIRE(code.error().get_message() == "");
+        CHECK(code.value()->name().functions == of_many.functions);
     }
 }
 
-TEST_CASE("attention by warpgroups leaves out blocks that a look at their scores found hidden") {
+TEST_CASE("attention by warpgroups is right where a look at scores found blocks hidden") {
     for (ScatteredMask const& mask : kScattered) {
         check_modifier(named(mask.name),
                        {.batches = 1, .heads = 16, .key_heads = 8, .queries = 260, .keys = 200, .columns = 64});
