@@ -291,6 +291,8 @@ class Writer {
     std::string number(ir::ValueId id) {
         char const* const type = computed_type(graph_.value(id).type);
         std::size_t const place = number_in(code_.numbers, id);
+        if (graph_.value(id).role != ir::Role::Constant)
+            refuse(core::text("a score modifier that reads '", graph_.value(id).name, "', a number given at each run"));
         if (type == nullptr || graph_.value(id).type == DataType_t::INT64) {
             refuse(core::text("a score modifier that reads a number of type ", graph_.value(id).type));
         }
@@ -303,6 +305,11 @@ class Writer {
         ir::Value const& value = graph_.value(id);
         char const* const type = stored_type(value.type);
         std::size_t const place = number_in(code_.tensors, id);
+        if (value.dim.size() != 4) {
+            refuse(core::text("a score modifier that reads '", value.name, "', a tensor of dims ", value.dim,
+                              " instead of four"));
+            return "0";
+        }
         if (type == nullptr || value.role != ir::Role::Input || value.ragged) {
             refuse(core::text("a score modifier that reads '", value.name, "', a tensor of ", value.type,
                               value.ragged ? " in packed layout" : "",

@@ -322,6 +322,22 @@ TEST_CASE("kernels.c18: a modifier without a form in the kernels") {
     CHECK(refusal == by("kernels.c18",
                         ": found a score modifier that computes GELU_FWD; expected a modifier that has a "
                         "form in the kernels. Try: other operations or types in the modifier."));
+    std::string const rest =
+        "; expected a modifier that has a form in the kernels. Try: other operations or types in the modifier.";
+    auto const added = [](Dims const& dims, bool is_by_value) {
+        return refusal_of([&](Graph&, SDPA_attributes& options) {
+            options.set_score_mod([&](std::shared_ptr<Graph> graph, Tensor_ptr score) {
+                Tensor_ptr const term = input(*graph, "term", dims, DataType_t::FLOAT);
+                term->set_is_pass_by_value(is_by_value);
+                return graph->pointwise(score, term, mode(PointwiseMode_t::ADD));
+            });
+        });
+    };
+    CHECK(added({1, 1, 1, 1}, true) ==
+          by("kernels.c18", ": found a score modifier that reads 'term', a number given at each run" + rest));
+    CHECK(added({96, 80}, false) ==
+          by("kernels.c18",
+             ": found a score modifier that reads 'term', a tensor of dims [96, 80] instead of four" + rest));
 }
 
 TEST_CASE("kernels.c19: matrices that are packed next to others") {
