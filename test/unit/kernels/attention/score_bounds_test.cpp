@@ -102,6 +102,7 @@ TEST_CASE("known operands have a known result") {
     CHECK(chosen_of(Bounds(0, 1) < Bounds(0.5), Bounds(), Bounds(-infinity())).high == infinity());
     CHECK(remainder_of(Bounds(17), Bounds(8)).is(1));
     CHECK(remainder_of(Bounds(16, 19), Bounds(8)).high == 3);
+    CHECK(!remainder_of(Bounds(1e17), Bounds(3)).is_finite());
     CHECK(chosen_of(Bounds(1) < Bounds(0), Bounds(), Bounds(-infinity())).is(-infinity()));
 }
 

@@ -69,8 +69,10 @@ inline Bounds inverse_of(Bounds const& a) {
 inline Bounds remainder_of(Bounds const& a, Bounds const& b) {
     if (!are_finite(a, b) || b.low != b.high || b.low == 0) return {};
     double const period = b.low > 0 ? b.low : -b.low;
+    // Remainders below are exact for smaller quotients, and faster than fmod().
+    constexpr double kMostQuotient = 1 << 28;
+    if (a.low < -kMostQuotient * period || a.high > kMostQuotient * period) return {};
     bool const is_one_period = a.low == a.high || (a.low >= 0 && floor(a.low / period) == floor(a.high / period));
-    // Faster than fmod(), and exact where quotients are below 2^28.
     auto const remainder = [&](double number) { return fma(-trunc(number / period), period, number); };
     if (is_one_period) return {remainder(a.low), remainder(a.high)};
     return {a.low < 0 ? -period : 0.0, a.high > 0 ? period : 0.0};
