@@ -433,33 +433,39 @@ error_t Planner::build(BuildPlanPolicy_t policy, bool in_parallel, Filters const
     return policy == BuildPlanPolicy_t::ALL ? build_all(in_parallel, filters) : build_first(filters);
 }
 
-error_t Planner::build_first(Filters const& filters) {
+error_t Planner::choose_first(Filters const& filters, ReasonAgainst const& reason_against) {
     std::string reasons;
-    auto const becomes_plan = [&](Candidate& candidate) {
-        std::string const reason = try_candidate(candidate, filters);
-        if (reason.empty()) chosen_ = candidate.plan();
-        else append_line(reasons, candidate.info().name + " " + reason);
+    auto const becomes_plan = [&](std::size_t index) {
+        std::string const reason = reason_against(index);
+        if (reason.empty()) chosen_ = candidates_[index]->plan();
+        else append_line(reasons, candidates_[index]->info().name + " " + reason);
         return reason.empty();
     };
-    auto const first = fastest(filters);
-    if (first && becomes_plan(*first)) return {};
-    for (auto const& candidate : candidates_) {
-        if (candidate != first && becomes_plan(*candidate)) return {};
+    auto const fastest_one = std::ranges::find(candidates_, fastest(filters));
+    auto const first = static_cast<std::size_t>(fastest_one - candidates_.begin());
+    if (fastest_one != candidates_.end() && becomes_plan(first)) return {};
+    for (std::size_t index = 0; index < candidates_.size(); ++index) {
+        if (index != first && becomes_plan(index)) return {};
     }
     return no_plan_of_any(reasons, filters);
 }
 
-// The plan that runs is the one that build_first() would build.
+error_t Planner::build_first(Filters const& filters) {
+    return choose_first(filters, [&](std::size_t index) { return try_candidate(*candidates_[index], filters); });
+}
+
 error_t Planner::build_all(bool in_parallel, Filters const& filters) {
+    std::vector<std::string> failures(candidates_.size());
     int const threads = in_parallel ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
     core::parallel_for(threads, candidate_count(), [&](int, std::int64_t index) {
-        // A failure is reported when it is tried again, if no candidate could be built.
-        static_cast<void>(core::guarded([&]() -> error_t {
-            try_candidate(at(index), filters);
+        std::string& failure = failures[static_cast<std::size_t>(index)];
+        error_t tried = core::guarded([&]() -> error_t {
+            failure = try_candidate(at(index), filters);
             return {};
-        }));
+        });
+        if (tried.is_bad()) failure = std::move(tried.err_msg);
     });
-    return build_first(filters);
+    return choose_first(filters, [&](std::size_t index) { return failures[index]; });
 }
 
 error_t Planner::no_plan_of_any(std::string const& reasons, Filters const& filters) const {

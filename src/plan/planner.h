@@ -118,6 +118,10 @@ class Planner {
     std::shared_ptr<Candidate> fastest(Filters const& filters) const;
     Candidate& at(std::int64_t index) const { return *candidates_[static_cast<std::size_t>(index)]; }
     error_t check_index(std::int64_t index) const;
+    // Chooses the fastest candidate, or else the first, against which there is no reason; `reason_against` gets its
+    // index.
+    using ReasonAgainst = std::function<std::string(std::size_t)>;
+    error_t choose_first(Filters const& filters, ReasonAgainst const& reason_against);
     error_t build_first(Filters const& filters);
     error_t build_all(bool in_parallel, Filters const& filters);
     error_t no_plan_of_any(std::string const& reasons, Filters const& filters) const;
