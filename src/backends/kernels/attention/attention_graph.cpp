@@ -115,6 +115,7 @@ class Reader {
         SDPA_GRAPH_TRY(score_code(values_.graph, values_.region).move_to(code));
         read_.problem.score_code = std::move(code.text);
         read_.problem.score_code_of_bounds = std::move(code.text_of_bounds);
+        read_.problem.hides_scores = code.hides_scores;
         read_.problem.scatters_hidden = code.scatters_hidden;
         read_.problem.leaves_scores = code.leaves_scores;
         read_.problem.hides_by_batch = code.hides_by_batch;

@@ -26,7 +26,8 @@ struct AttentionPointers {
 };
 
 // For problems without a reason against them. Forward is one kernel, backward three, or four where it
-// sums_bias_gradient(); others are before either where the problem needs_entries(), and where it hides_blocks().
+// sums_bias_gradient(). Others are before either where the problem needs_entries(), where it hides_blocks(), and where
+// it looks_at_scores().
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem const& problem);

@@ -56,10 +56,11 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
 }
 
 std::string advantage_of(AttentionKernelProblem const& problem) {
-    if (problem.hides_blocks()) return "they leave out the blocks of scores that the modifier hides";
+    if (problem.hides_scores) return "they leave out the blocks of scores that the modifier hides";
     if (problem.queries() < kWarpgroupQueries) return "";
     auto const varies_by_key = [](PlacedOperand const& tensor) { return tensor.dims[3] > 1; };
-    if (problem.is_backward && std::ranges::any_of(problem.score_tensors, varies_by_key))
+    bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
+    if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
     bool const has_modifier = !problem.score_code.empty();
     return !has_modifier && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";

@@ -56,7 +56,7 @@ struct AttentionKernelProblem {
     float scale = 1;  // of products of queries and keys
     // A score modifier: its texts (score_code.h), and what they read.
     std::string score_code, score_code_of_bounds;
-    bool scatters_hidden = false;
+    bool hides_scores = false, scatters_hidden = false;
     bool leaves_scores = false, hides_by_batch = false, hides_by_head = false;
     std::vector<PlacedOperand> score_tensors;
     std::vector<std::uint32_t> score_numbers;
@@ -71,7 +71,7 @@ struct AttentionKernelProblem {
     bool needs_registers() const { return has_terms() || dropout; }
     // Whether scores share the bias whose gradient is wanted, so that the gradient is a sum.
     bool sums_bias_gradient() const;
-    // Whether a kernel finds the blocks of scores that the modifier hides, before the others.
+    // Whether a kernel finds the blocks of scores that the modifier hides or leaves as they are, before the others.
     bool hides_blocks() const { return !score_code_of_bounds.empty(); }
     // Whether a kernel brings what entries have of their own into one form before.
     bool needs_entries() const;

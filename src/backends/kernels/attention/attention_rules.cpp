@@ -100,7 +100,7 @@ void check_heads(Scope const& scope) {
                       "repeat the heads of the tensor that has fewer");
 }
 
-// Tiles are counted in 32 bits.
+// Tiles are counted in 32 bits. So are places of rows with bounds added to them: every graph has at most 2^28 rows.
 void check_counts(Scope const& scope) {
     constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
     AttentionKernelProblem const& problem = scope.problem;

@@ -7,11 +7,13 @@
 
 namespace cudnn_frontend::kernels {
 
-// The graphs for which the engine is a candidate. Next to other engines: those with an advantage_of() theirs, with
-// a score modifier, and forward without other terms of scores, all but with packed sequences. Before others, which run
-// the graphs that it refuses: all but those with dropout. Alone: all. In any batch: those in which a row's bits depend
-// on its own sequence alone.
-enum class AttentionScope { NextToOthers, BeforeOthers, Alone, InAnyBatch };
+// Which of the graphs that the engine can run it offers itself for.
+enum class AttentionScope {
+    NextToOthers,  // those with an advantage_of(); else without packed sequences, and with a modifier or forward
+    BeforeOthers,  // all except those with dropout, since other engines run what this one refuses
+    Alone,         // all
+    InAnyBatch,    // those in which a row's bits depend on its own sequence alone
+};
 
 // Checks that the graph's attention is one operation, and its only one. The node is null where the graph has none.
 error_t check_operation(nodes::Node const* node, std::optional<AttentionValues> const& values);

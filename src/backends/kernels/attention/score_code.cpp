@@ -146,8 +146,12 @@ class Writer {
         code_.text = "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
         code_.text += function("modified_score(Linear score", region_.score);
         code_.text += function("modified_gradient(Linear score, float gradient", gradient);
-        code_.leaves_scores = may_be(region_.score, From::Score) && may_be(gradient, From::Gradient);
-        if (may_hide() || code_.leaves_scores) {
+        auto const is = [](From from) {
+            return [from](ir::RegionOperand const& operand) { return operand.from == from; };
+        };
+        code_.leaves_scores = may_be(region_.score, is(From::Score)) && may_be(gradient, is(From::Gradient));
+        code_.hides_scores = may_be(region_.score, [&](auto const& operand) { return is_minus_infinity(operand); });
+        if (code_.hides_scores || code_.leaves_scores) {
             has_bounds_ = true;
             code_.scatters_hidden = scatters_hidden();
             code_.text_of_bounds = function("modified_score(Bounds const& score", region_.score);
@@ -165,18 +169,11 @@ class Writer {
    private:
     static constexpr auto kBinarySelect = PointwiseMode_t::BINARY_SELECT;
 
-    // Only a choice between a score and -inf hides it.
-    bool may_hide() const {
-        return std::ranges::any_of(region_.steps, [&](ir::RegionStep const& step) {
-            return step.function.mode == kBinarySelect &&
-                   (may_be_minus_infinity(step.in[0]) || may_be_minus_infinity(step.in[1]));
-        });
-    }
-    bool may_be_minus_infinity(ir::RegionOperand const& operand) const {
+    bool is_minus_infinity(ir::RegionOperand const& operand) const {
         if (operand.from != From::Value) return false;
         ir::Value const& value = graph_.value(operand.index);
         constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-        return value.role != ir::Role::Constant ||
+        return value.role == ir::Role::Constant &&
                core::load(value.constant.type, &value.constant.bits, 0) == kMinusInfinity;
     }
 
@@ -185,12 +182,11 @@ class Writer {
         return operand.from == From::Step && steps[static_cast<std::size_t>(operand.index)];
     }
 
-    // Whether choices alone are between the input and the result.
-    bool may_be(ir::RegionOperand const& result, From input) const {
+    // Whether the result is such an operand, or one that only choices are between.
+    template <class IsOne>
+    bool may_be(ir::RegionOperand const& result, IsOne const& is_one) const {
         OfSteps may;
-        auto const may_be = [&](ir::RegionOperand const& operand) {
-            return operand.from == input || of_step(operand, may);
-        };
+        auto const may_be = [&](ir::RegionOperand const& operand) { return is_one(operand) || of_step(operand, may); };
         for (ir::RegionStep const& step : region_.steps) {
             bool const is_choice = step.function.mode == kBinarySelect;
             bool const passes = is_choice || step.function.mode == PointwiseMode_t::IDENTITY;
