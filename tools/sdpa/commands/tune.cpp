@@ -1,4 +1,4 @@
-// sdpa tune: the times of all candidates of a graph, and the plan that they speak for.
+// sdpa tune: the times of all candidates of a graph, and the plan that is chosen by them.
 #include "data/data.h"
 #include "output.h"
 #include "progress.h"

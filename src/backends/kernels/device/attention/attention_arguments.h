@@ -239,7 +239,7 @@ struct LengthSource {
 };
 
 inline constexpr int kMostEntryTensors =
-    GradientMapCount + 3;  // numbers of rows, the output and the gradient of queries have none
+    GradientMapCount + 3;  // numbers of rows, the output and the gradient of queries have no map
 
 // A tensor of packed sequences: entry b begins at element offsets[b] * elements_of_offset.
 struct EntryTensor {
