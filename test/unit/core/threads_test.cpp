@@ -185,23 +185,26 @@ TEST_CASE("threads of parallel loops run on the CPUs of each caller, not on thos
 }
 
 TEST_CASE("an exception of a task ends its parallel loop and reaches the caller") {
+    constexpr std::int64_t kTasks = 10'000;
     for (int const thrower : {0, 1}) {
         std::atomic<int> started{0}, tasks{0};
         std::string caught;
         try {
-            parallel_for(2, 1'000'000, [&](int worker, std::int64_t) {
+            parallel_for(2, kTasks, [&](int worker, std::int64_t) {
                 int const number = ++tasks;
                 if (number <= 2) {  // each of the two workers has a task
                     ++started;
                     while (started < 2) std::this_thread::yield();
                 }
+                // Unwinding takes some time, in which the other worker must not do all tasks.
+                if (number > 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
                 if (worker == thrower) throw std::runtime_error("task of worker " + std::to_string(worker));
             });
         } catch (std::runtime_error const& error) {
             caught = error.what();
         }
         CHECK(caught == "task of worker " + std::to_string(thrower));
-        CHECK(tasks < 1'000'000);
+        CHECK(tasks < kTasks);
         CHECK(two_threads_run());
     }
 }
