@@ -140,19 +140,19 @@ inline Bounds bounds_of(long long number) { return computed_as<int>(static_cast<
 // The elements that the block's scores read. They can be any numbers if these are as many as several scores.
 template <class Element, bool VARIES_BY_QUERY, bool VARIES_BY_KEY>
 inline Bounds element_of(ScoreNumbers const& tensor, BlockPlace const& at) {
+    auto const element_at = [&](int query, int key) {
+        ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low), query, key};
+        return element_of<Element, VARIES_BY_QUERY, VARIES_BY_KEY>(tensor, place);
+    };
     if (VARIES_BY_QUERY && VARIES_BY_KEY) {
-        if (at.query.low != at.query.high || at.key.low != at.key.high) return {};
-        ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low),
-                               static_cast<int>(at.query.low), static_cast<int>(at.key.low)};
-        return bounds_of(element_of<Element, true, true>(tensor, place));
+        bool const is_one = at.query.low == at.query.high && at.key.low == at.key.high;
+        return is_one ? bounds_of(element_at(static_cast<int>(at.query.low), static_cast<int>(at.key.low)))
+                      : anything();
     }
     bool const varies = VARIES_BY_QUERY || VARIES_BY_KEY;
     Bounds const& rows = VARIES_BY_QUERY ? at.query : at.key;
     int const first = varies ? static_cast<int>(rows.low) : 0, last = varies ? static_cast<int>(rows.high) : 0;
-    auto const element = [&](int row) {
-        ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low), row, row};
-        return element_of<Element, VARIES_BY_QUERY, VARIES_BY_KEY>(tensor, place);
-    };
+    auto const element = [&](int row) { return element_at(row, row); };
     auto least = element(first), most = least;
     bool are_numbers = true;
     // Without an end before the last row, so that reads of many rows are under way at a time.
