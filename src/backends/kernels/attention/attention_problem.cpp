@@ -4,6 +4,7 @@
 #include "kernels/device/attention/attention_arguments.h"
 
 #include <algorithm>
+#include <climits>
 #include <iterator>
 
 namespace cudnn_frontend::kernels {
