@@ -181,16 +181,24 @@ void run(Memory& memory, bool is_backward, cudaStream_t stream, cudaStream_t oth
     cudaFree(workspace);
 }
 
-void refuse_attention(cudaStream_t stream) {
-    fe::graph::Graph graph;
-    graph.set_io_data_type(fe::DataType_t::HALF).set_compute_data_type(fe::DataType_t::FLOAT);
-    auto const tensor = [&](std::int64_t uid) {
-        return graph.tensor(
-            fe::graph::Tensor_attributes().set_uid(uid).set_dim({1, 2, 64, 64}).set_stride({8192, 4096, 64, 1}));
-    };
-    auto const options = fe::graph::SDPA_attributes().set_name("attention").set_generate_stats(false);
-    graph.sdpa(tensor(1), tensor(2), tensor(3), options)[0]->set_output(true).set_uid(4);
-    expect_error(graph.build(fe::Target::cuda(fe::Cuda_stream(stream))), "Target::cuda(handle)");
+// An attention of numbers that the engine for streams does not have, and a graph that is more than an attention.
+void refuse_other_graphs(cudaStream_t stream) {
+    for (bool const has_more : {false, true}) {
+        fe::graph::Graph graph;
+        auto const type = has_more ? fe::DataType_t::HALF : fe::DataType_t::FLOAT;
+        graph.set_io_data_type(type).set_intermediate_data_type(type).set_compute_data_type(fe::DataType_t::FLOAT);
+        auto const tensor = [&](std::int64_t uid) {
+            return graph.tensor(
+                fe::graph::Tensor_attributes().set_uid(uid).set_dim({1, 2, 64, 64}).set_stride({8192, 4096, 64, 1}));
+        };
+        auto const options = fe::graph::SDPA_attributes().set_name("attention").set_generate_stats(false);
+        auto result = graph.sdpa(tensor(1), tensor(2), tensor(3), options)[0];
+        auto const relu = fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::RELU_FWD);
+        if (has_more) result = graph.pointwise(result, relu);
+        result->set_output(true).set_uid(4);
+        expect_error(graph.build(fe::Target::cuda(fe::Cuda_stream(stream))),
+                     has_more ? "Target::cuda(handle)" : "the engine 'attention' cannot run this graph");
+    }
 }
 
 }  // namespace
@@ -210,7 +218,7 @@ int main() {
         Memory memory;
         for (bool const is_backward : {false, true}) run(memory, is_backward, stream, other);
     }
-    refuse_attention(stream);
+    refuse_other_graphs(stream);
     std::printf("%d failures\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -481,19 +481,23 @@ TEST_CASE("an index without a plan is named in the error of each call that takes
     }
 }
 
-TEST_CASE("a stream as target runs attention forward and neighborhood attention, and no other graphs") {
+TEST_CASE("a stream as target runs graphs of one attention, and no other graphs") {
     Target const target = Target::cuda(Cuda_stream(nullptr));
     CHECK(target.kind() == Target::Kind::STREAM);
     CHECK(std::string(to_string(target.kind())) == "stream");
-    graph::Graph graph;
-    graph.set_io_data_type(DataType_t::FLOAT).set_compute_data_type(DataType_t::FLOAT);
-    auto const x = graph.tensor(test::packed_tensor("x", 4, 6, 8));
-    graph.pointwise(x, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD))->set_output(true);
-    error_object const refusal = graph.build(target);
-    CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
-    CHECK(refusal.err_msg ==
-          "a stream as target runs graphs of one attention or of one neighborhood attention; "
-          "Target::cuda(handle) runs other graphs, with cuDNN");
+    for (bool const has_attention : {false, true}) {
+        graph::Graph graph;
+        graph.set_io_data_type(DataType_t::HALF).set_compute_data_type(DataType_t::FLOAT);
+        graph.set_intermediate_data_type(DataType_t::HALF);
+        auto x = graph.tensor(test::packed_tensor("x", 4, 6, 8));
+        if (has_attention) x = graph.sdpa(x, x, x, graph::SDPA_attributes().set_generate_stats(false))[0];
+        graph.pointwise(x, graph::Pointwise_attributes().set_mode(PointwiseMode_t::RELU_FWD))->set_output(true);
+        error_object const refusal = graph.build(target);
+        CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
+        CHECK(refusal.err_msg ==
+              "a stream as target runs graphs of one attention or of one neighborhood attention; "
+              "Target::cuda(handle) runs other graphs, with cuDNN");
+    }
 }
 
 TEST_CASE("hosts take a stream in place of a handle, and ignore it") {
