@@ -118,7 +118,7 @@ run_programs() {
 run_kernels() {
     "$gpu/gpu_kernels" && "$gpu/gpu_attention" && "$gpu/gpu_neighborhood" || return
     sanitize memcheck "$gpu/gpu_kernels" small && sanitize racecheck "$gpu/gpu_kernels" racecheck &&
-        sanitize memcheck "$gpu/gpu_neighborhood" 60
+        sanitize memcheck "$gpu/gpu_attention" 0 alibi && sanitize memcheck "$gpu/gpu_neighborhood" 60
 }
 
 run_memcheck() { sanitize memcheck "$gpu/gpu_suite" 0 causal; }

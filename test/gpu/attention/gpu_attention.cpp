@@ -1,8 +1,9 @@
 // Attention by the library's own engine on the GPU, against the oracle:
-//   gpu_attention [random cases [part of a group's name]]
-//                                  the groups of the suite and random cases by this engine alone; refused passes are
-//                                  counted. Half of the cases run as replays of recorded launches.
-//                                  Then batch invariance, and the modifiers of support/modifiers.
+//   gpu_attention [random cases [part of a name]]
+//                                  the groups of the suite with such a name, and random cases, by this engine alone;
+//                                  refused passes are counted. Half of the cases run as replays of recorded launches.
+//                                  Then batch invariance, and the named modifiers of support/modifiers, if these names
+//                                  have that part.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
 #include "gpu/attention/modifier_runs.h"
 #include "gpu/cases/random_gpu_case.h"
@@ -59,11 +60,14 @@ struct Test {
     AttentionCase made;
 };
 
+// Whether to run what has this name, for the part of a name that is asked for.
+bool is_wanted(std::string const& name, std::string const& part) { return name.find(part) != std::string::npos; }
+
 std::vector<Test> all_tests(CaseRange const& random, std::string const& part_of_name) {
     std::vector<Test> tests;
     auto const add = [&](std::vector<CaseGroup> const& groups) {
         for (CaseGroup const& group : groups) {
-            if (group.name.find(part_of_name) == std::string::npos) continue;
+            if (!is_wanted(group.name, part_of_name)) continue;
             for (AttentionCase const& c : group.cases) tests.push_back({group.name, c});
         }
     };
@@ -231,14 +235,16 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::puts(describe_gpu().c_str());
-    std::vector<Test> const tests = all_tests(*random, arguments.size() > 1 ? arguments[1] : "");
+    std::string const part_of_name = arguments.size() > 1 ? arguments[1] : "";
+    std::vector<Test> const tests = all_tests(*random, part_of_name);
     Progress progress;
     for (std::size_t const half : {0, 1}) {
         cudnn_frontend::runtime::set_replay_after(half == 0 ? -1 : 0);
         check_half(tests, half, progress);
     }
-    bool const has_invariance = check_batches();
-    bool const has_modifiers = check_named_modifiers(compute_capability() == kHopper);
+    bool const has_invariance = !is_wanted("batch invariance", part_of_name) || check_batches();
+    bool const has_modifiers =
+        !is_wanted("named modifiers", part_of_name) || check_named_modifiers(compute_capability() == kHopper);
     int const code = report(progress, has_refusals);
     return has_invariance && has_modifiers ? code : 1;
 }
