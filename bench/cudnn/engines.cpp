@@ -76,7 +76,15 @@ std::vector<Row> rows() {
             split,
             causal(split),
             plain("b4 h8 s2048 d256", 4, 8, 8, 2048, 256),
-            plain("b4 h16 s2048 d96", 4, 16, 16, 2048, 96)};
+            plain("b4 h16 s2048 d96", 4, 16, 16, 2048, 96),
+            causal(plain("b8 h12 s1024 d64", 8, 12, 12, 1024, 64)),
+            plain("b32 h12 s512 d64", 32, 12, 12, 512, 64),
+            causal(plain("b8 h16 s1024 d128", 8, 16, 16, 1024, 128)),
+            causal(plain("b4 h16 s2048 d64", 4, 16, 16, 2048, 64)),
+            causal(plain("b1 h16 s2048 d128", 1, 16, 16, 2048, 128)),
+            causal(plain("b2 h32 s4096 d128", 2, 32, 32, 4096, 128)),
+            causal(plain("b2 h32/8 s4096 d128", 2, 32, 8, 4096, 128)),
+            causal(with_values(plain("b1 h128 s4096 d192/128", 1, 128, 128, 4096, 192), 128))};
 }
 
 std::string text_of(Row const& row) {

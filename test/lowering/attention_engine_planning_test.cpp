@@ -13,6 +13,7 @@
 #include <cmath>
 #include <ctime>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,28 +53,34 @@ Graph graph_of(
     return graph;
 }
 
-// Backward with a bias, and with its gradient if that has dims.
-struct BiasedBackward {
+// Backward with a bias and with its gradient, each if it has dims.
+struct BackwardOptions {
     Dims bias = {2, 4, 512, 512};
     Dims gradient = {};
     bool deterministic = false;
+    std::optional<int> left = {}, right = {};
 };
 
-Graph backward_of(BiasedBackward const& options, Shape const& shape = {}) {
+Graph backward_of(BackwardOptions const& options, Shape const& shape = {}) {
     Graph graph;
     graph.set_io_data_type(shape.type).set_intermediate_data_type(DataType_t::FLOAT);
     graph.set_compute_data_type(DataType_t::FLOAT);
     Dims const queries{shape.batches, shape.heads, shape.queries, shape.columns},
         keys{shape.batches, shape.key_heads, shape.keys, shape.columns};
+    Dims values = keys, results = queries;
+    values.back() = results.back() = shape.value_columns;
     auto attributes = graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.1f);
-    attributes.set_bias(input(graph, "bias", options.bias)).set_deterministic_algorithm(options.deterministic);
+    attributes.set_deterministic_algorithm(options.deterministic);
+    if (!options.bias.empty()) attributes.set_bias(input(graph, "bias", options.bias));
+    if (options.left) attributes.set_diagonal_band_left_bound(*options.left);
+    if (options.right) attributes.set_diagonal_band_right_bound(*options.right);
     if (!options.gradient.empty()) {
         attributes.set_dbias(graph.tensor(input(graph, "dBias", options.gradient)->set_output(true)));
     }
     auto const stats = input(graph, "Stats", {shape.batches, shape.heads, shape.queries, 1}, DataType_t::FLOAT);
     for (auto const& result :
-         graph.sdpa_backward(input(graph, "Q", queries), input(graph, "K", keys), input(graph, "V", keys),
-                             input(graph, "O", queries), input(graph, "dO", queries), stats, attributes)) {
+         graph.sdpa_backward(input(graph, "Q", queries), input(graph, "K", keys), input(graph, "V", values),
+                             input(graph, "O", results), input(graph, "dO", results), stats, attributes)) {
         result->set_output(true);
     }
     return graph;
@@ -334,6 +341,36 @@ TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms ar
                                                    input(graph, "offset", {1, 1, 1, 1}, DataType_t::INT64));
                            }),
                   "kernels.c25");
+}
+
+TEST_CASE("backward of many rows is run by the library's own engine first where it is faster", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const is_first = [](Shape const& shape, std::optional<int> right = {}, std::optional<int> left = {}) {
+        std::string const text = candidates_of(backward_of({.bias = {}, .left = left, .right = right}, shape));
+        INFO(text);
+        bool const is_ours = text.find("candidates:\n  attention ") == 0;
+        CHECK(is_ours ==
+              (text.find("come first, which are faster for such graphs: their gradients need less time where "
+                         "each query head has a key head\n") != text.npos));
+        return is_ours;
+    };
+    Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
+    CHECK(is_first(many));
+    CHECK(is_first(many, 0));
+    CHECK_FALSE(is_first(many, 0, 256));
+    Shape grouped = many;
+    grouped.key_heads = 4;
+    CHECK_FALSE(is_first(grouped));
+    Shape few = many;
+    few.queries = 1024;
+    CHECK_FALSE(is_first(few));
+    Shape padded = many;
+    padded.columns = padded.value_columns = 96;
+    CHECK_FALSE(is_first(padded));
+    Shape wide = many;
+    wide.columns = 192;
+    CHECK(is_first(wide));
+    CHECK_FALSE(is_first(wide, 0));
 }
 
 TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines", "[offline]") {

@@ -123,7 +123,7 @@ bool KernelsBackend::serves(Target const& target) const {
 }
 
 bool KernelsBackend::takes(nodes::ValidatedGraph const& graph) const {
-    return is_neighborhood(graph) || is_attention_forward(graph) || has_bias_or_modifier(graph);
+    return is_neighborhood(graph) || is_one_attention(graph) || has_bias_or_modifier(graph);
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose(plan::PlanningInput const& input) const {
@@ -169,7 +169,7 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_inva
 // A refusal by the attention engine, without a rule's id.
 Report KernelsBackend::limits(plan::PlanningInput const& input) const {
     auto const device = devices_.find(input.target, input.settings);
-    if (!is_attention_forward(input.graph) || device.is_bad()) return {};
+    if (!is_one_attention(input.graph) || device.is_bad()) return {};
     auto const read = read_attention(input.graph, device.value().facts, AttentionScope::NextToOthers);
     if (read.is_good()) return {};
     return Report(

@@ -167,9 +167,11 @@ bool is_attention(nodes::ValidatedGraph const& graph) {
     return std::ranges::count_if(graph.spec().nodes, is_attention_node) == 1;
 }
 
-bool is_attention_forward(nodes::ValidatedGraph const& graph) {
+bool is_one_attention(nodes::ValidatedGraph const& graph) {
     auto const& nodes = graph.spec().nodes;
-    return nodes.size() == 1 && nodes.front().kind() == nodes::NodeKind::SdpaForward && nodes.front().modifier.empty();
+    if (nodes.size() != 1 || !nodes.front().modifier.empty()) return false;
+    nodes::NodeKind const kind = nodes.front().kind();
+    return kind == nodes::NodeKind::SdpaForward || kind == nodes::NodeKind::SdpaBackward;
 }
 
 bool has_bias_or_modifier(nodes::ValidatedGraph const& graph) {

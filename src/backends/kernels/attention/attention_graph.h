@@ -17,8 +17,8 @@ struct AttentionGraph {
 };
 
 bool is_attention(nodes::ValidatedGraph const& graph);
-// Whether it is forward, and nothing else.
-bool is_attention_forward(nodes::ValidatedGraph const& graph);
+// Whether it is forward or backward, without a modifier, and nothing else.
+bool is_one_attention(nodes::ValidatedGraph const& graph);
 // Whether it is one attention with a bias or a score modifier, which other backends may not run, or more slowly.
 bool has_bias_or_modifier(nodes::ValidatedGraph const& graph);
 

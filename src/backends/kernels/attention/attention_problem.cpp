@@ -36,6 +36,26 @@ bool moves_bias(AttentionKernelProblem const& problem) {
            (!problem.has(attention::DBias) || moves_in_boxes(problem, attention::DBias));
 }
 
+// Whether there are no options but a causal mask, and all columns of the class are used.
+bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& columns) {
+    bool const has_all_columns = problem.operand(attention::Q).dims[3] == columns.columns &&
+                                 problem.operand(attention::V).dims[3] == columns.value_columns;
+    bool const has_lengths = problem.query_lengths || problem.key_lengths;
+    bool const has_options =
+        problem.needs_registers() || has_lengths || problem.left || problem.has(attention::DSinkToken);
+    return has_all_columns && !has_options;
+}
+
+// By measurements on an H100 (docs/performance.md). With a causal mask others are as fast for 192 columns.
+bool has_fast_gradients(AttentionKernelProblem const& problem) {
+    constexpr std::int64_t kLeastRows = 2048;
+    if (!problem.is_backward || problem.heads() != problem.key_heads()) return false;
+    if (std::min(problem.queries(), problem.keys()) < kLeastRows) return false;
+    auto const columns = class_of(problem);
+    if (!columns || !is_plain(problem, *columns)) return false;
+    return columns->columns <= 128 || (columns->columns == 192 && !problem.right);
+}
+
 }  // namespace
 
 bool AttentionKernelProblem::needs_entries() const {
@@ -63,6 +83,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
+    if (has_fast_gradients(problem)) return "their gradients need less time where each query head has a key head";
     bool const has_modifier = !problem.score_code.empty();
     return !has_modifier && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }
