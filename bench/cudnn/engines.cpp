@@ -1,10 +1,11 @@
-// Attention by cuDNN's engines next to the library's own one, forward with Stats and backward.
+// Attention by cuDNN's engines next to the library's own one: forward with Stats, backward, and deterministic backward.
 //
 //     bench_cudnn_engines [part of a row]
 //
 // BFLOAT16, microseconds of a run: the plan that is picked among cuDNN's, the engine 'attention', and the ratio of the
-// two; 0 where the engine cannot run the graph. Last comes how long the calling thread waits for a plan of the engine:
-// the first of its kind compiles.
+// two; 0 where the engine cannot run the graph. Then comes how long the calling thread waits for a plan of the engine:
+// the first of its kind compiles. For deterministic backward, the last two numbers are the time of each as a multiple
+// of the same engine's time for backward.
 #include "gpu_attention.h"
 
 #include <chrono>
@@ -114,19 +115,44 @@ fe::error_t build_by_own_engine(fe::graph::Graph& graph, bench::Gpu const& gpu) 
     return graph.build_plans();
 }
 
-void measure(Row const& row, bool is_backward, bench::Buffers const& buffers, bench::Gpu const& gpu) {
+struct Times {
+    double of_cudnn = 0.0, own = 0.0;
+    double plan = 0.0;
+};
+
+Times measure(Row const& row, bool is_backward, bench::Buffers const& buffers, bench::Gpu const& gpu) {
     fe::graph::Graph of_cudnn, own;
     for (fe::graph::Graph* const graph : {&of_cudnn, &own}) {
         graph->set_rewrites(fe::RewritePolicy_t::OFF).set_shape_policy(fe::ShapePolicy_t::EXACT);
         bench::describe_pass(row, is_backward, *graph);
     }
-    double const theirs = build_by_cudnn(of_cudnn, gpu) ? gpu.time(of_cudnn, buffers.pack()) : 0.0;
+    Times times;
+    if (build_by_cudnn(of_cudnn, gpu)) times.of_cudnn = gpu.time(of_cudnn, buffers.pack());
     auto const begin = Clock::now();
     auto const refusal = build_by_own_engine(own, gpu);
-    double const plan = milliseconds_since(begin);
-    double const ours = refusal.is_good() ? gpu.time(own, buffers.pack()) : 0.0;
-    std::printf("%-32s %-9s %9.1f %9.1f %7.2f %9.3f ms\n", text_of(row).c_str(), is_backward ? "backward" : "forward",
-                theirs, ours, theirs > 0.0 ? ours / theirs : 0.0, plan);
+    times.plan = milliseconds_since(begin);
+    if (refusal.is_good()) times.own = gpu.time(own, buffers.pack());
+    return times;
+}
+
+double ratio(double time, double other) { return other > 0.0 ? time / other : 0.0; }
+
+void print(Row const& row, char const* pass, Times const& times) {
+    std::printf("%-32s %-13s %9.1f %9.1f %7.2f %9.3f ms", text_of(row).c_str(), pass, times.of_cudnn, times.own,
+                ratio(times.own, times.of_cudnn), times.plan);
+}
+
+void measure_passes(Row row, bench::Buffers const& buffers, bench::Gpu const& gpu) {
+    print(row, "forward", measure(row, false, buffers, gpu));
+    std::puts("");
+    Times const in_any_order = measure(row, true, buffers, gpu);
+    print(row, "backward", in_any_order);
+    std::puts("");
+    row.deterministic = true;
+    Times const in_order = measure(row, true, buffers, gpu);
+    print(row, "deterministic", in_order);
+    std::printf(" %7.2f %7.2f\n", ratio(in_order.of_cudnn, in_any_order.of_cudnn),
+                ratio(in_order.own, in_any_order.own));
     std::fflush(stdout);
 }
 
@@ -140,12 +166,12 @@ int main(int argc, char** argv) {
         return 77;
     }
     bench::Gpu const gpu;
-    std::printf("%-32s %-9s %9s %9s %7s %12s\n", "", "", "cuDNN", "attention", "ratio", "plan");
+    std::printf("%-32s %-13s %9s %9s %7s %12s %15s\n", "", "", "cuDNN", "attention", "ratio", "plan", "of backward");
     for (Row const& row : rows()) {
         if (argc > 1 && text_of(row).find(argv[1]) == std::string::npos) continue;
         bench::Buffers const buffers(row);
         if (!gpu.prepare_backward(row, buffers.pack())) continue;
-        for (bool const is_backward : {false, true}) measure(row, is_backward, buffers, gpu);
+        measure_passes(row, buffers, gpu);
     }
     return 0;
 }

@@ -73,7 +73,7 @@ class Description {
     void backward() {
         if (row_.kernel > 0) return backward_neighborhood();
         auto options = fe::graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(scale());
-        options.set_deterministic_algorithm(row_.rewrite == Rewrite_t::SLICES);
+        options.set_deterministic_algorithm(row_.deterministic || row_.rewrite == Rewrite_t::SLICES);
         mask(options);
         modify(options);
         if (row_.bias) options.set_bias(input(Uid::Bias));

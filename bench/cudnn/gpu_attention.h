@@ -30,6 +30,7 @@ struct Row {
     std::int64_t d_v = 0;  // the head dim of V and O from 1 on, where it is not d
     Modifier modifier = Modifier::None;
     bool bias = false, bias_gradient = false;  // a number for each score
+    bool deterministic = false;                // gradients; those in slices always are
 
     bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES || is_forward_neighborhood; }
 };
