@@ -2,10 +2,12 @@
 //   gpu_attention [random cases [part of a name]]
 //                                  the groups of the suite with such a name, and random cases, by this engine alone;
 //                                  refused passes are counted. Half of the cases run as replays of recorded launches.
-//                                  Then batch invariance, and the named modifiers of support/modifiers, if these names
-//                                  have that part.
+//                                  Then batch invariance, deterministic gradients, and the named modifiers of
+//                                  support/modifiers, if these names have that part.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
+#include "gpu/attention/deterministic_runs.h"
 #include "gpu/attention/modifier_runs.h"
+#include "gpu/attention/own_engine.h"
 #include "gpu/cases/random_gpu_case.h"
 #include "gpu/device_mirror.h"
 #include "gpu/this_gpu.h"
@@ -26,9 +28,6 @@
 namespace {
 
 using namespace sdpa_test;
-using cudnn_frontend::HeurMode_t;
-using cudnn_frontend::RewritePolicy_t;
-using cudnn_frontend::ShapePolicy_t;
 
 constexpr int kMostFaultsPrinted = 20, kHopper = 90;
 
@@ -76,25 +75,6 @@ std::vector<Test> all_tests(CaseRange const& random, std::string const& part_of_
     return tests;
 }
 
-// The engine has generated dropout only where no other one may run the other pass.
-RunOn queue_of(AttentionCase const& c) { return c.dropout == Dropout::Probability ? RunOn::Stream : RunOn::Handle; }
-
-// Plans the session's graph with this engine, as for any shape, alone.
-cudnn_frontend::error_t build(Graph& graph, GpuStream const& gpu, RunOn queue) {
-    Target const target =
-        queue == RunOn::Handle ? Target::cuda(gpu.handle()) : Target::cuda(cudnn_frontend::Cuda_stream(gpu.stream()));
-    graph.set_rewrites(RewritePolicy_t::OFF).set_shape_policy(ShapePolicy_t::CLASSES);
-    for (auto const& stage : {graph.build_operation_graph(target),
-                              graph.create_execution_plans({HeurMode_t::OPENSOURCE}), graph.build_plans()}) {
-        if (stage.is_bad()) return stage;
-    }
-    std::string name;
-    if (auto const failure = graph.get_plan_name(name); failure.is_bad()) return failure;
-    if (name == "attention") return {};
-    return {cudnn_frontend::error_code_t::GRAPH_NOT_SUPPORTED,
-            "HeurMode_t::OPENSOURCE asks for engines, and the plan is " + name};
-}
-
 // The refusal by the engine, or by rules of cuDNN's engines where none runs the graph; empty for other errors.
 std::string refusal_of(cudnn_frontend::error_t const& error) {
     for (char const* const start : {"the engine 'attention' cannot run this graph:",
@@ -118,7 +98,7 @@ CaseRun run(AttentionCase const& c, GpuStream const& gpu) {
     rig.rounds_factors = true;
     rig.execute = [&](Session const& session) -> cudnn_frontend::error_t {
         Graph graph = session.graph();
-        auto const failure = build(graph, gpu, queue_of(c));
+        auto const failure = build_by_own_engine(graph, gpu, queue_of(c));
         result.refusals.push_back(refusal_of(failure));
         return failure.is_bad() ? failure : execute_graph_on_gpu(graph, session, gpu, queue_of(c));
     };
@@ -243,8 +223,10 @@ int main(int argc, char** argv) {
         check_half(tests, half, progress);
     }
     bool const has_invariance = !is_wanted("batch invariance", part_of_name) || check_batches();
+    bool const is_deterministic = !is_wanted("deterministic gradients", part_of_name) ||
+                                  compute_capability() != kHopper || check_deterministic_gradients();
     bool const has_modifiers =
         !is_wanted("named modifiers", part_of_name) || check_named_modifiers(compute_capability() == kHopper);
     int const code = report(progress, has_refusals);
-    return has_invariance && has_modifiers ? code : 1;
+    return has_invariance && is_deterministic && has_modifiers ? code : 1;
 }
