@@ -302,6 +302,7 @@ TEST_CASE("a bias that the copy engine moves is run by the library's own engine 
         check_first(backward_of({.bias = dims}));
     }
     check_first(backward_of({.gradient = {2, 4, 512, 512}}));
+    check_first(backward_of({.gradient = {2, 4, 512, 512}, .deterministic = true}));
     Shape narrow;
     narrow.columns = narrow.value_columns = 64;
     check_first(biased({2, 4, 512, 512}, narrow, DataType_t::HALF));
@@ -324,7 +325,7 @@ TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms ar
     check_refused(biased({2, 4, 1, 512}), form);
     check_refused(backward_of({.bias = {2, 4, 1, 512}}), form);
     check_refused(backward_of({.gradient = {1, 4, 512, 512}}), form);
-    check_refused(backward_of({.deterministic = true}), "kernels.c17");
+    check_refused(backward_of({.gradient = {1, 4, 512, 512}, .deterministic = true}), "kernels.c17 kernels.c23");
     Shape odd;
     odd.keys = 515;
     check_refused(biased({2, 4, 512, 515}, odd), form);
@@ -371,6 +372,19 @@ TEST_CASE("backward of many rows is run by the library's own engine first where 
     wide.columns = 192;
     CHECK(is_first(wide));
     CHECK_FALSE(is_first(wide, 0));
+}
+
+TEST_CASE("a plan of the engine is deterministic where the graph asks for it", "[offline]") {
+    for (bool const is_deterministic : {false, true}) {
+        Graph graph = built(backward_of({.deterministic = is_deterministic}));
+        CHECK(name_of(graph) == "attention");
+        bool answer = !is_deterministic;
+        REQUIRE(graph.get_is_deterministic(answer).get_message() == "");
+        CHECK(answer == is_deterministic);
+    }
+    Graph without_note = backward_of({.deterministic = true});
+    without_note.deselect_numeric_notes({NumericalNote_t::NONDETERMINISTIC});
+    CHECK(name_of(built(without_note)) == "attention");
 }
 
 TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines", "[offline]") {

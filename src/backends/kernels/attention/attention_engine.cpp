@@ -14,7 +14,7 @@ static plan::EngineInfo info_of(AttentionKernelProblem const& problem) {
         .numerical_notes = {NumericalNote_t::TENSOR_CORE},
         .workspace_bytes = workspace_of(problem).bytes,
         .shared_memory_bytes = shared_bytes_of(problem),
-        .is_deterministic = !problem.is_backward};
+        .is_deterministic = !problem.is_backward || problem.is_deterministic};
     if (!info.is_deterministic) info.numerical_notes.push_back(NumericalNote_t::NONDETERMINISTIC);
     return info;
 }

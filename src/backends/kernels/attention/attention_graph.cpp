@@ -86,6 +86,7 @@ class Reader {
         ir::AttentionOptions const& options = values_.options;
         AttentionKernelProblem& problem = read_.problem;
         problem.is_backward = values_.is_backward;
+        problem.is_deterministic = values_.deterministic;
         // The graph's bound counts the diagonal.
         if (options.left_bound) problem.left = *options.left_bound - 1;
         problem.right = options.right_bound;

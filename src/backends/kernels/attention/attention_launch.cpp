@@ -43,6 +43,7 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
     if (problem.hides_blocks()) name.defines.push_back("HIDES_BLOCKS");
     if (problem.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
+    if (problem.is_deterministic) name.defines.push_back("IS_DETERMINISTIC");
     if (problem.has(attention::Max) || problem.has(attention::SumExp)) name.defines.push_back("STORES_MAXIMA");
     return name;
 }
@@ -477,6 +478,7 @@ AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const&
     std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
     launch.arguments.order = order_of(tiles_of(problem.keys(), kGradientKeys), problem.batches() * problem.key_heads(),
                                       std::max<std::int64_t>(1, problem.queries() * group * bytes_of_query));
+    launch.arguments.order.is_backwards = problem.is_deterministic;
     set_scores(problem, launch.arguments);
     launch.blocks = static_cast<unsigned>(launch.arguments.order.count);
     launch.threads = kGradientThreads;

@@ -67,6 +67,13 @@ bool AttentionKernelProblem::sums_bias_gradient() const {
     return is_backward && has(attention::DBias) && operand(attention::DBias).dims != scores;
 }
 
+// A block has a tile of keys of one head of keys, and goes through the queries of all heads that share them.
+bool AttentionKernelProblem::shares_bias_sums() const {
+    if (!sums_bias_gradient()) return false;
+    core::Dims const& dims = operand(attention::DBias).dims;
+    return dims[0] != batches() || (dims[1] != heads() && key_heads() > 1) || dims[3] != keys();
+}
+
 std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
     auto const holds = [&](AttentionClass const& candidate) {
         return problem.operand(attention::Q).dims[3] <= candidate.columns &&
@@ -207,7 +214,8 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
         std::int64_t const tiles = tiles_of(problem.queries(), rows_of_tile);
         std::int64_t const rows = problem.batches() * problem.heads() * tiles * rows_of_tile;
         workspace.statistics = reserve(rows * kNumbers * kFloat);
-        workspace.sums = reserve(rows * columns * kFloat);
+        std::int64_t const numbers_of_order = problem.is_deterministic ? 1 + rows / rows_of_tile : 0;
+        workspace.sums = reserve((rows * columns + numbers_of_order) * kFloat);
         if (problem.sums_bias_gradient()) {
             auto const [batches, heads, query_tiles, key_tiles] = bias_sum_tiles(problem);
             workspace.bias_sums =

@@ -47,6 +47,7 @@ struct GeneratedDropout {
 
 struct AttentionKernelProblem {
     bool is_backward = false;
+    bool is_deterministic = false;  // gradients have the same bits in each run; forward always has
     attention::OfOperation<std::optional<PlacedOperand>> operands;
     attention::OfOperation<std::optional<PackedOffsets>> packed;
     std::optional<SequenceLengths> query_lengths, key_lengths;
@@ -71,6 +72,8 @@ struct AttentionKernelProblem {
     bool needs_registers() const { return has_terms() || dropout; }
     // Whether scores share the bias whose gradient is wanted, so that the gradient is a sum.
     bool sums_bias_gradient() const;
+    // Whether several blocks add to that sum, in any order.
+    bool shares_bias_sums() const;
     // Whether a kernel finds the blocks of scores that the modifier hides or leaves as they are, before the others.
     bool hides_blocks() const { return !score_code_of_bounds.empty(); }
     // Whether a kernel brings what entries have of their own into one form before.
@@ -141,7 +144,7 @@ struct AttentionWorkspace {
     std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
     std::int64_t maps = 0, offsets = 0;               // of entries
     std::int64_t block_bits = 0;
-    std::int64_t statistics = 0, sums = 0;  // of tiles of queries
+    std::int64_t statistics = 0, sums = 0;  // of tiles of queries; the sums' order is behind them
     std::int64_t bias_sums = 0;
     std::int64_t bytes = 0;
 };

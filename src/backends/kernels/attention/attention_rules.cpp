@@ -161,9 +161,12 @@ void check_stats(Scope const& scope) {
 }
 
 void check_determinism(Scope const& scope) {
-    if (!scope.values.deterministic) return;
-    scope.report("", "set_deterministic_algorithm(true)", "gradients of queries that may be added up in any order",
-                 "leave it out, or engines of other backends");
+    if (!scope.problem.is_deterministic || !scope.problem.shares_bias_sums()) return;
+    scope.report_port(Port::DBias,
+                      text("set_deterministic_algorithm(true) and a gradient of the bias of ",
+                           scope.values.value(Port::DBias).dim, ", which several tiles of scores add to in any order"),
+                      "one with all batches, heads and keys of the scores, or gradients in any order",
+                      "a dBias of [batch, head, query, key] or [batch, head, 1, key], or engines of other backends");
 }
 
 void check_modifier(Scope const& scope) {
@@ -308,7 +311,8 @@ constexpr Rule kRules[] = {
     {"kernels.c15", "Stats are natural logarithms of FLOAT.", kCode, check_stats},
     {"kernels.c16", "For gradients, head dims are at most 192 for Q and K, and 128 for V.", kCode,
      check_columns_of_gradients},
-    {"kernels.c17", "Backward need not be deterministic.", kCode, check_determinism},
+    {"kernels.c17", "Deterministic: the gradient of a bias is summed over no batches, heads or keys.", kCode,
+     check_determinism},
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},
     {"kernels.c19",

@@ -305,12 +305,29 @@ TEST_CASE("kernels.c16: head dims of gradients") {
     CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes&) {}, tensors)) == "");
 }
 
-TEST_CASE("kernels.c17: deterministic gradients") {
-    CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes& options) {
-              options.set_deterministic_algorithm(true);
-          })) == by("kernels.c17",
-                    ": found set_deterministic_algorithm(true); expected gradients of queries that may be "
-                    "added up in any order. Try: leave it out, or engines of other backends."));
+TEST_CASE("kernels.c17: deterministic gradients of a bias that several tiles of keys add to") {
+    auto const refusal_with = [](Dims const& dims, Tensors const& tensors = {}) {
+        return refusal_of(backward(
+            [&](Graph& graph, SDPA_backward_attributes& options) {
+                auto const gradient = input(graph, "dBias", dims);
+                gradient->set_output(true);
+                options.set_bias(input(graph, "bias", dims)).set_dbias(gradient).set_deterministic_algorithm(true);
+            },
+            tensors));
+    };
+    CHECK(refusal_of(backward(
+              [](Graph&, SDPA_backward_attributes& options) { options.set_deterministic_algorithm(true); })) == "");
+    CHECK(refusal_with({2, 4, 96, 80}) == "");
+    CHECK(refusal_with({2, 4, 1, 80}) == "");
+    for (Dims const& dims : {Dims{1, 4, 96, 80}, Dims{2, 1, 96, 80}, Dims{2, 4, 96, 1}}) {
+        std::string const refusal = refusal_with(dims);
+        CHECK(refusal.find("[kernels.c17] node 'sdpa', tensor 'dBias': found set_deterministic_algorithm(true) and a "
+                           "gradient of the bias of ") != refusal.npos);
+        CHECK(refusal.find("[kernels.", refusal.find("[kernels.") + 1) == refusal.npos);
+    }
+    Tensors one_key_head;
+    one_key_head.k[1] = one_key_head.v[1] = 1;
+    CHECK(refusal_with({2, 1, 96, 80}, one_key_head) == "");
 }
 
 TEST_CASE("kernels.c18: a modifier without a form in the kernels") {

@@ -4,12 +4,14 @@
 #include "support/host_tensor.h"
 
 #include "unit/kernels/host/cuda_words.h"
+#include "unit/kernels/host/host_additions.h"
 #include "unit/kernels/host/host_async.h"
 #include "unit/kernels/host/host_boxes.h"
 #include "unit/kernels/host/host_threads.h"
 
 #include <attention/attention_tiles.cuh>
 #include <attention/dropout.cuh>
+#include <hopper/block_order.cuh>
 
 #include <algorithm>
 #include <cstring>
@@ -232,6 +234,36 @@ int host_modifier = 0;
 #define HAS_DROPOUT
 #include "gradient_code.inc"
 
+#define CODE gradients_64_ordered
+#define COLUMNS_OF_KEYS 64
+#define IS_DETERMINISTIC
+#include "gradient_code.inc"
+#define CODE gradients_128_ordered
+#define COLUMNS_OF_KEYS 128
+#define IS_DETERMINISTIC
+#include "gradient_code.inc"
+#define CODE gradients_192_ordered
+#define COLUMNS_OF_KEYS 192
+#define COLUMNS_OF_VALUES 128
+#define IS_DETERMINISTIC
+#include "gradient_code.inc"
+#define CODE gradients_64_ordered_named_hiding
+#define COLUMNS_OF_KEYS 64
+#define HAS_REGION
+#define NAMED_MODIFIERS
+#define HIDES_BLOCKS
+#define LEAVES_BLOCKS
+#define IS_DETERMINISTIC
+#include "gradient_code.inc"
+#define CODE gradients_64_ordered_bias_sums
+#define COLUMNS_OF_KEYS 64
+#define BIAS bfloat16
+#define BIAS_GRADIENT bfloat16
+#define SUMS_BIAS_GRADIENT
+#define HAS_ALIBI
+#define IS_DETERMINISTIC
+#include "gradient_code.inc"
+
 #include "kernels/device/attention/attention_dropout_mask.cu"
 
 namespace entries {
@@ -384,7 +416,22 @@ struct GradientCodes {
     }
 
 template <class Element>
+GradientCodes ordered_gradient_codes(AttentionKernelProblem const& problem) {
+    int const columns = kernels::class_of(problem)->columns;
+    Options const options = options_of(problem);
+    if (options == Options::Named && problem.hides_blocks())
+        return SDPA_TEST_GRADIENTS(gradients_64_ordered_named_hiding);
+    if (options == Options::BiasSums) return SDPA_TEST_GRADIENTS(gradients_64_ordered_bias_sums);
+    if (options != Options::None) no_code();
+    if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_ordered);
+    if (columns == 128) return SDPA_TEST_GRADIENTS(gradients_128_ordered);
+    if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_ordered);
+    no_code();
+}
+
+template <class Element>
 GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
+    if (problem.is_deterministic) return ordered_gradient_codes<Element>(problem);
     int const columns = kernels::class_of(problem)->columns;
     switch (options_of(problem)) {
         case Options::Named: {
@@ -446,6 +493,7 @@ void run(AttentionKernelProblem const& problem, kernels::AttentionLaunch<Argumen
         run_block(launch.threads, blockIdx.x, [&] { code.thread(launch.arguments); });
         finish_box_block();
     }
+    finish_additions();
 }
 
 HostCode<BlockBitsArguments> block_bits_code(bool is_named) {

@@ -3,6 +3,7 @@
 #include "api/graph/graph_impl.h"
 #include "nodes/validation/validate.h"
 #include "support/random.h"
+#include "unit/kernels/host/host_additions.h"
 
 #include <cstddef>
 #include <iterator>
@@ -59,6 +60,28 @@ Rig rig_of_kernel() {
     rig.rounds_factors = true;
     rig.execute = [](Session const& session) { return run_by_kernel(session); };
     return rig;
+}
+
+ShuffledRuns shuffled_runs(AttentionCase const& c) {
+    constexpr unsigned kRuns = 2;
+    struct AtOnceAgain {
+        ~AtOnceAgain() { add_at_once(); }
+    } const at_end;
+    ShuffledRuns runs;
+    Rig rig = rig_of_kernel();
+    rig.execute = [&](Session const& session) {
+        return run_by_kernel(session, [&](auto const& problem, kernels::Pointers pointers) {
+            if (!problem.is_backward) return;
+            kernels::AttentionWorkspace const workspace = kernels::workspace_of(problem);
+            auto const* const start = static_cast<std::byte const*>(pointers[*problem.workspace_pointer]);
+            runs.sums.emplace(start + workspace.sums, start + workspace.bytes);
+        });
+    };
+    for (unsigned seed = 0; seed < kRuns; ++seed) {
+        shuffle_additions(seed);
+        runs.faults += check_case(c, rig).faults();
+    }
+    return runs;
 }
 
 // --- Cases

@@ -4,7 +4,10 @@
 #include "host_attention.h"
 #include "reference/checks/check_case.h"
 
+#include <cstddef>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace sdpa_test {
@@ -24,6 +27,13 @@ cudnn_frontend::error_t run_by_kernel(Session const& session, AfterRun const& af
                                       BeforeRun const& before_run = {});
 
 Rig rig_of_kernel();
+
+// The sums that kernels of gradients leave in memory, after runs of the case whose additions come in different orders.
+struct ShuffledRuns {
+    std::string faults;  // of their results
+    std::set<std::vector<std::byte>> sums;
+};
+ShuffledRuns shuffled_runs(AttentionCase const& c);
 
 struct Columns {
     std::int64_t d_qk, d_v;

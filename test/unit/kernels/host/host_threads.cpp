@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 constexpr std::size_t kLargestExchange = 64;                     // bytes of a lane
-constexpr unsigned kMostIdleRounds = 1000, kLongestStall = 224;  // rounds
+constexpr unsigned kMostIdleRounds = 5000, kLongestStall = 224;  // rounds
 
 // A stack that turns are taken on, for the sanitizers.
 struct HostStack {

@@ -191,6 +191,25 @@ TEST_CASE("sums of gradients of a bias compile for 9.0 with few spilled register
     }
 }
 
+TEST_CASE("deterministic gradients have code of their own, which compiles for 9.0 with few spilled registers") {
+    if (!has_compiler()) return;
+    constexpr int kMostSpilledBytes = 96;
+    for (kernels::AttentionClass const& columns : {kernels::AttentionClass{64, 64}, {128, 128}, {192, 128}}) {
+        kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
+        problem.is_backward = true;
+        CodeName const in_any_order = kernels::gradient_launch(problem).code;
+        problem.is_deterministic = true;
+        CodeName code = kernels::gradient_launch(problem).code;
+        std::string const log = log_of(code);
+        INFO(log);
+        CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
+        CHECK(log.find("(C75") == std::string::npos);
+        CHECK(log.find("serialized") == std::string::npos);
+        CHECK(std::erase(code.defines, "IS_DETERMINISTIC") == 1);
+        CHECK(code.defines == in_any_order.defines);
+    }
+}
+
 TEST_CASE("attention with dropout compiles for 9.0 with few spilled registers and without products that wait") {
     if (!has_compiler()) return;
     constexpr int kMostSpilledBytes = 16;

@@ -51,7 +51,7 @@ struct TileOrder {
     int tiles;             // of a head
     int heads_of_section;  // the last section may have fewer
     int count;             // of all tiles
-    int is_backwards;      // the last tiles have most keys
+    int is_backwards;      // the last tiles come first
 };
 
 // Numbers of [batch, head, query, key], added to scores. A stride is 0 where all share them.
@@ -141,7 +141,7 @@ struct Rows {
 // gradient.
 struct QueryTiles {
     float* statistics;
-    float* sums;  // in the order in which threads have them
+    float* sums;  // in the order in which threads have them; then what keeps the order of deterministic gradients
     int count;    // of a head
 };
 
@@ -306,7 +306,7 @@ inline constexpr int kStartThreads = 256, kBiasEndThreads = 256,
 inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, where there is a gradient of sinks
 
 constexpr int gradient_shared_bytes(int columns, int value_columns, int queries, bool has_bias) {
-    constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 3 + 3 * kQueryStages, kBarrierBytes = 8;
+    constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 6 + 3 * kQueryStages, kBarrierBytes = 8;
     int const tiles_of_scores = kScoreGradientStages + (has_bias ? kQueryStages : 0);
     int const elements = (kGradientKeys + kQueryStages * queries) * (columns + value_columns) +
                          tiles_of_scores * kGradientKeys * queries;

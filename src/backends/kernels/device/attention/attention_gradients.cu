@@ -1,8 +1,9 @@
 // The gradients of attention by warpgroups, for compute capability 9.0. A block has 128 keys of one head, and goes
 // through the queries that see any of them, of all heads that share the keys. One warp has the copy engine fetch the
 // queries, their output's gradients and their statistics, some stages ahead; two warpgroups have 64 keys each. They add
-// up the gradients of their keys and values in registers, and those of queries in memory, which blocks share.
-#include <attention/gradient_tiles.cuh>
+// up the gradients of their keys and values in registers, and those of queries in memory, which blocks share: in any
+// order, or in the one that a warp of its own keeps.
+#include <attention/gradient_order.cuh>
 
 // Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
@@ -27,6 +28,7 @@ struct GradientMemory {
     Arrivals keys_are_here, values_are_here;
     Arrivals queries_are_here[kQueryStages], output_gradients_are_here[kQueryStages], are_read[kQueryStages];
     Arrivals cut_rows_are_here;  // those of a tile that goes beyond its sequence
+    SumSteps<kIsDeterministic> sum_steps;
 
     void make_barriers() {
         constexpr int kWarps = kGradientWarpgroups * 4;
@@ -38,6 +40,7 @@ struct GradientMemory {
             output_gradients_are_here[stage].make(1);
             are_read[stage].make(kWarps);
         }
+        sum_steps.make(kWarps);
         show_barriers_to_copies();
     }
 };
@@ -344,6 +347,7 @@ class KeyWarpgroup {
     }
     // The sums of a whole panel come first in registers. In memory columns are in their order.
     void add_to_memory(float* sums, float const (&own)[kSumColumns / 8][4]) {
+        memory_.sum_steps.begin(ring_.number);
         float* const to = sums + warpgroup_ * kSumsOfWarpgroup + threadIdx.x % kThreadsOfWarpgroup * 4;
         constexpr int kWhole = kPanelColumns / 8, kHalf = kWhole / 2;
 #pragma unroll
@@ -351,6 +355,7 @@ class KeyWarpgroup {
             int const moved = !kHasHalfOfPanel || warpgroup_ == 0 ? 0 : i < kWhole ? kHalf : -kWhole;
             add_four(to + (i + moved) * (4 * kThreadsOfWarpgroup), own[i]);
         }
+        memory_.sum_steps.end();
     }
 
     static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }
@@ -524,14 +529,18 @@ inline void compute_gradients(GradientArguments const& arguments) {
     static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, VALUE_COLUMNS, kTileQueries, kFetchesBias));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
-    if (threadIdx.x == 0) memory.make_barriers();
+    if (threadIdx.x == 0) {
+        memory.make_barriers();
+        memory.sum_steps.take_place(arguments);
+    }
     __syncthreads();
-    KeyTile const tile(arguments, blockIdx.x);
+    KeyTile const tile(arguments, memory.sum_steps.place_of_block());
     if (arguments.entries.start != nullptr && tile.first >= tile.keys) return;
     int const warpgroup = static_cast<int>(from_lane(threadIdx.x / kThreadsOfWarpgroup, 0));
     if (warpgroup == 0) {
         leave_registers<kGradientFetcherRegisters>();
         if (threadIdx.x < 32) QueryFetcher<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory).fetch_all(tile);
+        else if (threadIdx.x < 64) keep_order(arguments, memory.sum_steps);
     } else {
         take_registers<kGradientRegisters>();
         KeyWarpgroup<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory, warpgroup - 1).compute(tile);

@@ -156,6 +156,15 @@ class TileBlocks {
         while (bits == 0 && word > first / 32) bits = words_[--word];
         return bits == 0 ? first - 1 : 32 * word + 31 - __clz(static_cast<int>(bits));
     }
+    // The first block behind that one that is not hidden; `end` or more if there is none before that.
+    int after(int block, int end) const {
+        int const first = block + 1;
+        if (first >= end) return end;
+        int word = first / 32;
+        unsigned bits = words_[word] & (0xffffffffu << (first % 32));
+        while (bits == 0 && word < (end - 1) / 32) bits = words_[++word];
+        return bits == 0 ? end : 32 * word + lowest_bit(bits);
+    }
     bool has(int block) const { return is_set(words_, block); }
     bool is_unchanged(int block) const { return is_set(words_ + kind_, block); }
 

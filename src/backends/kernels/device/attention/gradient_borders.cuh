@@ -20,6 +20,13 @@ inline void clear_bias_gradients(GradientStartArguments const& arguments, Sequen
     }
 }
 
+// Sets the numbers by which blocks know of each other to 0, where the tile of queries of a row begins.
+inline void clear_order(GradientStartArguments const& arguments, long long row) {
+    SumOrder const order(arguments.sequences, arguments.tiles);
+    if (row == 0) *order.begun = 0;
+    if (row % kTileQueries == 0) order.last[row / kTileQueries] = 0;
+}
+
 // Sets the sums of the gradients of a bias to 0, with all threads.
 inline void clear_bias_sums(BiasSums const& sums) {
     long long const fours = static_cast<long long>(sums.count) * (kBiasTile / 4),
@@ -70,6 +77,7 @@ inline void start_gradients(GradientStartArguments const& arguments) {
     }
     for (int bits = 1; bits < kLanes; bits *= 2) delta += from_lane_across(delta, bits);
     if (lane != 0) return;
+    if constexpr (kIsDeterministic) clear_order(arguments, row);
     float* const statistics = arguments.tiles.statistics + row / kQueries * (2 * kQueries) + row % kQueries;
     statistics[0] = log_sum;
     statistics[kQueries] = log_sum == -minus_infinity() ? 0.0f : delta;

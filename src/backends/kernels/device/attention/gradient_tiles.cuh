@@ -37,6 +37,7 @@ struct QueryBlocks {
 
 // Calls visit(head, block, is_modified) for all blocks of queries of the heads that share the tile's keys. Most tiles
 // see the last queries, with which all begin, so that they read the same ones from the L2 cache at the same time.
+// Where sums have an order, all begin with the first queries that see them (gradient_order.cuh).
 template <int QUERIES, class Visit>
 inline void for_each_block(GradientArguments const& arguments, KeyTile const& tile, Visit const& visit) {
     QueryBlocks<QUERIES> const blocks(tile);
@@ -45,7 +46,7 @@ inline void for_each_block(GradientArguments const& arguments, KeyTile const& ti
     auto const blocks_of = [&](int head) {
         return TileBlocks(arguments.blocks, tile, head, tile.first / kGradientKeys);
     };
-    // The last block before that one that any of the heads does not hide.
+    // The last block before that one that any of the heads does not hide, and the first one behind it.
     auto const before = [&](int block) {
         if (!kHidesBlocks) return block - 1;
         int last = blocks_of(first_head).before(block, blocks.first);
@@ -54,11 +55,24 @@ inline void for_each_block(GradientArguments const& arguments, KeyTile const& ti
         }
         return last;
     };
-    for (int block = before(blocks.end); block >= blocks.first; block = before(block)) {
+    auto const after = [&](int block) {
+        if (!kHidesBlocks) return block + 1;
+        int next = blocks_of(first_head).after(block, blocks.end);
+        for (int head = first_head + 1; arguments.blocks.head_step != 0 && head < end_head; ++head) {
+            next = smaller(next, blocks_of(head).after(block, blocks.end));
+        }
+        return next;
+    };
+    auto const visit_heads = [&](int block) {
         for (int head = first_head; head < end_head; ++head) {
             if (kHidesBlocks && !blocks_of(head).has(block)) continue;
             visit(head, block, kHasRegion && !(kLeavesBlocks && blocks_of(head).is_unchanged(block)));
         }
+    };
+    if constexpr (kIsDeterministic) {
+        for (int block = after(blocks.first - 1); block < blocks.end; block = after(block)) visit_heads(block);
+    } else {
+        for (int block = before(blocks.end); block >= blocks.first; block = before(block)) visit_heads(block);
     }
 }
 

@@ -55,6 +55,13 @@ constexpr bool kHasDropout = true;
 constexpr bool kHasDropout = false;
 #endif
 
+// Whether gradients have the same bits in each run.
+#ifdef IS_DETERMINISTIC
+constexpr bool kIsDeterministic = true;
+#else
+constexpr bool kIsDeterministic = false;
+#endif
+
 #ifdef STORES_MAXIMA
 constexpr bool kStoresMaxima = true;
 #else

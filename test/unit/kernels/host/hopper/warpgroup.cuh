@@ -2,6 +2,7 @@
 // documentation, done at their start or at the wait for them (host_async.h).
 #pragma once
 
+#include "unit/kernels/host/host_additions.h"
 #include "unit/kernels/host/host_boxes.h"
 #include "unit/kernels/host/tensor_core.cuh"
 #include "unit/kernels/host/warp.cuh"
@@ -156,9 +157,7 @@ inline void show_to_products(std::source_location const where = std::source_loca
     if (!sdpa_test::is_left_out("show_to_products()", where)) sdpa_test::show_writes_to_products();
 }
 
-inline void add_four(float* to, float const (&numbers)[4]) {
-    for (int i = 0; i < 4; ++i) to[i] += numbers[i];
-}
+inline void add_four(float* to, float const (&numbers)[4]) { sdpa_test::add_to_memory(to, numbers); }
 
 class alignas(8) Arrivals {
    public:
