@@ -9,7 +9,7 @@ namespace cudnn_frontend::rows {
 // bits of FLOAT.
 struct Padding {
     static constexpr char const* kName = "padding";
-    static constexpr int kMostTensors = 3;
+    static constexpr int kMostTensors = 4;
     static constexpr long long kTogether = 8;  // elements of a thread
 
     struct PaddedTensor {

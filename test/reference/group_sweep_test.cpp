@@ -61,6 +61,14 @@ bool is_no_ring(AttentionCase const& c, GroupSetup const& setup) {
            oracle::is_counting(c.modifier);
 }
 
+// Rows of parts without keys, whose log-sum-exps no step can write.
+bool has_unknown_sums(AttentionCase const& c) {
+    bool const has_other_stats = c.generate_stats && c.stats_type != DataType_t::FLOAT;
+    bool const has_other_sink = (c.generate_stats || c.logit_max) && c.sink && *c.sink != DataType_t::FLOAT;
+    bool const has_changed_sink = c.sink && (c.score_sum_exp || (c.generate_stats && c.stats_use_log2));
+    return has_other_stats || has_other_sink || has_changed_sink;
+}
+
 bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
     bool has_single_key = false;
     for (int rank = 0; rank < setup.ranks; ++rank) has_single_key = has_single_key || setup.keys.count_of(rank) == 1;
@@ -70,8 +78,9 @@ bool is_to_be_refused(AttentionCase const& c, GroupSetup const& setup) {
                                   (is_slopes && has_single_key && setup.ranks > 1);
     bool const has_lengths = c.len_q && !c.omits_padding_mask;
     bool const is_moved = c.alignment == DiagonalAlignment_t::BOTTOM_RIGHT && (c.left || c.right);
-    bool const has_bad_lengths = has_lengths && !sdpa_test::is_packed(c) && setup.way != Group_way::ALL_TO_ALL &&
-                                 (c.sums_of_lengths || is_moved || c.left || c.length_type != DataType_t::INT32);
+    bool const has_bad_lengths =
+        has_lengths && !sdpa_test::is_packed(c) && setup.way != Group_way::ALL_TO_ALL &&
+        (c.sums_of_lengths || is_moved || (c.left && has_unknown_sums(c)) || c.length_type != DataType_t::INT32);
     bool const has_bad_dropout =
         c.dropout == sdpa_test::Dropout::Mask || (c.dropout != sdpa_test::Dropout::None && c.scalars_by_value);
     bool const has_bad_ring = setup.way == Group_way::RING && is_no_ring(c, setup);
@@ -88,6 +97,12 @@ bool is_gathered_by_place(AttentionCase const& c, GroupSetup const& setup) {
     bool const counts =
         c.alibi || c.dropout != sdpa_test::Dropout::None || (c.modifier != Nothing && c.modifier != Softcap);
     return counts && sdpa_test::is_packed(c) && setup.way == Group_way::GATHER && setup.ranks > 1;
+}
+
+// Parts of it may begin behind the last key of a sequence.
+bool is_padded_window(AttentionCase const& c, GroupSetup const& setup) {
+    return c.left && c.len_q && !c.omits_padding_mask && !sdpa_test::is_packed(c) && setup.ranks > 1 &&
+           setup.way != Group_way::ALL_TO_ALL;
 }
 
 void check_refused(AttentionCase const& c, GroupSetup const& setup) {
@@ -113,7 +128,7 @@ void check_run(AttentionCase const& c, GroupSetup const& setup) {
 
 TEST_CASE("groups compute random attention right, or refuse it by name") {
     int runs = 0, refusals = 0, runs_with_alibi = 0, runs_with_modifiers = 0, runs_with_lengths = 0, packed_runs = 0,
-        runs_with_dropout = 0, gathered_runs_by_place = 0, ring_runs = 0;
+        runs_with_dropout = 0, gathered_runs_by_place = 0, ring_runs = 0, padded_windows = 0;
     for (std::uint64_t index = 0; index < kCases; ++index) {
         Random random(kSeed + 104729 * index);
         AttentionCase const wide = sdpa_test::random_wide_case(index, {.chance = 0.1, .most_rows = 200});
@@ -128,6 +143,7 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
         if (!is_refused && c.alibi) ++runs_with_alibi;
         if (!is_refused && c.len_q && !c.omits_padding_mask) ++runs_with_lengths;
         if (!is_refused && sdpa_test::is_packed(c)) ++packed_runs;
+        if (!is_refused && is_padded_window(c, setup)) ++padded_windows;
         if (!is_refused && setup.way == Group_way::RING && setup.ranks > 1) ++ring_runs;
         if (!is_refused && is_gathered_by_place(c, setup)) ++gathered_runs_by_place;
         if (!is_refused && c.dropout != sdpa_test::Dropout::None) ++runs_with_dropout;
@@ -141,5 +157,6 @@ TEST_CASE("groups compute random attention right, or refuse it by name") {
     CHECK(packed_runs > 200);
     CHECK(gathered_runs_by_place > 40);
     CHECK(ring_runs > 100);
+    CHECK(padded_windows > 50);
     CHECK(runs_with_dropout > 100);
 }

@@ -25,7 +25,9 @@ using sdpa_graph::Layout;
 struct WholeAttention {
     std::int64_t heads = 4, key_heads = 2, tokens = 24, columns = 8;
     bool is_causal = true, is_backward = false, has_alibi = false;
-    std::int32_t length = 0;  // the tokens that are no padding; 0: all, without lengths
+    std::int32_t length = 0;          // the tokens that are no padding; 0: all, without lengths
+    std::int32_t length_of_keys = 0;  // of the keys, where it differs
+    int window = 0;                   // the keys up to its own that a query sees; 0: all
 };
 
 class RankPart {
@@ -73,19 +75,22 @@ class RankPart {
     static float number(std::int64_t uid, std::int64_t head, std::int64_t position, std::int64_t column) {
         return static_cast<float>(std::sin(0.7 * static_cast<double>(uid * 911 + head * 131 + position * 17 + column)));
     }
-    // The length, whose bits are in the memory of a float.
-    Tensor length(Uid uid) {
+    // A length, whose bits are in the memory of a float.
+    Tensor length(Uid uid, std::int32_t tokens) {
         Tensor const tensor = graph.tensor(cudnn_frontend::graph::Tensor_attributes());
         tensor->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_uid(uid);
         tensor->set_data_type(cudnn_frontend::DataType_t::INT32);
-        memory[uid] = {std::bit_cast<float>(whole_.length)};
+        memory[uid] = {std::bit_cast<float>(tokens)};
         return tensor;
     }
     template <class Attributes>
     void set_masks(Attributes& options) {
         options.set_causal_mask(whole_.is_causal).set_alibi_mask(whole_.has_alibi);
+        if (whole_.window > 0) options.set_diagonal_band_left_bound(whole_.window);
         if (whole_.length == 0) return;
-        options.set_padding_mask(true).set_seq_len_q(length(LengthQ)).set_seq_len_kv(length(LengthKv));
+        std::int32_t const keys = whole_.length_of_keys > 0 ? whole_.length_of_keys : whole_.length;
+        options.set_padding_mask(true);
+        options.set_seq_len_q(length(LengthQ, whole_.length)).set_seq_len_kv(length(LengthKv, keys));
     }
     Tensor input(Uid uid, std::int64_t heads, std::int64_t columns) {
         Tensor const tensor = graph.tensor(cudnn_frontend::graph::Tensor_attributes());

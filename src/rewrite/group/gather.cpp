@@ -146,9 +146,10 @@ class GatherWriter : GroupWriter {
     error_t attend(Stage const& stage, std::size_t index, BandPart const& part) {
         QueryChunk const& chunk = own_[index];
         bool const is_main = part.keys.end == chunk.keys.end;
-        std::vector<ClearPadding::Rows> gradients;
-        AttentionDraft draft = draft_of(
-            {stage.heads, part.queries.first, part.keys.first, row_of(chunk, part.queries), part.queries.count()});
+        ScorePart const scores{stage.heads, part.queries.first, part.keys.first, row_of(chunk, part.queries),
+                               part.queries.count()};
+        AttentionDraft draft = draft_of(scores);
+        ClearPadding cleared = a_.is_backward() ? ClearPadding() : results_behind_keys(part, scores);
         for (KeyTensor const& tensor : stage.tensors) {
             draft.connect(tensor.port,
                           part_of(tensor.gathered, kRows, rows_.row_of(part.keys.first), part.keys.count()));
@@ -156,16 +157,17 @@ class GatherWriter : GroupWriter {
             View const partial =
                 part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count());
             draft.connect(gradient_of(tensor.port), partial);
-            gradients.push_back({partial, true});
+            cleared.tensors.push_back({partial, true});
         }
         // Other parts would add the rows' share of the sink again.
         if (has(Port::DSinkToken) && is_main) draft.connect(Port::DSinkToken, sink_part(chunk, stage.heads));
         if (!is_main) draft.place(Port::DQ, border_dq(index, part));
         if (a_.is_backward()) {
-            gradients.push_back({is_main ? rows_of(stage, Port::DQ, chunk, part.queries) : border_dq(index, part)});
+            cleared.tensors.push_back(
+                {is_main ? rows_of(stage, Port::DQ, chunk, part.queries) : border_dq(index, part)});
         }
         connect_dropout(draft, stage.heads, part.queries, part.keys);
-        return attend_within(part, std::move(draft), std::move(gradients));
+        return attend_within(part, std::move(draft), std::move(cleared));
     }
 
     // Attention over all documents at once. The keys of a document end where its queries do, so that its diagonal ends

@@ -184,7 +184,9 @@ void check_gathered_lengths(GroupScope const& scope) {
     if (has_documents(scope.attention)) return;
     std::string const obstacle = obstacle_to_only_way(scope);
     if (obstacle.empty()) return;
-    scope.report("", obstacle, "lengths of INT32 as they are, and a diagonal from the top left without a left bound",
+    scope.report("", obstacle,
+                 "lengths of INT32 as they are, a diagonal from the top left, and with a left bound Stats and a sink "
+                 "token of FLOAT, in base e and without Sum_exp of a sink",
                  kExchangeHeads);
 }
 
@@ -254,8 +256,9 @@ constexpr core::RuleFor<GroupScope> kRules[] = {
      "base 2 nor a score modifier that counts rows or columns.",
      GRAPH_NOT_SUPPORTED, check_ring},
     {"group.c23",
-     "By GATHER or RING lengths are INT32 and no sums, and with them a diagonal starts at the top left and has no left "
-     "bound.",
+     "By GATHER or RING lengths are INT32 and no sums, and with them a diagonal starts at the top left. With a left "
+     "bound too, forward's Stats are FLOAT, and a sink token next to Stats or Max is FLOAT, without Sum_exp and base "
+     "2.",
      GRAPH_NOT_SUPPORTED, check_gathered_lengths},
     {"group.c10",
      "By ALL_TO_ALL the number of ranks divides the numbers of heads of K and V, and all queries share a bias and what "

@@ -119,8 +119,7 @@ AttentionDraft GroupWriter::draft_of(ScorePart const& scores) const {
     return draft;
 }
 
-error_t GroupWriter::attend_within(BandPart const& part, AttentionDraft draft,
-                                   std::vector<ClearPadding::Rows> results) {
+error_t GroupWriter::attend_within(BandPart const& part, AttentionDraft draft, ClearPadding cleared) {
     draft.fields().diagonal_alignment = part.band.alignment;
     draft.fields().left_bound = part.band.left;
     draft.fields().right_bound = part.band.right;
@@ -129,10 +128,22 @@ error_t GroupWriter::attend_within(BandPart const& part, AttentionDraft draft,
     draft.connect(Port::SeqLenQ, lengths.queries);
     draft.connect(Port::SeqLenKv, lengths.keys);
     SDPA_GRAPH_TRY(program_.attend(std::move(draft)));
-    if (results.empty()) return {};
-    SlotSequences const sequences{lengths.queries, lengths.keys, a_.batches, part.queries.count(), part.keys.count()};
-    program_.join(ClearPadding{sequences, std::move(results)});
+    if (cleared.tensors.empty()) return {};
+    cleared.sequences = {lengths.queries, lengths.keys, a_.batches, part.queries.count(), part.keys.count()};
+    program_.join(std::move(cleared));
     return {};
+}
+
+ClearPadding GroupWriter::results_behind_keys(BandPart const& part, ScorePart const& scores) const {
+    ClearPadding cleared;
+    if (part.keys.first == 0) return cleared;
+    for (int const port : {Port::O, Port::Stats, Port::Max, Port::SumExp}) {
+        if (!has(port)) continue;
+        bool const is_log_sums = port == Port::Stats || port == Port::Max;
+        cleared.tensors.push_back({this->part(port, scores.heads, scores.first_row, scores.rows), false, is_log_sums});
+    }
+    if (has(Port::SinkToken)) cleared.sink = this->part(Port::SinkToken, scores.heads);
+    return cleared;
 }
 
 PartLengths const& GroupWriter::lengths_of(BandPart const& part) {

@@ -54,9 +54,14 @@ class GroupWriter {
     // Connects the operands that are no tokens: sink, bias, and the tensors of score modifiers.
     void connect_shared(AttentionDraft& draft, ScorePart const& scores) const;
 
-    // The attention of a part, with its band and its lengths. Where there are lengths, rows of the results past them
-    // are cleared, as engines may leave them unwritten: all rows of a part without a query or a key within them.
-    error_t attend_within(BandPart const& part, AttentionDraft draft, std::vector<ClearPadding::Rows> results);
+    // The attention of a part, with its band and its lengths. Where there are lengths, the rows past them of these
+    // results are cleared, as engines may leave them unwritten: all rows of a part without a query or a key within
+    // them.
+    error_t attend_within(BandPart const& part, AttentionDraft draft, ClearPadding cleared);
+
+    // The user's results of forward, where a part has them all and may lie behind a sequence's last key. From the first
+    // key on, only a sequence without keys has none, as in one process.
+    ClearPadding results_behind_keys(BandPart const& part, ScorePart const& scores) const;
 
     // Dropout by a mask in scratch, that of these queries and keys in the whole attention, or of the documents there.
     void connect_dropout(AttentionDraft& draft, HeadPart heads, Span const& queries, Span const& keys,

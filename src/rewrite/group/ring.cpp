@@ -116,24 +116,30 @@ class RingWriter : GroupWriter {
 
     // --- Attention
 
+    static ScorePart scores_of(RingPart const& part) {
+        BandPart const& band = part.band;
+        return {kAllHeads, band.queries.first, band.keys.first, part.row, band.queries.count()};
+    }
+
     error_t attend(int step, RingPart const& part) {
         BandPart const& band = part.band;
-        AttentionDraft draft =
-            draft_of({kAllHeads, band.queries.first, band.keys.first, part.row, band.queries.count()});
-        std::vector<ClearPadding::Rows> results;
+        AttentionDraft draft = draft_of(scores_of(part));
+        ClearPadding cleared;
         for (RingTensor const& tensor : tensors_) {
             draft.connect(tensor.port, part_of(tensor.shards[parity(step)], kRows, part.key_row, band.keys.count()));
             if (!a_.is_backward()) continue;
             draft.connect(tensor.gradient, partial_of(tensor, part));
-            results.push_back({partial_of(tensor, part), true});
+            cleared.tensors.push_back({partial_of(tensor, part), true});
         }
         connect_dropout(draft, kAllHeads, band.queries, band.keys);
-        return a_.is_backward() ? attend_backward(part, std::move(draft), std::move(results))
+        return a_.is_backward() ? attend_backward(part, std::move(draft), std::move(cleared))
                                 : attend_forward(part, std::move(draft));
     }
 
     error_t attend_forward(RingPart const& part, AttentionDraft draft) {
-        if (is_only_part(part.chunk)) return attend_within(part.band, std::move(draft), {});
+        if (is_only_part(part.chunk)) {
+            return attend_within(part.band, std::move(draft), results_behind_keys(part.band, scores_of(part)));
+        }
         View const all_o = parts_of(joined_, part), all_stats = parts_of(joined_stats_, part);
         // The first of two parts is all that is joined so far.
         std::int64_t const place = part.is_diagonal ? 0 : 1;
@@ -143,7 +149,7 @@ class RingWriter : GroupWriter {
         draft.place(Port::O, own_o);
         if (has(Port::Stats)) draft.place(Port::Stats, stats);
         else draft.connect(Port::Stats, stats);
-        SDPA_GRAPH_TRY(attend_within(part.band, std::move(draft), {{own_o}, {stats, false, true}}));
+        SDPA_GRAPH_TRY(attend_within(part.band, std::move(draft), {{}, {{own_o}, {stats, false, true}}}));
         if (own_o != o) program_.copy(own_o, o);
         if (part.is_diagonal) return {};
         // Each element of O is read and written by one thread, but many read the Stats of its row.
@@ -153,12 +159,12 @@ class RingWriter : GroupWriter {
         return {};
     }
 
-    error_t attend_backward(RingPart const& part, AttentionDraft draft, std::vector<ClearPadding::Rows> results) {
+    error_t attend_backward(RingPart const& part, AttentionDraft draft, ClearPadding cleared) {
         bool const is_only = is_only_part(part.chunk);
         View const dq = is_only ? user_rows(Port::DQ, part) : rows_of(partial_, part);
         draft.place(Port::DQ, dq);
-        results.push_back({dq});
-        SDPA_GRAPH_TRY(attend_within(part.band, std::move(draft), std::move(results)));
+        cleared.tensors.push_back({dq});
+        SDPA_GRAPH_TRY(attend_within(part.band, std::move(draft), std::move(cleared)));
         if (!is_only) join(dq, one_of(parts_of(joined_, part), 0), part);
         return {};
     }

@@ -29,6 +29,25 @@ int usual_stages(Attention const& a, group::Task const& task) {
     return best;
 }
 
+// Behind a left bound a part's keys may begin past the end of a sequence. Engines may leave the rows of such a part
+// unwritten, so that they are cleared: their log-sum-exps are minus infinity, or the bits of the sink.
+std::string obstacle_to_rows_without_keys(Attention const& a) {
+    if (a.is_backward()) return {};
+    std::string const bound = "a left bound with lengths and ";
+    if (a.has(Port::Stats) && a.tensor(Port::Stats)->data_type != DataType_t::FLOAT) {
+        return core::text(bound, "Stats of ", a.tensor(Port::Stats)->data_type);
+    }
+    if (!a.has(Port::SinkToken)) return {};
+    if (a.has(Port::SumExp)) return bound + "a sink token with Sum_exp";
+    if (a.has(Port::Stats) && a.fields().stats_use_log2) return bound + "a sink token with Stats of base 2";
+    if (!a.has(Port::Stats) && !a.has(Port::Max)) return {};
+    nodes::TensorSpec const& sink = *a.tensor(Port::SinkToken);
+    bool const is_side_by_side = sink.dim[1] == 1 || sink.stride[1] == 1;
+    return is_side_by_side && sink.data_type == DataType_t::FLOAT
+               ? ""
+               : bound + "a sink token that is not in FLOAT, number next to number";
+}
+
 }  // namespace
 
 bool can_be_by_heads(Attention const& a, group::Task const& task) {
@@ -44,10 +63,9 @@ std::string obstacle_to_gather(Attention const& a) {
         DataType_t const type = a.tensor(port)->data_type;
         if (type != DataType_t::INT32) return core::text("lengths of ", type);
     }
-    // Rows of a sequence that ends before the keys of their part would not be written.
-    if (fields.left_bound) return "a left bound with lengths";
     bool const is_moved = has_bounds(a) && fields.diagonal_alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
-    return is_moved ? "a diagonal to the bottom right, which lengths move" : "";
+    if (is_moved) return "a diagonal to the bottom right, which lengths move";
+    return fields.left_bound ? obstacle_to_rows_without_keys(a) : "";
 }
 
 std::string obstacle_to_ring(Attention const& a, group::Task const& task) {

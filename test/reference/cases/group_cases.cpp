@@ -92,6 +92,10 @@ AttentionCase group_case(AttentionCase c, Random& random) {
     }
     c.keys_layout.reset(), c.stats_layout.reset(), c.scores_layout.reset();
     if (c.len_q && !c.omits_padding_mask && random.chance(0.6)) pack(c, random);
+    // Windows over padded sequences are rare among the cases of one process.
+    bool const is_padded = c.len_q && !c.omits_padding_mask && !is_packed(c);
+    bool const may_have_window = is_padded && c.alignment == DiagonalAlignment_t::TOP_LEFT && c.s_q <= c.s_kv;
+    if (may_have_window && random.chance(0.6)) c.left = static_cast<int>(random.between(1, 20));
     c.rng_dump = c.dropout == Dropout::Probability;
     return c;
 }

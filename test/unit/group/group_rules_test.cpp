@@ -6,6 +6,7 @@
 #include <cudnn_frontend/verification.h>
 
 #include <array>
+#include <optional>
 
 using namespace test;
 using cudnn_frontend::graph::SDPA_attributes;
@@ -29,6 +30,12 @@ std::string refusal(RankPart& part, Layout const& layout = kLayout, Group_option
 std::string refusal_of(RankPart::Options const& options) {
     RankPart part({}, kLayout, 0, options);
     return refusal(part);
+}
+
+std::shared_ptr<Tensor_attributes> tensor_of(std::vector<std::int64_t> const& dim, cudnn_frontend::DataType_t type) {
+    auto made = std::make_shared<Tensor_attributes>();
+    made->set_dim(dim).set_stride({dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1}).set_data_type(type);
+    return made;
 }
 
 }  // namespace
@@ -302,9 +309,13 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
         };
     };
     using enum cudnn_frontend::DataType_t;
-    auto const in_window = [&](SDPA_attributes& options) {
-        with_lengths(INT32, false, false)(options);
-        options.set_diagonal_band_left_bound(4);
+    auto const in_window = [=](std::optional<cudnn_frontend::DataType_t> sink, bool has_base_2, bool has_sums) {
+        return [=](SDPA_attributes& options) {
+            with_lengths(INT32, false, false)(options);
+            options.set_diagonal_band_left_bound(4).set_stats_use_log2(has_base_2);
+            if (has_sums) options.set_score_sum_exp(tensor_of({1, 4, 12, 1}, FLOAT));
+            if (sink) options.set_sink_token(tensor_of({1, 4, 1, 1}, *sink));
+        };
     };
     auto const refusal_by = [&](sdpa_graph::Group_way way, RankPart::Options const& options) {
         RankPart part({}, kLayout, 0, options);
@@ -314,16 +325,23 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
         RankPart::Options options;
         char const* found;
     };
-    for (Case const& c : {Case{with_lengths(INT64, false, false), "found lengths of INT64"},
-                          Case{with_lengths(INT32, false, true), "found sums of lengths"},
-                          Case{with_lengths(INT32, true, false), "found a diagonal to the bottom right"},
-                          Case{in_window, "found a left bound with lengths"}}) {
+    for (Case const& c :
+         {Case{with_lengths(INT64, false, false), "found lengths of INT64"},
+          Case{with_lengths(INT32, false, true), "found sums of lengths"},
+          Case{with_lengths(INT32, true, false), "found a diagonal to the bottom right"},
+          Case{in_window(HALF, false, false), "found a left bound with lengths and a sink token that is not in FLOAT"},
+          Case{in_window(FLOAT, true, false), "found a left bound with lengths and a sink token with Stats of base 2"},
+          Case{in_window(FLOAT, false, true), "found a left bound with lengths and a sink token with Sum_exp"}}) {
         CHECK_THAT(refusal_by(sdpa_graph::Group_way::GATHER, c.options),
                    Catch::Contains("[group.c23] node 'attention': ") && Catch::Contains(c.found));
         CHECK(refusal_by(sdpa_graph::Group_way::ALL_TO_ALL, c.options).empty());
         CHECK(refusal_by(sdpa_graph::Group_way::AUTO, c.options).empty());
     }
-    CHECK(refusal_by(sdpa_graph::Group_way::GATHER, with_lengths(INT32, false, false)).empty());
+    for (RankPart::Options const& options :
+         {RankPart::Options(with_lengths(INT32, false, false)), RankPart::Options(in_window({}, true, true)),
+          RankPart::Options(in_window(FLOAT, false, false))}) {
+        CHECK(refusal_by(sdpa_graph::Group_way::GATHER, options).empty());
+    }
 }
 
 TEST_CASE("group.c27: attention whose parts a ring cannot join") {
@@ -333,8 +351,7 @@ TEST_CASE("group.c27: attention whose parts a ring cannot join") {
         return Catch::Contains("[group.c27] node 'attention': found " + std::string(what) + "; expected one layout");
     };
     CHECK_THAT(PackedPart().refusal({}, options), found("documents"));
-    auto const sink = std::make_shared<Tensor_attributes>();
-    sink->set_dim({1, 4, 1, 1}).set_stride({4, 1, 1, 1}).set_data_type(cudnn_frontend::DataType_t::FLOAT);
+    auto const sink = tensor_of({1, 4, 1, 1}, cudnn_frontend::DataType_t::FLOAT);
     RankPart with_sink({}, kLayout, 0, [&](SDPA_attributes& attention) { attention.set_sink_token(sink); });
     CHECK_THAT(refusal(with_sink, kLayout, options), found("sink_token"));
     RankPart in_base_2({}, kLayout, 0, [](SDPA_attributes& attention) { attention.set_stats_use_log2(true); });
@@ -366,8 +383,7 @@ TEST_CASE("group.c26: a seed and an offset by value") {
 }
 
 TEST_CASE("groups: all rules that a graph breaks are reported at once") {
-    auto const mask = std::make_shared<Tensor_attributes>();
-    mask->set_dim({1, 4, 13, 13}).set_stride({676, 169, 13, 1}).set_data_type(cudnn_frontend::DataType_t::FLOAT);
+    auto const mask = tensor_of({1, 4, 13, 13}, cudnn_frontend::DataType_t::FLOAT);
     RankPart part({}, Layout::contiguous(26, 2), 0, [&](SDPA_attributes& options) { options.set_bias(mask); });
     std::string const message = refusal(part, kLayout, {sdpa_graph::Group_way::GATHER, 3, {}});
     for (char const* id : {"[group.c04]", "[group.c05]", "[group.c11]"}) CHECK_THAT(message, Catch::Contains(id));
