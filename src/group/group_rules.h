@@ -18,6 +18,9 @@ inline constexpr Rule kSettings{
     "group.c13",
     "The graph asks for no rewrite, class of shapes, workspace limit, batch invariance or overridden shapes.",
     GRAPH_NOT_SUPPORTED};
+inline constexpr Rule kStored{"group.c28",
+                              "A stored plan is of the rank, the layouts, the way and the stages of the graph's group.",
+                              GRAPH_NOT_SUPPORTED};
 
 // Rules of runs.
 inline constexpr Rule kInTime{"group.c14", "All ranks take part in an exchange before the deadline.",

@@ -191,7 +191,7 @@ static Result<std::shared_ptr<Planner>> planner_of(char const* backend, Loaded l
 
 Result<std::shared_ptr<Planner>> Planner::load(PlanningInput const& input, Backends const& backends,
                                                Stored const& stored) {
-    if (is_program(stored)) {
+    if (is_program(stored) || input.settings.group) {
         if (input.settings.batch_invariant) return no_batch_invariance(stored);
         auto loaded = load_program(input, backends, stored);
         return loaded.is_good() ? planner_of("programs", std::move(loaded).value()) : loaded.error();

@@ -52,7 +52,6 @@ error_t Graph::deserialize(Cuda_stream stream, std::vector<std::uint8_t> const& 
 error_t Graph::load(Target const& gpu, std::vector<std::uint8_t> const& bytes) {
     return guarded([&]() -> error_t {
         SDPA_GRAPH_TRY(check_replaceable(impl_));
-        SDPA_GRAPH_TRY(api::check_whole(impl_, "deserialize()", "load the plan into a graph without a group"));
         auto const container = plan::read_container(bytes);
         if (container.is_bad()) return container.error();
         auto const spec = json::read_graph(container.value().graph_json);

@@ -2,6 +2,7 @@
 #include "plan/programs/program_proposal.h"
 #include "plan/shape_class.h"
 #include "rewrite/group/ways.h"
+#include "rewrite/offers.h"
 
 #include <string>
 
@@ -58,11 +59,32 @@ error_t check(PlanningInput const& input) {
     return all;
 }
 
+Result<rewrite::Program> program_of_rank(PlanningInput const& input) {
+    SDPA_GRAPH_TRY(check(input));
+    return rewrite::program_in_group(input.graph, *input.settings.group);
+}
+
 }  // namespace
 
+Result<rewrite::Program> stored_program(PlanningInput const& input, std::string const& name) {
+    auto const& group = input.settings.group;
+    if (group == nullptr && !name.starts_with(GroupRun::kStoredPrefix)) {
+        return rewrite::program_named(input.graph, name);
+    }
+    if (group == nullptr) {
+        return rules::violation(rules::kStored, "a stored plan of " + name, "a plan of a whole attention",
+                                "call set_group() with that rank and these layouts before deserialize()");
+    }
+    auto program = program_of_rank(input);
+    if (program.is_bad()) return program;
+    std::string const own = GroupRun{group->transport, program.value().agreement}.stored_name();
+    if (name == own) return program;
+    return rules::violation(rules::kStored, "a stored plan of " + name, own,
+                            "load the plan of this rank, or pass the layouts, the way and the stages of the plan");
+}
+
 Result<Planner::Proposed> propose_in_group(PlanningInput const& input, Backends const& backends) {
-    SDPA_GRAPH_TRY(check(input));
-    auto program = rewrite::program_in_group(input.graph, *input.settings.group);
+    auto program = program_of_rank(input);
     if (program.is_bad()) return program.error();
     if (rewrite::has_joints(program.value())) SDPA_GRAPH_TRY(obstacle_to_joints(input.target, backends));
     auto layout = layout_of_class(input);

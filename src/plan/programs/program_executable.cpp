@@ -1,6 +1,7 @@
 #include "plan/programs/program_executable.h"
 
 #include "core/guard.h"
+#include "core/text.h"
 #include "group/group_rules.h"
 #include "plan/storage/blob.h"
 
@@ -114,13 +115,12 @@ static void write(StoredProgram const& stored, BlobWriter& all) {
     for (std::size_t const code : stored.joints) all.number(static_cast<std::int64_t>(code));
 }
 
+std::string GroupRun::stored_name() const {
+    return core::text(kStoredPrefix, transport->rank(), " of ", transport->size(), ": ", agreement);
+}
+
 Result<std::string> ProgramExecutable::serialize() const {
-    if (group_.transport != nullptr) {
-        return group::rules::violation(group::rules::kWhole, "a stored plan of " + program_,
-                                       "plans of graphs without a group",
-                                       "build the graph in each process, with set_plan_store() for what is compiled");
-    }
-    StoredProgram stored{program_, {}, {}, {}};
+    StoredProgram stored{group_.transport == nullptr ? program_ : group_.stored_name(), {}, {}, {}};
     for (PlannedAttend const& attend : attends_) {
         auto bytes = attend.executable->serialize();
         if (bytes.is_bad()) return bytes.error();

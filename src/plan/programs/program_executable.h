@@ -37,6 +37,10 @@ struct PlannedAttend {
 struct GroupRun {
     std::shared_ptr<group::Transport> transport = {};
     std::string agreement = {};
+
+    // Names the rank's program in stored plans, by all that it depends on besides the graph.
+    std::string stored_name() const;
+    static constexpr char const* kStoredPrefix = "rank ";
 };
 
 class ProgramExecutable final : public Executable {

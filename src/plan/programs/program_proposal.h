@@ -52,4 +52,8 @@ error_t obstacle_to_joints(Target const& target, Backends const& backends);
 // Proposes the rank's program in place of the graph, whose part it is; the graph alone would be another attention.
 Result<Planner::Proposed> propose_in_group(PlanningInput const& input, Backends const& backends);
 
+// The program of a stored plan, by its name: the rank's, where the graph has a group. Plans of other ranks, layouts and
+// ways are an error, and with a group so are those of whole attentions.
+Result<rewrite::Program> stored_program(PlanningInput const& input, std::string const& name);
+
 }  // namespace cudnn_frontend::plan

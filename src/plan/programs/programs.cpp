@@ -89,10 +89,11 @@ Result<Planner::Proposed> propose_converted(PlanningInput const& input, Backends
 
 bool is_program(Stored const& stored) { return stored.engine.starts_with(ProgramEngine::kPrefix); }
 
-// The program of a class has the layout of packs that was made with it.
+// Programs of a class and of a rank have the layout of packs that was made with them.
 static Result<std::shared_ptr<PackLayout const>> layout_of(PlanningInput const& input, rewrite::Program const& program,
                                                            Backends const& backends) {
-    if (program.name == rewrite::kNameOfClasses) {
+    bool const is_of_rank = !program.agreement.empty();
+    if (is_of_rank || program.name == rewrite::kNameOfClasses) {
         auto layout = layout_of_class(input);
         if (layout.is_bad()) return layout.error();
         return std::make_shared<PackLayout const>(std::move(layout).value());
@@ -103,9 +104,10 @@ static Result<std::shared_ptr<PackLayout const>> layout_of(PlanningInput const& 
 }
 
 Result<Loaded> load_program(PlanningInput const& input, Backends const& backends, Stored const& stored) {
-    auto read = read_stored_program(stored.bytes);
+    // A group runs programs alone: a plan of an engine is of another one.
+    auto read = is_program(stored) ? read_stored_program(stored.bytes) : StoredProgram{stored.engine, {}, {}, {}};
     if (read.is_bad()) return read.error();
-    auto program = rewrite::program_named(input.graph, read.value().program);
+    auto program = stored_program(input, read.value().program);
     if (program.is_bad()) return program.error();
     KeptInput as_given(input);
     as_given.settings = settings_of_parts(input.settings);
