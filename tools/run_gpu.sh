@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All that needs a GPU, with one cuDNN after the other; nothing may be skipped. ./run gpu builds it, and ends here.
+# All that needs a GPU, with one cuDNN after the other; nothing may be skipped. With two GPUs or more, also what needs
+# several. ./run gpu builds it, and ends here.
 #   tools/run_gpu.sh <build folder> [version...]   9.14: of the cuDNN libraries that are found, those of that version
 # SDPA_GRAPH_CUDNN_PATH: this library alone. SDPA_GRAPH_GPU_CASES: how many random cases, or which: 1000-2000.
 # Whatever ends it, except SIGKILL, it ends with a table, and with a line that says how many steps were right. The output
@@ -16,6 +17,8 @@ main() {
     rm -rf "$logs"
     mkdir -p "$logs"
     prepare "$@"
+    gpus=$("$build/test/gpu/gpu_groups" count) || gpus=1
+    if ((gpus > 1)); then steps+=(groups); fi
     trap finish EXIT
     trap stop TERM INT HUP
     set -m  # lanes are process groups, which can be stopped whole
@@ -81,6 +84,8 @@ test_with() {
     step python run_python &
     wait
     step kernels run_kernels &  # alone, since it measures
+    wait
+    if ((gpus > 1)); then step groups run_groups & fi  # alone, since ranks wait for each other
     wait
 }
 
@@ -152,6 +157,31 @@ run_python() {
     env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m pytest -q -rs -p no:cacheprovider test/python || return 1
     # The existing package and its notebooks are not ours to keep here.
     if grep '^SKIPPED' "$log" | grep -qvE 'SDPA_GRAPH_(NOTEBOOKS|EXISTING_PYTHON)'; then return 77; fi
+}
+
+# One attention by all GPUs: random cases, and the samples, whose ranks are threads of a process or processes.
+run_groups() {
+    local packages
+    packages=$(realpath "$build")/python/packages
+    "$gpu/gpu_groups" "${SDPA_GRAPH_GPU_CASES:-300}" && "$build/samples/sample_30_several_gpus" --target cuda &&
+        run_ranks || return
+    if [[ ! -d $packages ]]; then
+        echo "the Python packages were not built, so that their sample did not run"
+        return 77
+    fi
+    env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m torch.distributed.run --standalone \
+        --nproc-per-node "$gpus" samples/python/04_several_gpus.py
+}
+
+run_ranks() {
+    local rank code=0 ranks=()
+    rm -f "$folder/group_id"
+    for ((rank = 0; rank < gpus; ++rank)); do
+        "$build/samples/sample_30_several_gpus" --rank "$rank" --of "$gpus" --id "$folder/group_id" &
+        ranks+=($!)
+    done
+    for rank in "${ranks[@]}"; do wait "$rank" || code=$?; done
+    return "$code"
 }
 
 stop() {

@@ -35,6 +35,7 @@ program "$programs/gpu_kernels" 'echo "kernels: $1"'
 program "$programs/gpu_attention" 'echo "attention: $1"'
 program "$programs/gpu_neighborhood" 'echo "neighborhoods: $1"'
 program "$programs/gpu_plans" 'echo "plans: $1"'
+program "$programs/gpu_groups" 'echo "there are fewer than two GPUs"; exit 77'
 program "$folder/bin/ctest" 'echo "100% tests passed"'
 program "$folder/bin/compute-sanitizer" 'echo "ERROR SUMMARY: 0 errors"'
 program "$folder/bin/python3" 'echo "3 passed"'
@@ -48,6 +49,22 @@ run 9.19 9.14
 expect '^gpu: ok, 8 of 8'
 fails 9.1
 expect 'of version 9.1'
+
+# Two GPUs, a rank of which fails in the end.
+mkdir "$folder/build/samples"
+program "$programs/gpu_groups" 'if [ "$1" = count ]; then echo 2; else echo "groups of $1"; fi'
+program "$folder/build/samples/sample_30_several_gpus" 'echo "ranks: $*"'
+SDPA_GRAPH_GPU_CASES=20-30 run || { cat "$folder/output"; exit 1; }
+expect '^gpu: ok, 9 of 9 steps are ok$'
+groups=$folder/log/gpu/1/groups.log
+for text in 'groups of 20-30' 'ranks: --target cuda' 'ranks: --rank 0 --of 2' 'ranks: --rank 1 --of 2' '3 passed'; do
+    grep -q -- "$text" "$groups" || { echo "missing: $text"; cat "$groups"; exit 1; }
+done
+program "$folder/build/samples/sample_30_several_gpus" 'if [ "$2" = 0 ]; then echo "no rank 1"; exit 1; fi'
+fails
+expect '^groups    failed .* no rank 1'
+expect '^gpu: FAILED, 8 of 9'
+program "$programs/gpu_groups" 'exit 77'
 
 # A step that fails, one that skips, a memory fault.
 program "$programs/gpu_features" 'echo "1 failures"; exit 1'

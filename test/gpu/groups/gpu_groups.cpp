@@ -1,6 +1,7 @@
 // Random attention shared by all GPUs of this machine, by NCCL, against the oracle.
 //
 //     gpu_groups [cases, such as 100 or 1000-2000 [seconds]]
+//     gpu_groups count                                          how many GPUs there are
 //
 // A case takes about a second, in which cuDNN compiles what its shapes need. So several processes plan side by side,
 // and run one after the other. Once the seconds are over, the cases that are left do not run, which is no fault. Exits
@@ -257,6 +258,10 @@ int main(int argc, char** argv) {
     if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2) {
         std::puts("there are fewer than two GPUs");
         return kSkipped;
+    }
+    if (argc > 1 && std::string_view(argv[1]) == "count") {
+        std::printf("%d\n", count);
+        return 0;
     }
     if (argc > 1 && std::string_view(argv[1]) == "run") return run_numbers(count, argv + 2, argv + argc);
     auto const range = case_range(argc > 1 ? argv[1] : "100");
