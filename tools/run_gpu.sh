@@ -163,8 +163,8 @@ run_python() {
 run_groups() {
     local packages
     packages=$(realpath "$build")/python/packages
-    "$gpu/gpu_groups" "${SDPA_GRAPH_GPU_CASES:-300}" && "$build/samples/sample_30_several_gpus" --target cuda &&
-        run_ranks || return
+    "$gpu/gpu_groups" "${SDPA_GRAPH_GPU_CASES:-300}" && "$gpu/gpu_groups" recorded 40 &&
+        "$build/samples/sample_30_several_gpus" --target cuda && run_ranks || return
     if [[ ! -d $packages ]]; then
         echo "the Python packages were not built, so that their sample did not run"
         return 77

@@ -1,5 +1,6 @@
 #include "cuda/cuda_graph.h"
 
+#include "core/guard.h"
 #include "cuda/driver_table.h"
 
 #include <bit>
@@ -110,6 +111,27 @@ Result<CUgraph> child_of(CUgraphNode node) {
     SDPA_GRAPH_TRY(ask("asking for a graph within a CUDA graph",
                        [&](Driver const& cuda) { return cuda.graph_of_child(node, &child); }));
     return child;
+}
+
+// The capture ends whatever came of the run, since a stream that stays captured is of no use. Runs load kernels and
+// make events, which other modes of capture forbid.
+static Result<std::shared_ptr<CudaGraph const>> captured(CUstream stream, std::function<error_t()> const& run) {
+    SDPA_GRAPH_TRY(ask("beginning to capture a stream",
+                       [&](Driver const& cuda) { return cuda.begin_capture(stream, CU_STREAM_CAPTURE_MODE_RELAXED); }));
+    error_t const outcome = core::guarded(run);
+    CUgraph graph = nullptr;
+    error_t const ended =
+        ask("ending the capture of a stream", [&](Driver const& cuda) { return cuda.end_capture(stream, &graph); });
+    std::shared_ptr<CudaGraph const> work;
+    if (graph != nullptr) work = std::make_shared<CudaGraph>(graph);
+    if (outcome.is_bad() || ended.is_bad()) return outcome.is_bad() ? outcome : ended;
+    return work;
+}
+
+error_t record_run(CUstream stream, CUgraph graph, std::function<error_t()> const& run) {
+    SDPA_GRAPH_TRY(check_is_empty(graph));
+    auto const work = captured(stream, run);
+    return work.is_bad() ? work.error() : add_child(graph, {}, work.value()->graph).error();
 }
 
 }  // namespace cudnn_frontend::cuda

@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -44,5 +45,8 @@ error_t update_clearing(CUgraphNode node, std::span<std::byte> memory);
 Result<CUgraphNode> add_child(CUgraph graph, std::span<CUgraphNode const> after, CUgraph child);
 // The copy, which belongs to the node.
 Result<CUgraph> child_of(CUgraphNode node);
+
+// Adds the work that `run` puts on a stream to an empty graph, as one node, and runs none of it.
+error_t record_run(CUstream stream, CUgraph graph, std::function<error_t()> const& run);
 
 }  // namespace cudnn_frontend::cuda

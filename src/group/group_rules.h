@@ -36,7 +36,7 @@ inline constexpr Rule kNccl{"group.c19", "NCCL 2.18 or later can be loaded, and 
                             GRAPH_EXECUTION_FAILED};
 inline constexpr Rule kShards{"group.c20", "A shard has the dims of the whole tensor, with the rank's tokens.",
                               INVALID_VALUE};
-inline constexpr Rule kWhole{"group.c21", "What needs the whole attention is not asked of a rank's part.",
+inline constexpr Rule kWhole{"group.c21", "A rank's part is neither verified, nor updated in a CUDA graph.",
                              GRAPH_NOT_SUPPORTED};
 
 // A finding against a rule as an error.

@@ -62,8 +62,8 @@ class DeviceMirror {
 std::map<std::int64_t, void*> device_pack(Session const& session, DeviceMirror& mirror);
 
 // Runs a built graph on the content of the mirror, with a workspace of exactly the promised size between guards, and
-// brings the results back. Waits for the stream, unless another way is given.
-enum class RunOn { Handle, Stream };
+// brings the results back. Waits for the stream, unless another way is given. A recording of a run is launched twice.
+enum class RunOn { Handle, Stream, Recording };
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
                           GpuStream const& gpu, RunOn queue = RunOn::Handle, std::function<error_t()> const& wait = {});
 // Runs a built session.

@@ -52,12 +52,12 @@ expect 'of version 9.1'
 
 # Two GPUs, a rank of which fails in the end.
 mkdir "$folder/build/samples"
-program "$programs/gpu_groups" 'if [ "$1" = count ]; then echo 2; else echo "groups of $1"; fi'
+program "$programs/gpu_groups" 'if [ "$1" = count ]; then echo 2; else echo "groups of $*"; fi'
 program "$folder/build/samples/sample_30_several_gpus" 'echo "ranks: $*"'
 SDPA_GRAPH_GPU_CASES=20-30 run || { cat "$folder/output"; exit 1; }
 expect '^gpu: ok, 9 of 9 steps are ok$'
 groups=$folder/log/gpu/1/groups.log
-for text in 'groups of 20-30' 'ranks: --target cuda' 'ranks: --rank 0 --of 2' 'ranks: --rank 1 --of 2' '3 passed'; do
+for text in 'groups of 20-30' 'groups of recorded 40' 'ranks: --target cuda' 'ranks: --rank 0 --of 2' 'ranks: --rank 1 --of 2' '3 passed'; do
     grep -q -- "$text" "$groups" || { echo "missing: $text"; cat "$groups"; exit 1; }
 done
 program "$folder/build/samples/sample_30_several_gpus" 'if [ "$2" = 0 ]; then echo "no rank 1"; exit 1; fi'

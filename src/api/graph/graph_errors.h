@@ -3,7 +3,6 @@
 
 #include "api/graph/graph_impl.h"
 #include "core/guard.h"
-#include "group/group_rules.h"
 
 #include <cudnn_frontend/status.h>
 
@@ -32,13 +31,6 @@ error_t guarded_in(graph::Graph::Impl const* impl, Body const& body) noexcept {
 inline error_t missing_stage(error_code_t code, char const* call, char const* needed) {
     return {code,
             std::string(call) + " needs the result of " + needed + "; call that first, or build() for all stages"};
-}
-
-// An error for a call that has no meaning for a rank's part of an attention.
-inline error_t check_whole(graph::Graph::Impl const* impl, char const* call, char const* fix) {
-    if (impl == nullptr || !impl->settings.group) return {};
-    return group::rules::violation(group::rules::kWhole, std::string(call) + " of a graph with set_group()",
-                                   "a graph of a whole attention", fix);
 }
 
 }  // namespace cudnn_frontend::api

@@ -8,6 +8,7 @@
 #include "api/verification/slices.h"
 #include "core/findings.h"
 #include "core/text.h"
+#include "group/group_rules.h"
 #include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
 #include "plan/packs/run_rules.h"
@@ -264,8 +265,11 @@ error_t Graph::compare(Variant_pack pack, Verification_options const* options, V
     return api::guarded_in(impl_, [&]() -> error_t {
         bool const is_built = impl_ != nullptr && impl_->planner && impl_->planner->plan() != nullptr;
         if (!is_built) return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "verify", "build_plans");
-        SDPA_GRAPH_TRY(
-            api::check_whole(impl_, "verify()", "join the tensors by Layout::unshard(), and verify a graph of them"));
+        if (impl_->settings.group) {
+            return group::rules::violation(group::rules::kWhole, "verify() of a graph with set_group()",
+                                           "a graph of a whole attention",
+                                           "join the tensors by Layout::unshard(), and verify a graph of them");
+        }
         plan::PackLayout const& layout = impl_->planner->layout();
         plan::PointerList pointers(layout.slots.size());
         SDPA_GRAPH_TRY(plan::resolve(api::UserPack(pack, impl_->id), layout, pointers.all()));

@@ -61,10 +61,14 @@ error_t ProgramExecutable::launch_in_group(Launch const& launch) const {
     return outcome;
 }
 
-error_t ProgramExecutable::check_recording() const {
-    if (group_.transport == nullptr) return {};
-    return group::rules::violation(group::rules::kWhole, "a CUDA graph of " + program_, "runs on a stream",
-                                   "call execute(); a program may capture it on its stream on all ranks");
+// Exchanges are calls with streams, so that a whole run is recorded. The ranks agree before, since they cannot on a
+// stream that is captured.
+error_t ProgramExecutable::record_in_group(Launch const& launch, Recording recording) const {
+    Stream stream = launch.stream;
+    SDPA_GRAPH_TRY(leader().stream(launch.queue).move_to(stream));
+    SDPA_GRAPH_TRY(group_.transport->begin(group_.agreement, stream));
+    group_.transport->end({});
+    return leader().record_run(launch.queue, recording, [&] { return launch_in_group(launch); });
 }
 
 error_t ProgramExecutable::launch(Launch const& launch) const {
@@ -76,7 +80,7 @@ error_t ProgramExecutable::launch(Launch const& launch) const {
 }
 
 error_t ProgramExecutable::capture(Launch const& launch, Recording recording) const {
-    SDPA_GRAPH_TRY(check_recording());
+    if (group_.transport != nullptr) return record_in_group(launch, recording);
     auto const steps = leader().steps_of(recording);
     if (steps.is_bad()) return steps.error();
     return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {
@@ -85,7 +89,11 @@ error_t ProgramExecutable::capture(Launch const& launch, Recording recording) co
 }
 
 error_t ProgramExecutable::update(Launch const& launch, Recording recording) const {
-    SDPA_GRAPH_TRY(check_recording());
+    if (group_.transport != nullptr) {
+        return group::rules::violation(group::rules::kWhole, "update_cuda_graph() of " + program_,
+                                       "a CUDA graph whose exchanges have the addresses of its recording",
+                                       "record the run into an empty graph by populate_cuda_graph() on all ranks");
+    }
     auto const steps = leader().steps_of(recording);
     if (steps.is_bad()) return steps.error();
     return for_each_step(launch, "the CUDA graph is", [&](ProgramStep const& step, Launch const& own) {

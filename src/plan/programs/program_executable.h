@@ -73,7 +73,7 @@ class ProgramExecutable final : public Executable {
     Executable const& leader() const { return *attends_.front().executable; }
     std::unique_ptr<Replays> make_replays() const;
     error_t launch_in_group(Launch const& launch) const;
-    error_t check_recording() const;
+    error_t record_in_group(Launch const& launch, Recording recording) const;
     // Calls `run` for each step with its own launch, up to the first error, which says what is incomplete.
     template <class Run>
     error_t for_each_step(Launch const& launch, char const* what, Run const& run) const;

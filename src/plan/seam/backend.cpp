@@ -29,6 +29,7 @@ class HostStopwatch final : public Stopwatch {
 error_t Executable::capture(Launch const&, Recording) const { return no_recording(); }
 error_t Executable::update(Launch const&, Recording) const { return no_recording(); }
 Result<std::unique_ptr<RecordedSteps>> Executable::steps_of(Recording) const { return no_recording(); }
+error_t Executable::record_run(Queue, Recording, std::function<error_t()> const&) const { return no_recording(); }
 
 Result<std::unique_ptr<Stopwatch>> Executable::stopwatch(Queue) const {
     return std::unique_ptr<Stopwatch>(std::make_unique<HostStopwatch>());

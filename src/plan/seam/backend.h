@@ -123,6 +123,8 @@ class Executable {
     virtual error_t update(Launch const& launch, Recording recording) const;
     // How a program that starts with this executable is recorded: into an empty recording, or in one that has it.
     virtual Result<std::unique_ptr<RecordedSteps>> steps_of(Recording recording) const;
+    // Records the work that `run` puts on the queue's stream into an empty recording.
+    virtual error_t record_run(Queue queue, Recording recording, std::function<error_t()> const& run) const;
     // Replays of the launches of a program that starts with this executable; null where they cannot be replayed. Many
     // threads may launch at once.
     virtual std::unique_ptr<Replays> replays() const { return nullptr; }

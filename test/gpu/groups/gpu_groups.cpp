@@ -1,7 +1,8 @@
 // Random attention shared by all GPUs of this machine, by NCCL, against the oracle.
 //
 //     gpu_groups [cases, such as 100 or 1000-2000 [seconds]]
-//     gpu_groups count                                          how many GPUs there are
+//     gpu_groups recorded [cases [seconds]]   the same, where each rank records its run and launches the CUDA graph
+//     twice gpu_groups count                        how many GPUs there are
 //
 // A case takes about a second, in which cuDNN compiles what its shapes need. So several processes plan side by side,
 // and run one after the other. Once the seconds are over, the cases that are left do not run, which is no fault. Exits
@@ -50,7 +51,7 @@ class Turn {
 // A rank for each GPU, in one communicator for all cases of a process until one of them breaks it.
 class Gpus final : public GroupPlaces {
    public:
-    explicit Gpus(int count) {
+    Gpus(int count, RunOn queue) : queue_(queue) {
         for (int device = 0; device < count; ++device) {
             cudaSetDevice(device);
             streams_.push_back(std::make_unique<GpuStream>());
@@ -87,7 +88,7 @@ class Gpus final : public GroupPlaces {
             pack[tensor.uid] = tensor.is_by_value ? tensor.memory.data() : mirror.address(tensor.memory);
         // A rank may be gone: the group waits until its deadline at most.
         auto const wait = [&] { return members_[static_cast<std::size_t>(rank)].wait_for(stream(rank).stream()); };
-        return execute_in_mirror(graph, pack, mirror, stream(rank), RunOn::Handle, wait);
+        return execute_in_mirror(graph, pack, mirror, stream(rank), queue_, wait);
     }
     // The first stream that could not be made has an error.
     error_t status() const {
@@ -100,6 +101,7 @@ class Gpus final : public GroupPlaces {
    private:
     GpuStream const& stream(int rank) const { return *streams_[static_cast<std::size_t>(rank)]; }
 
+    RunOn queue_;
     std::vector<std::unique_ptr<GpuStream>> streams_;
     std::vector<Group> members_;
 };
@@ -158,8 +160,8 @@ std::vector<std::uint64_t> numbers_of(CaseRange const& range, int ranks) {
 }
 
 // Runs in a process of its own, and prints an outcome for each of the numbers.
-int run_numbers(int ranks, char** first, char** end) {
-    Gpus gpus(ranks);
+int run_numbers(int ranks, RunOn queue, char** first, char** end) {
+    Gpus gpus(ranks, queue);
     for (char** number = first; number != end; ++number) {
         Outcome outcome;
         outcome.forward.faults = gpus.status().get_message();
@@ -228,13 +230,13 @@ class Totals {
 };
 
 // Whether nothing was wrong.
-bool run_all(std::string const& program, std::vector<std::uint64_t> const& numbers, int ranks) {
+bool run_all(std::string const& program, RunOn queue, std::vector<std::uint64_t> const& numbers, int ranks) {
     constexpr std::size_t kMostCasesOfProcess = 24;
     unsigned const processes = std::max(1u, all_cores() / static_cast<unsigned>(ranks));  // a rank plans in a thread
     std::vector<CaseGroup> groups{{"groups", {}}};
     for (std::uint64_t const number : numbers) groups[0].cases.push_back(SharedCase(number, ranks).c);
     auto const command = [&](Batch const& batch) {
-        std::string text = program + " run";
+        std::string text = program + (queue == RunOn::Recording ? " recorded run" : " run");
         for (std::size_t i = 0; i < batch.count; ++i) text += " " + std::to_string(numbers[batch.first + i]);
         return text;
     };
@@ -246,7 +248,7 @@ bool run_all(std::string const& program, std::vector<std::uint64_t> const& numbe
     std::size_t const batch = std::clamp<std::size_t>(numbers.size() / processes / 2, 1, kMostCasesOfProcess);
     std::size_t const left = run_in_processes(groups, batches_of(groups, batch), command, add, processes);
     if (left > 0) std::printf("%zu cases did not run for lack of time\n", left);
-    std::printf("attention by %d GPUs: ", ranks);
+    std::printf("%sattention by %d GPUs: ", queue == RunOn::Recording ? "recorded " : "", ranks);
     totals.print();
     return totals.is_good();
 }
@@ -263,14 +265,18 @@ int main(int argc, char** argv) {
         std::printf("%d\n", count);
         return 0;
     }
-    if (argc > 1 && std::string_view(argv[1]) == "run") return run_numbers(count, argv + 2, argv + argc);
-    auto const range = case_range(argc > 1 ? argv[1] : "100");
-    int const seconds = argc > 2 ? std::atoi(argv[2]) : 0;
-    if (!range || (argc > 2 && seconds <= 0)) {
+    bool const is_recorded = argc > 1 && std::string_view(argv[1]) == "recorded";
+    RunOn const queue = is_recorded ? RunOn::Recording : RunOn::Handle;
+    char** const words = argv + (is_recorded ? 2 : 1);
+    auto const word_count = argv + argc - words;
+    if (word_count > 0 && std::string_view(words[0]) == "run") return run_numbers(count, queue, words + 1, argv + argc);
+    auto const range = case_range(word_count > 0 ? words[0] : "100");
+    int const seconds = word_count > 1 ? std::atoi(words[1]) : 0;
+    if (!range || (word_count > 1 && seconds <= 0)) {
         std::fputs("gpu_groups: expected a number of random cases, or a range such as 1000-2000, and seconds\n",
                    stderr);
         return 2;
     }
     if (seconds > 0) stop_after(static_cast<unsigned>(seconds));
-    return run_all(argv[0], numbers_of(*range, count), count) ? 0 : 1;
+    return run_all(argv[0], queue, numbers_of(*range, count), count) ? 0 : 1;
 }

@@ -12,6 +12,7 @@
 #include "plan/packs/pack.h"
 #include "plan/seam/backend.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,8 @@ class CudnnExecutable final : public plan::Executable {
     error_t capture(plan::Launch const& launch, plan::Recording recording) const override;
     error_t update(plan::Launch const& launch, plan::Recording recording) const override;
     Result<std::unique_ptr<plan::RecordedSteps>> steps_of(plan::Recording recording) const override;
+    error_t record_run(plan::Queue queue, plan::Recording recording,
+                       std::function<error_t()> const& run) const override;
     error_t warm_up(plan::Queue queue) const override;
     std::shared_ptr<plan::Executable const> twin() const override;
     std::unique_ptr<plan::Replays> replays() const override;

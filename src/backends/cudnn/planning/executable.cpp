@@ -143,6 +143,12 @@ Result<std::unique_ptr<plan::RecordedSteps>> CudnnExecutable::steps_of(plan::Rec
     return std::unique_ptr<plan::RecordedSteps>(std::make_unique<GraphSteps>(graph_of(recording)));
 }
 
+error_t CudnnExecutable::record_run(plan::Queue queue, plan::Recording recording,
+                                    std::function<error_t()> const& run) const {
+    auto const own = stream(queue);
+    return own.is_bad() ? own.error() : cuda::record_run(static_cast<CUstream>(own.value()), graph_of(recording), run);
+}
+
 // Filling a throw-away CUDA graph loads the kernels without running them: one piece of memory does for all tensors.
 error_t CudnnExecutable::warm_up(plan::Queue queue) const {
     SDPA_GRAPH_TRY(check_queue(queue));

@@ -77,6 +77,13 @@ class ChainExecutable final : public plan::Executable {
         });
     }
 
+    error_t record_run(plan::Queue queue, plan::Recording recording,
+                       std::function<error_t()> const& run) const override {
+        auto const own = device_.stream_of(queue);
+        if (own.is_bad()) return own.error();
+        return cuda::record_run(static_cast<CUstream>(own.value()), static_cast<CUgraph>(recording), run);
+    }
+
     error_t warm_up(plan::Queue queue) const override {
         SDPA_GRAPH_TRY(check_queue(queue));
         SDPA_GRAPH_TRY(device_.stream_of(queue).error());

@@ -28,16 +28,16 @@ FUNCTION(cuMemAlloc_v2)
 FUNCTION(cuMemFree_v2)
 FUNCTION(cuMemcpyHtoD_v2)
 FUNCTION(cuMemcpyDtoH_v2)
-FUNCTION(cuMemsetD8Async)
 FUNCTION(cuStreamGetCtx)
 FUNCTION(cuStreamSynchronize)
 FUNCTION(cuStreamIsCapturing)
 FUNCTION(cuThreadExchangeStreamCaptureMode)
-#ifndef LACKS_CAPTURE
+#if !defined LACKS_CAPTURE && !defined HAS_GRAPHS
 FUNCTION(cuStreamBeginCapture_v2)
 FUNCTION(cuStreamEndCapture)
 #endif
 #ifndef HAS_GRAPHS
+FUNCTION(cuMemsetD8Async)
 FUNCTION(cuGraphCreate)
 FUNCTION(cuGraphGetNodes)
 FUNCTION(cuGraphDestroy)

@@ -130,9 +130,37 @@ Result add(Graph* graph, Type type, std::unique_ptr<Graph> child, Node* const* a
     return Result::Success;
 }
 
+// The stream that is captured, and its work since then.
+void* captured_stream = nullptr;
+std::unique_ptr<Graph> captured_work;
+
 }  // namespace
 
 extern "C" {
+
+Result cuStreamBeginCapture_v2(void* stream, int) {
+    if (captured_work != nullptr) return Result::InvalidValue;
+    captured_stream = stream;
+    captured_work = std::make_unique<Graph>();
+    return Result::Success;
+}
+Result cuStreamEndCapture(void* stream, Graph** graph) {
+    if (captured_work == nullptr || stream != captured_stream) return Result::InvalidValue;
+    *graph = captured_work.release();
+    return Result::Success;
+}
+Result cuMemsetD8Async(unsigned long long start, unsigned char value, std::size_t bytes, void* stream) {
+    if (captured_work == nullptr || stream != captured_stream) {
+        std::memset(reinterpret_cast<void*>(start), value, bytes);
+        return Result::Success;
+    }
+    auto const& nodes = captured_work->nodes;
+    Node* const last = nodes.empty() ? nullptr : nodes.back().get();
+    Node* added = nullptr;
+    Result const result = add(captured_work.get(), Type::Fill, nullptr, &last, nodes.empty() ? 0 : 1, &added);
+    added->fill = {start, 0, value, 1, bytes, 1};
+    return result;
+}
 
 Result cuGraphCreate(Graph** graph, unsigned) {
     *graph = new Graph;

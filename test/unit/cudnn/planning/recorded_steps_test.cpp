@@ -1,5 +1,7 @@
 // The CUDA graph of a program's steps, and of work before and after an engine's, on a driver that only keeps graphs.
 #include "cudnn/planning/steps/recorded_steps.h"
+#include "cuda/cuda_graph.h"
+#include "cuda/driver.h"
 #include "cudnn/planning/steps/step_beside.h"
 #include "ir/builder.h"
 #include "support/catch.h"
@@ -8,6 +10,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
+#include <span>
 
 using namespace cudnn_frontend;
 using cudnn::GraphSteps;
@@ -215,4 +219,43 @@ TEST_CASE("a result that packs have no pointer to is not cleared behind the last
     auto const clearing = cudnn::clearing_of(legal, plan::PackLayout());
     REQUIRE(clearing.is_bad());
     CHECK(clearing.error().err_msg.ends_with("call set_output(true) on it if it is a result"));
+}
+
+TEST_CASE("a run on a stream is recorded as one node, and runs nothing") {
+    auto const graph = make_graph();
+    std::vector<std::byte> memory(100, std::byte{1});
+    std::vector<std::byte> const before = memory;
+    auto* const stream = reinterpret_cast<CUstream>(&memory);
+    auto const clear = [&](CUstream on, std::size_t first, std::size_t count) {
+        return cuda::clear(on, std::span(memory).subspan(first, count));
+    };
+    auto const run = [&] {
+        Error const failure = clear(stream, 10, 20);
+        return failure.is_good() ? clear(stream, 50, 7) : failure;
+    };
+    REQUIRE(cuda::record_run(stream, graph->graph, run).get_message() == "");
+    CHECK(memory == before);
+    CUgraphNode const node = cuda::node_after(graph->graph, nullptr).value();
+    CHECK(cleared(cuda::child_of(node).value(), memory.data()) == "10+20 50+7 ");
+    CHECK(cuda::record_run(stream, graph->graph, run).get_message() ==
+          "the CUDA graph has 1 nodes; populate_cuda_graph() needs an empty one");
+    REQUIRE(clear(stream, 0, 5).is_good());
+    CHECK(memory != before);
+}
+
+TEST_CASE("a run that fails or throws while it is recorded adds no node, and the stream is not captured any more") {
+    auto const graph = make_graph();
+    std::byte memory{1};
+    auto* const stream = reinterpret_cast<CUstream>(&memory);
+    auto const fail = [&] { return Error(error_code_t::GRAPH_EXECUTION_FAILED, "out of paper"); };
+    auto const throw_it = [&]() -> Error { throw std::bad_alloc(); };
+    CHECK(cuda::record_run(stream, graph->graph, fail).err_msg == "out of paper");
+    CHECK(cuda::record_run(stream, graph->graph, throw_it).is_bad());
+    CHECK(cuda::node_count(graph->graph).value() == 0);
+    REQUIRE(cuda::clear(stream, std::span(&memory, 1)).is_good());
+    CHECK(memory == std::byte{0});
+    auto const record_again = [&] { return cuda::record_run(stream, graph->graph, [] { return Error(); }); };
+    CHECK(cuda::record_run(stream, graph->graph, record_again)
+              .get_message()
+              .find("beginning to capture a stream failed") != std::string::npos);
 }

@@ -56,6 +56,13 @@ class Scribe final : public Executable {
     Result<std::unique_ptr<RecordedSteps>> steps_of(Recording pages) const override {
         return std::unique_ptr<RecordedSteps>(std::make_unique<Pages>(*static_cast<std::deque<Diary>*>(pages)));
     }
+    Error record_run(Queue, Recording pages, std::function<Error()> const& run) const override {
+        diary_.push_back("record");
+        static_cast<std::deque<Diary>*>(pages)->emplace_back();
+        Error failure = run();
+        diary_.push_back("recorded");
+        return failure;
+    }
     Error warm_up(Queue) const override {
         diary_.push_back("warm up " + name_);
         return {};
@@ -101,6 +108,45 @@ struct Rig {
     void* pointers[2] = {memory.data(), memory.data() + 100};
     std::optional<ProgramExecutable> program;
 };
+
+// One rank of a group.
+class Postman final : public group::Transport {
+   public:
+    explicit Postman(Diary& diary) : Transport(0, 1, group::Medium::Gpu), diary_(diary) {}
+
+    Error begin(std::string const& agreement, void*) override { return note("begin " + agreement); }
+    Error start(group::Exchange const& exchange, void*) override { return note("start " + exchange.content); }
+    Error finish(group::Exchange const& exchange, void*) override { return note("finish " + exchange.content); }
+    void end(Error const& outcome) noexcept override { static_cast<void>(note("end " + outcome.err_msg)); }
+
+    void measure(bool) noexcept override {}
+    Result<std::vector<sdpa_graph::Exchange_time>> exchange_times() override {
+        return std::vector<sdpa_graph::Exchange_time>();
+    }
+    Error check() override { return {}; }
+    Error wait_for(void*) override { return {}; }
+    void give_up(std::string const&) noexcept override {}
+
+   private:
+    Error note(std::string line) {
+        diary_.push_back(std::move(line));
+        return {};
+    }
+
+    Diary& diary_;
+};
+
+// A rank's program: an exchange, and the attention behind it.
+ProgramExecutable program_of_rank(Diary& diary) {
+    auto const transport = std::make_shared<Postman>(diary);
+    auto const pieces = std::make_shared<rewrite::Pieces const>(rewrite::Pieces{"keys", {}, {}});
+    auto const attend = std::make_shared<Scribe>("attend", diary);
+    std::vector<ProgramStep> steps = {
+        {.name = "exchange", .executable = make_exchange_start(transport, pieces), .is_exchange = true},
+        {.name = "exchange", .executable = make_exchange_end(transport, pieces), .is_exchange = true},
+        {.name = "attention", .executable = attend}};
+    return ProgramExecutable("ring", {{{.name = "eng0"}, attend}}, std::move(steps), 80, {transport, "a ring of 1"});
+}
 
 std::string const kFailure = "step 3 of 4 of slices(2), sum, failed, so that ";
 
@@ -201,4 +247,16 @@ TEST_CASE("a stored program has each plan and each code once, and what is cut sh
     past_codes[bytes.size() - 8] = 1;
     CHECK(read_stored_program(past_codes).error().err_msg == refusal);
     CHECK(read_stored_program(bytes + "x").error().err_msg == refusal);
+}
+
+TEST_CASE("a rank's program is recorded as a whole run, before which the ranks agree") {
+    Rig rig;
+    std::deque<Diary> pages;
+    ProgramExecutable const program = program_of_rank(rig.diary);
+    CHECK(program.capture(rig.launch(), &pages).get_message() == "");
+    CHECK(rig.diary == Diary{"begin a ring of 1", "end ", "record", "begin a ring of 1", "start keys", "finish keys",
+                             "launch attend, workspace 200", "end ", "recorded"});
+    CHECK(pages.size() == 1);
+    CHECK_THAT(program.update(rig.launch(), &pages).get_message(),
+               Catch::Contains("[group.c21]: found update_cuda_graph() of ring"));
 }
