@@ -7,6 +7,7 @@
 #include <cudnn_frontend/explanation.h>
 #include <cudnn_frontend/process.h>
 #include <cudnn_frontend/runtime.h>
+#include <sdpa_graph/group.h>
 #include <sdpa_graph/plan_store.h>
 
 #include <unistd.h>
@@ -65,6 +66,16 @@ Built build(test::ProgramGraph all, char const* device = "h200", char const* gra
     REQUIRE(all.graph.serialize(bytes).get_message() == "");
     built.json.assign(bytes.begin(), bytes.end());
     return built;
+}
+
+// The part of a rank that is only described.
+Built build_rank() {
+    auto const layout = sdpa_graph::Layout::head_tail(1024, 2);
+    sdpa_graph::Group member;
+    REQUIRE(sdpa_graph::Group::described(0, 2, member).is_good());
+    test::ProgramGraph part = test::backward_graph(64, 64, true, layout.count_of(0));
+    part.graph.set_group(member, layout, {sdpa_graph::Group_way::GATHER, 1, {}});
+    return build(std::move(part));
 }
 
 test::ProgramGraph graph_of(std::int64_t length) { return test::backward_graph(64, 64, false, length); }
@@ -202,6 +213,27 @@ TEST_CASE("graphs of neighborhoods, whose kernels are the library's own, are amo
     CHECK(filled.refused.empty());
     CHECK(filled.compiled >= 1);  // code for another architecture than before
     CHECK(store.files().size() >= 1);
+}
+
+TEST_CASE("attentions of a rank's program are read from the store, and are wanted in place of its part", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Store const store;
+    fs::path const wanted = store.path() / "wanted";
+    sdpa_graph::set_plan_store({"", false, wanted.string()});
+    Built const first = build_rank();
+    CHECK(first.name.starts_with("program gather(1): eng"));
+    CHECK(first.compiled > 0);
+    CHECK(std::distance(fs::directory_iterator(wanted), {}) >= first.compiled);
+
+    runtime::forget_graphs();
+    sdpa_graph::set_plan_store({store.path().string()});
+    sdpa_graph::Filled_plans filled;
+    REQUIRE(sdpa_graph::fill_plan_store(wanted.string(), "h200", filled).get_message() == "");
+    CHECK(filled.refused.empty());
+    Built const again = build_rank();
+    CHECK(again.compiled == 0);
+    CHECK(again.loaded == first.compiled);
+    CHECK(again.name == first.name);
 }
 
 TEST_CASE("measured times choose among the engines of cuDNN, on the GPU that they are of", "[offline]") {

@@ -25,17 +25,26 @@ std::string name_of(std::string const& json, bool is_class) {
     return digits.data() + std::string(is_class ? sdpa_graph::kWantedClassEnding : ".json");
 }
 
+void keep(std::string const& folder, nodes::GraphSpec const& graph, bool is_class) {
+    std::string const json = json::write_graph(graph);
+    fs::path const path = fs::path(folder) / name_of(json, is_class);
+    std::error_code ignored;
+    if (fs::exists(path, ignored) || plan::write_whole(path, {json}) || !isLoggingEnabled()) return;
+    core::log_line("plan store: '" + path.string() + "' could not be written");
+}
+
 }  // namespace
 
 void keep_wanted(nodes::GraphSpec const& graph, plan::Plan const& built) {
     std::string const folder = core::process::plan_store().wanted;
     if (folder.empty()) return;
     auto const program = built.info().program;
-    std::string const json = json::write_graph(graph);
-    fs::path const path = fs::path(folder) / name_of(json, program && program->name == rewrite::kNameOfClasses);
-    std::error_code ignored;
-    if (fs::exists(path, ignored) || plan::write_whole(path, {json}) || !isLoggingEnabled()) return;
-    core::log_line("plan store: '" + path.string() + "' could not be written");
+    bool const is_of_rank = program && !program->agreement.empty();
+    if (!is_of_rank) return keep(folder, graph, program && program->name == rewrite::kNameOfClasses);
+    // Without its group a rank's part is another attention: the attentions of its program are wanted.
+    for (rewrite::Step const& step : program->steps) {
+        if (auto const* attend = std::get_if<rewrite::Attend>(&step)) keep(folder, attend->graph->spec(), false);
+    }
 }
 
 bool is_of_class(std::string const& file_name) { return file_name.ends_with(sdpa_graph::kWantedClassEnding); }
