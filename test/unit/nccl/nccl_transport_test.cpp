@@ -59,6 +59,21 @@ TEST_CASE("nccl: exchanges are measured by events around the stream's wait, in r
     CHECK(messages == std::vector<std::string>(2));
 }
 
+TEST_CASE("nccl: a run on a stream that is captured exchanges, and neither compares programs nor is measured") {
+    Faults const faults;
+    FakeStreams::captures = true;
+    auto const messages = on_fake_ranks(2, 60000, [](group::Transport& transport) {
+        Ring ring(transport.rank());
+        ring.agreement = "the program of rank " + std::to_string(transport.rank());
+        transport.measure(true);
+        std::string errors = ring.run(transport).get_message();
+        if (ring.received != 101 - transport.rank()) errors += "another rank's number";
+        return transport.exchange_times().value().empty() ? errors : errors + "measured";
+    });
+    FakeStreams::captures = false;
+    CHECK(messages == std::vector<std::string>(2));
+}
+
 TEST_CASE("nccl: a communicator of the program's is used, and left as it is") {
     Faults const faults;
     nccl::NcclLibrary const& library = fake_library();
