@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lists the ten tests and the ten files that took longest: list_slowest.py <junit file> <ninja log> [lines to pass over].
+"""Lists the ten tests and the ten files that took longest: list_slowest.py <junit file> <ninja log> [begin].
 
-The lines that ninja's log had before a build are of earlier builds.
+Files that were made before `begin`, in seconds since 1970, are of earlier builds.
 """
 
 import sys
@@ -14,14 +14,14 @@ def tests(path: str) -> list[tuple[float, str]]:
     return [(float(case.get("time", 0)), case.get("name", "")) for case in ElementTree.parse(path).iter("testcase")]
 
 
-def outputs(path: str, passed_over: int) -> list[tuple[float, str]]:
-    """The files that the last build made. A log has tabs between begin, end, time stamp, file and hash; a comment is its first line."""
+def outputs(path: str, begin: int) -> list[tuple[float, str]]:
+    """The files that were made since then. A line of ninja's log has tabs between the begin and the end of a command, in
+    milliseconds of its build, the time when the file was made, in nanoseconds since 1970, its name and a hash. Ninja adds lines,
+    and now and then writes the last one of each file anew."""
     with open(path, encoding="utf-8") as log:
-        lines = log.readlines()
-    if passed_over > len(lines):  # ninja wrote the log anew, without what is out of date
-        passed_over = 0
-    rows = [line.split("\t") for line in lines[passed_over:] if not line.startswith("#")]
-    return [((int(row[1]) - int(row[0])) / 1000, row[3]) for row in rows]
+        rows = [line.split("\t") for line in log if not line.startswith("#")]
+    made = {name: (int(end) - int(start)) / 1000 for start, end, when, name, _ in rows if int(when) >= begin * 10**9}
+    return [(seconds, name) for name, seconds in made.items()]
 
 
 def show(title: str, items: list[tuple[float, str]]) -> None:
