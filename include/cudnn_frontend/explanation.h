@@ -28,8 +28,8 @@ struct Plan_candidate {
     std::string rule;    // the first one that the backend says is broken; empty if there is none
     std::int64_t workspace_bytes = 0;
     double estimated_us = 0.0;  // expected by explain(); 0 where no figures are known
-    // The times of a run by autotune(), of this process or one that wrote them to the plan store: the median, the least
-    // and the greatest. 0 where it was not timed.
+    // The times of a run by autotune() or choose_plan_by_times(), of this process or one that wrote them to the plan
+    // store: the median, the least and the greatest. 0 where it was not timed.
     double measured_us = 0.0, measured_least_us = 0.0, measured_greatest_us = 0.0;
     std::int64_t measured_runs = 0;
     PlanOrigin origin = PlanOrigin::NOT_BUILT;

@@ -52,6 +52,7 @@ _BLOCKED = (
     "build_plan_at_index",
     "build_all_plans",
     "autotune",
+    "choose_plan_by_times",
     "get_autotune_workspace_size",
     "execute",
     "execute_plan_at_index",

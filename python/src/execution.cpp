@@ -117,6 +117,10 @@ void autotune(Graph& graph, py::handle pack, py::handle workspace, std::optional
         });
 }
 
+void choose_plan_by_times(Graph& graph, std::vector<std::vector<double>> const& microseconds) {
+    check(run_unlocked([&] { return graph.inner.choose_plan_by_times(microseconds); }));
+}
+
 // The verification as text in Python's words, and as JSON.
 std::pair<std::string, std::string> verify(Graph& graph, py::handle pack, std::optional<std::int64_t> most_scores,
                                            double search_seconds) {
@@ -196,6 +200,9 @@ void bind_execution(Graph_class& graph) {
              py::arg("index") = 0, handle, uids, shapes, strides, tensor_uids)
         .def("autotune", &autotune, pack, py::arg("workspace").none(true) = unset, handle,
              "Times every built plan on the pack's memory; execute() runs the fastest from then on.")
+        .def("choose_plan_by_times", &choose_plan_by_times, py::arg("microseconds"),
+             "Does what autotune() does by times that the caller measured: the microseconds of each run, by the index "
+             "of the plan; none for plans that were not timed.")
         .def("_verify", &verify, pack, py::arg("most_scores").none(true) = unset, py::arg("search_seconds") = 10.0)
         .def("capsule", &capsule, py::arg("tensor_to_device_buffer").none(true) = unset,
              "One JSON document for a report of a failure, with no data of tensors: docs/capsules.md.")

@@ -40,6 +40,29 @@ def test_rewrites_are_chosen():
     assert all("few_queries" not in name for name in found[str(cudnn.rewrite_policy.OFF)] + found["[]"])
 
 
+def plan_that_runs(graph):
+    return re.search(r"(?m)^  (.*) runs$", graph.print_candidates())[1]
+
+
+def test_a_plan_is_chosen_by_times_of_the_caller():
+    graph = Forward(*few_queries(), attn_scale=0.25).graph
+    with pytest.raises(RuntimeError, match="choose_plan_by_times needs the result of build_plans"):
+        graph.choose_plan_by_times([])
+    graph.set_rewrites([FEW])
+    graph.build([cudnn.heur_mode.A])
+    assert graph.build_all_plans() == {}
+    graph.build_plan_at_index(0)
+    first, *others = names(graph)
+    untimed = [[]] * (len(others) - 1)
+    graph.choose_plan_by_times([[10, 12.5, 11], *untimed, [9, 10.5, 10.5]])
+    assert plan_that_runs(graph) == first  # the difference is within the noise
+    graph.choose_plan_by_times([[10, 12.5, 11], *untimed, [9, 9.5, 30]])
+    assert plan_that_runs(graph) == others[-1]
+    for wrong in ([[0.0]], [["fast"]], 3.0):
+        with pytest.raises((RuntimeError, TypeError, ValueError), match="choose_plan_by_times"):
+            graph.choose_plan_by_times(wrong)
+
+
 def test_programs_are_drawn_as_their_steps():
     forward = Forward(*few_queries(), attn_scale=0.25)
     plain = forward.build().graph.draw_plan()
