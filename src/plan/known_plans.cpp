@@ -100,6 +100,14 @@ void forget_plans(nodes::ValidatedGraph const& graph) {
                                        [&](KeptPlanner const& kept) { return kept.key.graph.get() == &graph; });
 }
 
+void forget_timed_plans(nodes::ValidatedGraph const& graph) {
+    std::vector<GraphPointer> known;
+    KnownPlanners::of_process().for_each([&](KeptPlanner const& kept) { known.push_back(kept.key.graph); });
+    for (GraphPointer const& other : known) {
+        if (have_same_times(other->spec(), graph.spec())) forget_plans(*other);
+    }
+}
+
 // Users know nothing of the attentions of programs, which have modes.
 std::string difference_from_nearest(GraphPointer const& graph, Target const& target, Settings const& settings,
                                     Backends const& backends) {

@@ -58,6 +58,8 @@ Result<std::shared_ptr<Planner>> plan_part(GraphPointer const& graph, Target con
 // Drops what is known of the graph, so that it is planned anew: there was no plan of it, and the cause may be
 // temporary.
 void forget_plans(nodes::ValidatedGraph const& graph);
+// The same for all graphs that have the same times in the plan store, whatever their names.
+void forget_timed_plans(nodes::ValidatedGraph const& graph);
 
 // The parts in which the graph and its circumstances differ from the kept ones that are most like them, for people,
 // such as "tensor 0 'Q': dim [2, 8, 65, 64] in place of [2, 8, 64, 64]"; empty where no other graph is kept.

@@ -22,7 +22,7 @@ void Graph::Impl::choose_by_times(std::vector<Plan const*> const& plans, std::ve
     if (!compares_plans || !asked_for) return;
     plan::PlanningInput const input{planned->graph, *asked_for, settings};
     // The proposals that this process keeps have earlier times.
-    if (plan::keep_times(input, api::backends(), session)) plan::forget_plans(planned->graph);
+    if (plan::keep_times(input, api::backends(), session)) plan::forget_timed_plans(planned->graph);
 }
 
 static error_t wrong_times(std::string const& found, std::string const& expected, std::string const& fix) {

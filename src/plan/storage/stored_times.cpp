@@ -14,6 +14,7 @@
 namespace cudnn_frontend::plan {
 namespace {
 
+constexpr char kEnding[] = ", times";                          // of environments
 constexpr char kFormat[] = "times of candidates, 1\n";         // to be counted up where bytes get another meaning
 constexpr std::size_t kLeastBytes = 6 * sizeof(std::int64_t);  // of a candidate: two lengths and its times
 
@@ -25,12 +26,26 @@ bool are_possible(MeasuredTimes const& times) {
            std::isfinite(times.greatest) && times.runs > 0;
 }
 
-std::string key_of(PlanningInput const& input) {
+// The settings on which plans depend, as far as they differ from the defaults.
+std::string circumstances_of(PlanningInput const& input) {
     Settings const& settings = input.settings;
-    return core::text(kFormat, settings.sm_count, " multiprocessors, version ", settings.sm_version,
-                      settings.dynamic_shapes ? ", dynamic shapes" : "",
-                      wants_class(input.target, settings) ? ", class of shapes" : "", "\n",
-                      json::write_computation(input.graph.spec()));
+    std::string all;
+    auto const add = [&all](std::string const& part) { all += (all.empty() ? "" : ", ") + part; };
+    if (settings.sm_count != 0) add(core::text("at most ", settings.sm_count, " multiprocessors"));
+    if (settings.sm_version != 0) add(core::text("version ", settings.sm_version));
+    if (settings.dynamic_shapes) add("dynamic shapes");
+    if (wants_class(input.target, settings)) add("class of shapes");
+    return all;
+}
+
+// The graph as far as its times depend on it.
+std::string computation_of(nodes::GraphSpec graph) {
+    for (nodes::TensorSpec& tensor : graph.tensors) tensor.uid.reset();
+    return json::write_computation(std::move(graph));
+}
+
+std::string key_of(PlanningInput const& input) {
+    return core::text(kFormat, circumstances_of(input), "\n", computation_of(input.graph.spec()));
 }
 
 // A folder of the store; nothing where no times are kept.
@@ -39,8 +54,7 @@ std::optional<std::string> environment_of(PlanningInput const& input, Backends c
     if (!has_store || input.settings.group || input.settings.batch_invariant) return std::nullopt;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
-        if (auto const environment = backend->environment(input.target, input.settings))
-            return *environment + ", times";
+        if (auto const environment = backend->environment(input.target, input.settings)) return *environment + kEnding;
     }
     return std::nullopt;
 }
@@ -83,6 +97,12 @@ Result<TimedCandidates> read_times(std::string_view stored) {
     if (is_whole) return all;
     return error_t(error_code_t::INVALID_VALUE,
                    "found bytes that are no times of candidates; expected names, each with times in ascending order");
+}
+
+bool have_same_times(nodes::GraphSpec const& one, nodes::GraphSpec const& other) {
+    // Dims distinguish most graphs, in a fraction of the time.
+    auto const dim = &nodes::TensorSpec::dim;
+    return std::ranges::equal(one.tensors, other.tensors, {}, dim, dim) && computation_of(one) == computation_of(other);
 }
 
 StoredTimes find_times(PlanningInput const& input, Backends const& backends) {

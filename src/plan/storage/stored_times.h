@@ -28,6 +28,9 @@ struct StoredTimes {
     std::string remark;  // why those of the store must not be used; empty where they may be, or there are none
 };
 
+// Whether the times of one graph are those of the other: names and uids do not matter.
+bool have_same_times(nodes::GraphSpec const& one, nodes::GraphSpec const& other);
+
 // Nothing where the process has no store, and for the members of groups and batch-invariant graphs, whose plans must
 // not depend on times.
 StoredTimes find_times(PlanningInput const& input, Backends const& backends);

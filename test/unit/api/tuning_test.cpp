@@ -140,6 +140,20 @@ TEST_CASE("Later builds of an equal graph choose by the times in the plan store"
     CHECK(plan_of(built()) == kFirst);
 }
 
+TEST_CASE("Graphs that the process planned before under other names are planned by later times") {
+    if (!names_processor()) return;
+    Store const store;
+    auto const plan_of_other = [] { return plan_of(built(BuildPlanPolicy_t::HEURISTICS_CHOICE, "of another name")); };
+    ProgramGraph tuned = built(BuildPlanPolicy_t::ALL);
+    for (auto const& [times, chosen] : {std::pair(std::vector<std::vector<double>>{{10.0}, {20.0}, {4.0}}, kThird),
+                                        std::pair(std::vector<std::vector<double>>{{10.0}, {20.0}, {11.0}}, kFirst)}) {
+        plan_of_other();
+        REQUIRE(tuned.graph.build_plan_at_index(0).is_good());
+        REQUIRE(tuned.graph.choose_plan_by_times(times).get_message() == "");
+        CHECK(plan_of_other() == chosen);
+    }
+}
+
 TEST_CASE("Autotune keeps its times in the plan store, unless it has one plan alone") {
     if (!names_processor()) return;
     Store const store;
