@@ -1,5 +1,5 @@
 // Compiled plans in files, for later processes and other machines with the same GPU: those of graphs and of the
-// functions over tensors. Next to them are the times that autotune() measured, by which later builds choose.
+// functions over tensors. Next to them are the times of candidates that were measured, by which later builds choose.
 #pragma once
 
 #include <cudnn_frontend/export.h>
@@ -8,6 +8,10 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+namespace cudnn_frontend::graph {
+class Graph;
+}
 
 namespace sdpa_graph {
 
@@ -39,6 +43,26 @@ struct Filled_plans {
 // need not be here: docs/offline.md. The process must not use a GPU otherwise.
 SDPA_GRAPH_API cudnn_frontend::error_t fill_plan_store(std::string const& wanted, std::string const& device,
                                                        Filled_plans& filled) noexcept;
+
+// A candidate for the plan of a graph, and the times of its runs.
+struct Timed_candidate {
+    std::string backend, name;
+    double median_us = 0.0, least_us = 0.0, greatest_us = 0.0;
+    std::int64_t runs = 0;
+};
+
+// The times that one session measured.
+struct Stored_times {
+    std::string environment;    // versions and the device
+    std::string circumstances;  // the settings that differ from the defaults, such as "class of shapes"
+    std::vector<Timed_candidate> candidates;
+};
+
+// The times that a store has of a graph, whatever its names and uids, for every environment in which they were
+// measured.
+SDPA_GRAPH_API cudnn_frontend::error_t find_stored_times(std::string const& folder,
+                                                         cudnn_frontend::graph::Graph const& graph,
+                                                         std::vector<Stored_times>& found) noexcept;
 
 // Copies the whole files that the other store lacks.
 SDPA_GRAPH_API cudnn_frontend::error_t merge_plan_stores(std::string const& from, std::string const& into,

@@ -1,9 +1,11 @@
 #include <sdpa_graph/plan_store.h>
 
+#include "api/graph/graph_impl.h"
 #include "api/graph/wanted_graphs.h"
 #include "core/guard.h"
 #include "core/process/plan_store.h"
 #include "plan/storage/plan_folder.h"
+#include "plan/storage/stored_times.h"
 
 #include <cudnn_frontend/graph.h>
 
@@ -68,6 +70,25 @@ fe::error_t fill_plan_store(std::string const& wanted, std::string const& device
         }
         filled.compiled += counts.compiled_in_all() - before.compiled_in_all();
         filled.loaded += counts.loaded - before.loaded;
+        return {};
+    });
+}
+
+fe::error_t find_stored_times(std::string const& folder, fe::graph::Graph const& graph,
+                              std::vector<Stored_times>& found) noexcept {
+    return fe::core::guarded([&]() -> fe::error_t {
+        auto const checked = fe::nodes::check(fe::detail::Graph_access::snapshot(graph).spec);
+        if (checked.is_bad()) return checked.error();
+        auto const all = fe::plan::all_times(folder, checked.value().object->graph);
+        if (all.is_bad()) return all.error();
+        found.clear();
+        for (fe::plan::TimesInStore const& one : all.value()) {
+            Stored_times& times = found.emplace_back(Stored_times{one.environment, one.circumstances, {}});
+            for (auto const& [backend, name, of_runs] : one.candidates) {
+                times.candidates.push_back(
+                    {backend, name, of_runs.median, of_runs.least, of_runs.greatest, of_runs.runs});
+            }
+        }
         return {};
     });
 }

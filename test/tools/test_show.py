@@ -1,6 +1,6 @@
 """sdpa show"""
 
-from support.command import GRAPHS, YES, CommandTest, attention, main, padded
+from support.command import GRAPHS, USAGE, YES, CommandTest, attention, main, padded
 
 
 class Show(CommandTest):
@@ -34,6 +34,20 @@ class Show(CommandTest):
         self.assertIn("none, sdpa explain --for h100 says why", text)
         times = self.expect_json(YES, "show", GRAPHS / "llama3-8b-decode.json", "--times")["times"]
         self.assertIsNone(times["h100"]["least_us"])
+
+    def test_measured_times_of_no_store_and_of_one_without_any(self):
+        path = self.write("graph.json", attention())
+        self.assertNotIn("measured", self.expect_json(YES, "show", path))
+        later = {"SDPA_GRAPH_PLAN_STORE": str(self.folder / "later")}
+        self.assertNotIn("measured", self.expect_json(YES, "show", path, environment=later))
+        self.assertEqual(self.expect_json(YES, "show", path, "--store", self.folder)["measured"], [])
+        usual = {"SDPA_GRAPH_PLAN_STORE": str(self.folder)}
+        self.assertEqual(self.expect_json(YES, "show", path, environment=usual)["measured"], [])
+        self.assertNotIn("measured", self.expect(YES, "show", path, environment=usual))
+        self.assertIn("measured times\n  none in the plan store\n", self.expect(YES, "show", path, "--store", self.folder))
+        errors = self.expect(USAGE, "show", path, "--store", self.folder / "later")
+        self.assertIn("cannot be read", errors)
+        self.assertIn("name its folder", errors)
 
     def test_invalid_graph_is_shown(self):
         graph = attention()

@@ -1,5 +1,7 @@
 """sdpa tune: candidates in the order of their times, and the times and plans that it writes."""
 
+import re
+
 from support.command import NO, USAGE, YES, CommandTest, attention, main
 
 FEW = {"queries": 2, "keys": 2048, "heads": 8, "key_heads": 2, "depth": 64}
@@ -33,6 +35,25 @@ class Tune(CommandTest):
         self.assertEqual(candidate["measured_runs"], len(usual["milliseconds"]))
         text = self.expect(YES, "explain", path, "--target", "cpu", environment=environment)
         self.assertRegex(text, r"cpu +runs +measured \S+ [mu]s, \S+ [mu]s to \S+ [mu]s in 5 runs")
+
+    def test_times_in_the_store_are_shown(self):
+        graph = attention(**FEW)
+        for tensor in graph["tensors"].values():
+            tensor["uid"] = None
+        path, store, plans = self.write("few.json", graph), self.folder / "store", self.folder / "plans"
+        (tuned,) = self.tune(YES, path, "--programs", "--store", store, "--out", plans)
+        (row,) = self.expect_json(YES, "store", store, "list")
+        for shown in (path, plans / "few.plan"):
+            (measured,) = self.expect_json(YES, "show", shown, "--store", store)["measured"]
+            self.assertRegex(measured["environment"], r"^sdpa-graph \S+, cpu, ")
+            self.assertEqual(re.sub("[^A-Za-z0-9.]", "-", measured["environment"] + ", times"), row["environment"])
+            found = {candidate["name"]: candidate["measured_us"] for candidate in measured["candidates"]}
+            for candidate in tuned["candidates"]:
+                self.assertAlmostEqual(found.pop(candidate["plan"]), 1e3 * candidate["median_ms"])
+            self.assertEqual(found, {})
+        text = self.expect(YES, "show", path, environment={"SDPA_GRAPH_PLAN_STORE": str(store)})
+        self.assertRegex(text, r"\nmeasured times\n  sdpa-graph .*\n    candidate +runs +median +least +greatest\n")
+        self.assertRegex(text, r"\n    cpu +5 +\S+ us +\S+ us +\S+ us\n")
 
     def test_plan_that_is_written_is_the_usual_one_unless_another_is_clearly_faster(self):
         path, plans = self.write("few.json", attention(**FEW)), self.folder / "plans"

@@ -51,10 +51,6 @@ fs::path unused_name(fs::path const& file) {
     return name;
 }
 
-struct StoredFile {
-    std::string key, plan;
-};
-
 // Whether a file may be read that another user can have written.
 enum class Trust { ThisUser, Anyone };
 
@@ -71,9 +67,9 @@ Result<StoredFile> read_file(fs::path const& path, Trust trust) {
                            sizeof header + header.key_bytes + header.plan_bytes == size;
     if (!has_sizes) return miss(path, "has another size than it says");
     StoredFile found{std::string(header.key_bytes, '\0'), std::string(header.plan_bytes, '\0')};
-    if (!file.read(found.key.data(), found.key.size()) || !file.read(found.plan.data(), found.plan.size()))
+    if (!file.read(found.key.data(), found.key.size()) || !file.read(found.bytes.data(), found.bytes.size()))
         return miss(path, "ends early");
-    if (hash_of_bytes(found.plan) != header.hash_of_plan) return miss(path, "is damaged");
+    if (hash_of_bytes(found.bytes) != header.hash_of_plan) return miss(path, "is damaged");
     return found;
 }
 
@@ -142,7 +138,7 @@ Result<std::string> PlanFolder::read(std::string const& key) const {
     auto stored = read_file(file_of(key), Trust::ThisUser);
     if (stored.is_bad()) return stored.error();
     if (stored.value().key != key) return miss(file_of(key), "is the plan of another graph or environment");
-    return std::move(stored).value().plan;
+    return std::move(stored).value().bytes;
 }
 
 error_t PlanFolder::write(std::string const& key, std::string_view bytes) const {
@@ -169,7 +165,7 @@ Result<std::int64_t> merge_stores(fs::path const& from, fs::path const& into) {
         fs::path const other = into / path.parent_path().filename() / path.filename();
         if (stored.is_bad() || read_file(other, Trust::ThisUser).is_good()) return {};
         PlanFolder const folder(other.parent_path());
-        SDPA_GRAPH_TRY(folder.write(stored.value().key, stored.value().plan));
+        SDPA_GRAPH_TRY(folder.write(stored.value().key, stored.value().bytes));
         std::error_code ignored;
         fs::last_write_time(other, fs::last_write_time(path, ignored), ignored);  // when it was used last
         ++copied;
@@ -189,6 +185,19 @@ std::vector<std::string> keys_of_store(fs::path const& store, std::size_t most) 
     };
     static_cast<void>(for_each_file(store, note));
     return keys;
+}
+
+Result<std::vector<StoredFile>> files_of_store(fs::path const& store, std::string_view ending) {
+    std::vector<StoredFile> files;
+    auto const note = [&](fs::path const& path) -> error_t {
+        if (!path.parent_path().filename().string().ends_with(ending) || !begins_as_stored_plan(path)) return {};
+        auto stored = read_file(path, Trust::ThisUser);
+        bool const is_in_place = stored.is_good() && PlanFolder(path.parent_path()).file_of(stored.value().key) == path;
+        if (is_in_place) files.push_back(std::move(stored).value());
+        return {};
+    };
+    SDPA_GRAPH_TRY(for_each_file(store, note));
+    return files;
 }
 
 Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_bytes) {

@@ -17,6 +17,11 @@ namespace cudnn_frontend::plan {
 // not, the one before it stays.
 bool write_whole(std::filesystem::path const& path, std::initializer_list<std::string_view> parts);
 
+// The content of a file. The key says all that the bytes depend on.
+struct StoredFile {
+    std::string key, bytes;
+};
+
 // Safe from many threads and processes.
 class PlanFolder {
    public:
@@ -42,6 +47,8 @@ class PlanFolder {
 Result<std::int64_t> merge_stores(std::filesystem::path const& from, std::filesystem::path const& into);
 // The keys of whole files, of so many at most; none where the store cannot be read.
 std::vector<std::string> keys_of_store(std::filesystem::path const& store, std::size_t most);
+// The whole files that have the names of their keys, in the folders of environments whose names end so.
+Result<std::vector<StoredFile>> files_of_store(std::filesystem::path const& store, std::string_view ending);
 // Removes the files that were used least recently, until the others have at most so many bytes. Not of a frozen store,
 // into which nothing is merged either.
 Result<std::int64_t> prune_store(std::filesystem::path const& store, std::uintmax_t most_bytes);

@@ -16,14 +16,8 @@ void log(std::string const& text) {
     if (isLoggingEnabled()) core::log_line(text);
 }
 
-std::string as_name(std::string name) {
-    for (char& letter : name)
-        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
-    return name;
-}
-
 std::filesystem::path folder_of(core::process::PlanStore const& store, std::string const& environment) {
-    return std::filesystem::path(store.folder) / as_name(environment);
+    return std::filesystem::path(store.folder) / folder_name(environment);
 }
 
 }  // namespace
@@ -31,6 +25,12 @@ std::filesystem::path folder_of(core::process::PlanStore const& store, std::stri
 std::string versioned_library() {
     return core::text("sdpa-graph ", SDPA_GRAPH_VERSION_MAJOR, ".", SDPA_GRAPH_VERSION_MINOR, ".",
                       SDPA_GRAPH_VERSION_PATCH);
+}
+
+std::string folder_name(std::string environment) {
+    for (char& letter : environment)
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
+    return environment;
 }
 
 std::optional<StoreEntry> StoreEntry::of(std::vector<std::string> const& environments, std::string const& key) {

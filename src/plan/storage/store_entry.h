@@ -14,6 +14,9 @@ namespace cudnn_frontend::plan {
 // The library with its version, such as "sdpa-graph 0.1.0": a part of every environment.
 std::string versioned_library();
 
+// The name of an environment's folder in a store.
+std::string folder_name(std::string environment);
+
 // A key's place in the store. The key says all that the bytes depend on.
 class StoreEntry {
    public:

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 namespace cudnn_frontend::plan {
 namespace {
@@ -46,6 +47,16 @@ std::string computation_of(nodes::GraphSpec graph) {
 
 std::string key_of(PlanningInput const& input) {
     return core::text(kFormat, circumstances_of(input), "\n", computation_of(input.graph.spec()));
+}
+
+// The place of the times in a whole key; nothing where it is of another graph.
+std::optional<TimesInStore> place_of(std::string_view key, std::string const& computation) {
+    std::string const graph = "\n" + computation, between = core::text(kEnding, "\n", kFormat);
+    auto const end = key.find(between);
+    bool const is_of_graph = end != std::string_view::npos && key.substr(end + between.size()).ends_with(graph);
+    if (!is_of_graph) return std::nullopt;
+    key.remove_suffix(graph.size());
+    return TimesInStore{std::string(key.substr(0, end)), std::string(key.substr(end + between.size())), {}};
 }
 
 // A folder of the store; nothing where no times are kept.
@@ -121,6 +132,23 @@ StoredTimes find_times(PlanningInput const& input, Backends const& backends) {
     if (times.is_good()) return {std::move(times).value(), {}};
     StoreEntry::report(*stored, times.error().err_msg);
     return {};
+}
+
+Result<std::vector<TimesInStore>> all_times(std::filesystem::path const& store, nodes::ValidatedGraph const& graph) {
+    auto const files = files_of_store(store, folder_name(kEnding));
+    if (files.is_bad()) return files.error();
+    std::string const computation = computation_of(graph.spec());
+    std::vector<TimesInStore> all;
+    for (auto const& [key, bytes] : files.value()) {
+        auto of_graph = place_of(key, computation);
+        auto times = read_times(bytes);
+        if (!of_graph || times.is_bad()) continue;
+        of_graph->candidates = std::move(times).value();
+        all.push_back(std::move(*of_graph));
+    }
+    std::ranges::sort(all, {},
+                      [](TimesInStore const& times) { return std::tie(times.environment, times.circumstances); });
+    return all;
 }
 
 bool keep_times(PlanningInput const& input, Backends const& backends, TimedCandidates const& session) {

@@ -4,6 +4,7 @@
 #include "plan/measured_times.h"
 #include "plan/seam/backend.h"
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,16 @@ bool have_same_times(nodes::GraphSpec const& one, nodes::GraphSpec const& other)
 // Nothing where the process has no store, and for the members of groups and batch-invariant graphs, whose plans must
 // not depend on times.
 StoredTimes find_times(PlanningInput const& input, Backends const& backends);
+
+// The times of a graph that were measured in one environment.
+struct TimesInStore {
+    std::string environment;
+    std::string circumstances;  // the settings that differ from the defaults
+    TimedCandidates candidates;
+};
+
+// The times of all environments and circumstances in a store, which need not be that of the process.
+Result<std::vector<TimesInStore>> all_times(std::filesystem::path const& store, nodes::ValidatedGraph const& graph);
 
 // Keeps the times of one session in place of earlier ones: times of different sessions cannot be compared. Whether the
 // process has a store for them.

@@ -154,6 +154,30 @@ TEST_CASE("Graphs that the process planned before under other names are planned 
     }
 }
 
+TEST_CASE("The times in a plan store are found for a graph that was not built") {
+    if (!names_processor()) return;
+    Store const store;
+    ProgramGraph tuned = built(BuildPlanPolicy_t::ALL);
+    REQUIRE(tuned.graph.choose_plan_by_times({{10.0, 12.0, 11.0}, {}, {4.0}}).get_message() == "");
+    std::string const folder = sdpa_graph::plan_store().folder;
+    std::vector<sdpa_graph::Stored_times> found(3);
+    Graph small = test::small_graph().graph;
+    REQUIRE(sdpa_graph::find_stored_times(folder, small, found).get_message() == "");
+    CHECK(found.empty());
+    REQUIRE(sdpa_graph::find_stored_times(folder, test::few_queries_graph().graph, found).get_message() == "");
+    REQUIRE((found.size() == 1 && found[0].candidates.size() == 2));
+    CHECK((found[0].environment.find(", cpu, ") != std::string::npos && found[0].circumstances.empty()));
+    sdpa_graph::Timed_candidate const& first = found[0].candidates[0];
+    CHECK((first.name == kFirst && first.median_us == 11.0 && first.least_us == 10.0 && first.greatest_us == 12.0));
+    CHECK((first.runs == 3 && found[0].candidates[1].name == kThird));
+    auto broken = test::small_graph();
+    broken.q->set_dim({2, 3, 5, 7});
+    CHECK(sdpa_graph::find_stored_times(folder, broken.graph, found).get_message().find("[sdpa_fwd.") !=
+          std::string::npos);
+    CHECK(sdpa_graph::find_stored_times(folder + "/none", small, found).get_message().find("name its folder") !=
+          std::string::npos);
+}
+
 TEST_CASE("Autotune keeps its times in the plan store, unless it has one plan alone") {
     if (!names_processor()) return;
     Store const store;

@@ -4,14 +4,16 @@
 #include "timing/expected.h"
 
 #include <cudnn_frontend/runtime.h>
+#include <sdpa_graph/plan_store.h>
 
+#include <filesystem>
 #include <memory>
 
 namespace sdpa {
 namespace {
 
 struct Show_options {
-    std::string path;
+    std::string path, store;
     bool is_json = false, has_times = false;
 };
 
@@ -97,12 +99,61 @@ std::string graph_text(Json const& document) {
     return text + "tensors\n" + tensors_text(document) + "nodes\n" + nodes_text(document, document.at("nodes"), "  ");
 }
 
-// The times of a graph, where they are asked for.
+using Measured_times = std::vector<sdpa_graph::Stored_times>;
+
+// Nothing where there is no plan store, or the graph is not valid.
+std::optional<Measured_times> measured_times(Show_options const& options, Graph_file const& file) {
+    std::string const usual = sdpa_graph::plan_store().folder;
+    std::string const& store = options.store.empty() ? usual : options.store;
+    bool const has_no_store = options.store.empty() && !std::filesystem::exists(usual);
+    if (has_no_store || !file.graph.check().ok()) return std::nullopt;
+    Measured_times found;
+    require(sdpa_graph::find_stored_times(store, file.graph, found));
+    return found;
+}
+
+std::string to_text(Measured_times const& measured) {
+    std::string text = "measured times\n";
+    if (measured.empty()) text += "  none in the plan store\n";
+    for (auto const& [environment, circumstances, candidates] : measured) {
+        text += "  " + environment + (circumstances.empty() ? "" : ", " + circumstances) + "\n";
+        std::vector<std::vector<std::string>> rows = {{"candidate", "runs", "median", "least", "greatest"}};
+        for (sdpa_graph::Timed_candidate const& one : candidates) {
+            rows.push_back({one.name, std::to_string(one.runs), us_text(one.median_us), us_text(one.least_us),
+                            us_text(one.greatest_us)});
+        }
+        text += table(rows, "    ");
+    }
+    return text;
+}
+
+Json to_json(Measured_times const& measured) {
+    Json all = Json::array();
+    for (auto const& [environment, circumstances, candidates] : measured) {
+        Json rows = Json::array();
+        for (sdpa_graph::Timed_candidate const& one : candidates) {
+            rows.push_back({{"backend", one.backend},
+                            {"name", one.name},
+                            {"measured_us", one.median_us},
+                            {"measured_least_us", one.least_us},
+                            {"measured_greatest_us", one.greatest_us},
+                            {"measured_runs", one.runs}});
+        }
+        all.push_back({{"environment", environment}, {"circumstances", circumstances}, {"candidates", rows}});
+    }
+    return all;
+}
+
+// The times of a graph: expected ones where they are asked for, and measured ones of a plan store.
 void add_times(Show_options const& options, Graph_file const& file, Json& json) {
     if (options.has_times) json["times"] = to_json(expected_times(file));
+    if (auto const measured = measured_times(options, file)) json["measured"] = to_json(*measured);
 }
 std::string times_text(Show_options const& options, Graph_file const& file) {
-    return options.has_times ? "times\n" + to_text(expected_times(file)) : "";
+    std::string text = options.has_times ? "times\n" + to_text(expected_times(file)) : "";
+    auto const measured = measured_times(options, file);
+    bool const is_of_interest = measured && (!measured->empty() || !options.store.empty());
+    return is_of_interest ? text + to_text(*measured) : text;
 }
 
 int show_graph(Show_options const& options, std::string const& bytes) {
@@ -152,6 +203,8 @@ void add_show(CLI::App& app, Action& action) {
     command->add_option("file", options->path, "A graph as JSON, or a stored plan; - reads standard input")->required();
     command->add_flag("--times", options->has_times,
                       "Plan the graph for each described GPU, and print how long it is expected to take");
+    command->add_option("--store", options->store,
+                        "The plan store that has measured times of the graph; the default is SDPA_GRAPH_PLAN_STORE");
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(
         footer("  sdpa show graphs/gpt2-training.json --times\n  sdpa show attention.plan", "0: it could be read"));

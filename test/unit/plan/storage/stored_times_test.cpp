@@ -204,6 +204,35 @@ TEST_CASE("times: a graph of other names and uids finds them, in the same circum
     CHECK(kept.find().candidates.empty());
 }
 
+TEST_CASE("times: a store has those of a graph by environment and circumstances") {
+    Store const store;
+    plan::Settings few_in_class;
+    few_in_class.sm_count = 4;
+    few_in_class.shape_policy = ShapePolicy_t::CLASSES;
+    TimedCandidates const of_few = {timed("first", {1.0}), timed("third", {2.0})};
+    Planned const kept, few{kept.graph, kept.backend, few_in_class},
+        elsewhere{kept.graph, IdleBackend("another machine")},
+        other{graph_of([](nodes::GraphSpec&spec) { spec.tensors[0].stride[0] *= 2; })};
+    REQUIRE((kept.keep(kTimes) && few.keep(of_few) && elsewhere.keep(kTimes) && other.keep(of_few)));
+    sdpa_graph::set_plan_store({});
+
+    auto const renamed = graph_of([](nodes::GraphSpec& spec) { spec.tensors[0].name = "renamed"; });
+    auto const all = plan::all_times(store.path(), *renamed).value();
+    REQUIRE(all.size() == 3);
+    CHECK((all[0].environment == "another machine" && all[1].environment == "one machine"));
+    CHECK((all[0].circumstances.empty() && all[1].circumstances.empty()));
+    CHECK((all[0].candidates == kTimes && all[1].candidates == kTimes));
+    CHECK((all[2].environment == "one machine" && all[2].candidates == of_few));
+    CHECK(all[2].circumstances == "at most 4 multiprocessors, class of shapes");
+
+    fs::copy_file(store.files().front(), store.files().front().parent_path() / "copy.plan");
+    CHECK(plan::all_times(store.path(), *renamed).value().size() == 3);
+    for (fs::path const& file : store.files())
+        change_times(file, [](std::string& bytes) { bytes.back() = static_cast<char>(bytes.back() ^ 1); });
+    CHECK(plan::all_times(store.path(), *renamed).value().empty());
+    CHECK(plan::all_times(store.path() / "none", *renamed).error().err_msg.find("cannot be read") != std::string::npos);
+}
+
 TEST_CASE("times: damaged, cut and exchanged files are misses") {
     Store const store;
     Planned const kept, other{graph_of([](nodes::GraphSpec&spec) { spec.tensors[0].stride[0] *= 2; })};
