@@ -1,4 +1,4 @@
-#include "cpu/attention/attention_backward_block.h"
+#include "cpu/attention/attention_backward.h"
 #include "cpu/attention/attention_tile.h"
 
 #include <algorithm>

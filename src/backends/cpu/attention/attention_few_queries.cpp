@@ -1,6 +1,6 @@
 // Parts of the keys are independent tasks, each with a softmax of its own, so that one sequence also uses all threads.
 // A second loop merges the parts of each query. The parts are the same for any number of threads, and so are the bits.
-#include "cpu/attention/attention_few_queries.h"
+#include "cpu/attention/attention_forward.h"
 
 #include "attention/masks.h"
 #include "core/threads.h"

@@ -2,7 +2,6 @@
 #include "cpu/attention/attention_forward.h"
 
 #include "core/threads.h"
-#include "cpu/attention/attention_few_queries.h"
 #include "cpu/attention/attention_scores.h"
 #include "cpu/attention/attention_tile.h"
 #include "cpu/attention/score_bounds.h"

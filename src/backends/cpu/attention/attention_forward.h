@@ -1,4 +1,5 @@
-// A block of queries of forward attention, which a worker processes against all keys.
+// Forward attention: a block of queries, which a worker processes against all keys; and few queries, as in decoding,
+// for which keys and values are read once, as they lie in memory.
 #pragma once
 
 #include "cpu/attention/attention_problem.h"
@@ -60,5 +61,13 @@ struct ForwardTask {
 
 // Processes the block against all keys that are visible to it.
 void attend_to_keys(ForwardTask const& task);
+
+// Whether these sizes are those of few queries, and whether masks, a bias or ALiBi alone change their scores.
+bool has_few_queries(AttentionShape const& shape);
+bool attends_few_queries(AttentionProblem const& problem);
+
+// Bytes of workspace.
+std::int64_t few_queries_workspace(AttentionTensors const& tensors, int threads);
+void attend_few_queries(AttentionTensors const& tensors, AttentionProblem const& problem, int threads, void* workspace);
 
 }  // namespace cudnn_frontend::cpu

@@ -3,7 +3,7 @@
 #include "core/pointwise.h"
 #include "cpu/attention/attention_tile.h"
 #include "cpu/attention/score_bounds.h"
-#include "cpu/interpreter/pointwise_row.h"
+#include "cpu/interpreter/interpreter.h"
 
 #include <algorithm>
 #include <cmath>

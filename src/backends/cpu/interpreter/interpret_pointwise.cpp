@@ -1,5 +1,3 @@
-#include "cpu/interpreter/pointwise_row.h"
-
 #include "cpu/interpreter/interpreter.h"
 
 #include <algorithm>

@@ -23,4 +23,15 @@ void interpret(ir::BlockMaskOp const& op, Memory const& memory, double* scratch)
 void interpret(ir::BlockDequantizeOp const& op, Memory const& memory, double* scratch);
 void interpret(ir::BlockQuantizeOp const& op, Memory const& memory, double* scratch);
 
+// Some elements of each operand, and memory for as many results. Only the mode's operands are read.
+struct PointwiseRow {
+    double const* in[3];
+    double* out;
+    std::int64_t count;
+};
+
+// Computes in double precision; score modifiers of fused attention use it, too. All modes except GEN_INDEX, whose
+// result depends on positions, not on operands.
+void apply(ir::PointwiseFunction const& op, PointwiseRow const& row);
+
 }  // namespace cudnn_frontend::cpu

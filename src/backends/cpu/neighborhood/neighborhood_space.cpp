@@ -1,4 +1,4 @@
-#include "cpu/neighborhood/neighborhood_space.h"
+#include "cpu/neighborhood/neighborhood_tiles.h"
 
 #include <algorithm>
 

@@ -68,11 +68,7 @@ void rescale(float* rows, std::int64_t count, float const* factors) {
 }  // namespace
 }  // namespace cudnn_frontend::cpu
 
-#ifdef SDPA_GRAPH_MATRIX_TILES
-#include "cpu/attention/kernels/pair_products_tiles.h"
-#else
-#include "cpu/attention/kernels/pair_products_vectors.h"
-#endif
+#include "cpu/attention/kernels/pair_products.h"
 
 namespace cudnn_frontend::cpu {
 namespace {
