@@ -17,7 +17,7 @@ int main() {
     samples::require(graph.get_plan_name(chosen));
     std::printf("10_autotune: cuDNN offers %d plans\n\n", int(graph.get_execution_plan_count()));
 
-    // Large enough for each plan.
+    // It is large enough for each plan.
     samples::GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_autotune_workspace_size()));
     samples::Checks checks;
     for (std::int64_t n = 0; n < graph.get_execution_plan_count(); ++n) {

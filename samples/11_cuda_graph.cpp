@@ -45,7 +45,7 @@ int main() {
     gpu.wait();
     checks.compare("O of the launch", first.take_result(), first.expected(), limit);
 
-    // Other memory: update the nodes, then the executable from them.
+    // For other memory, update the nodes and then the executable from them.
     samples::require(graph.update_cuda_graph(gpu.handle(), second.pack(), workspace.data(), nodes));
     cudaGraphExecUpdateResultInfo outcome{};
     samples::require(cudaGraphExecUpdate(executable, nodes, &outcome));

@@ -69,7 +69,7 @@ int run(char const* path) {
     samples::Gpu const gpu;
     Bytes const bytes = read(path);
 
-    // No description and no compilation: the file holds the graph and its plan.
+    // The graph is neither described nor compiled: the file holds it and its plan.
     fe::graph::Graph graph;
     samples::require(graph.deserialize(gpu.handle(), bytes));
     samples::GpuArray<char> const workspace(static_cast<std::size_t>(graph.get_workspace_size()));

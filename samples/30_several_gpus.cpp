@@ -164,7 +164,7 @@ Errors errors_of(Rank& rank) {
     return errors;
 }
 
-// Each rank in a thread of its own.
+// Runs each rank in a thread of its own.
 template <class Body>
 int run_all(int ranks, std::string const& where, Body const& body) {
     std::printf("30_several_gpus: %d tokens, %d/%d heads, causal, by %s\n", int(kTokens), int(kHeads), int(kKeyHeads),

@@ -52,7 +52,7 @@ make_debs() {
     echo "result: $(ls "$packages" | grep -c '\.deb$') packages"
 }
 
-# Packed from the same objects. auditwheel names the oldest glibc with which the wheel works.
+# Wheels are packed from the same objects. auditwheel names the oldest glibc with which the wheel works.
 make_wheels() {
     "$python" -m pip wheel --no-build-isolation --no-deps -w "$build/wheels" --config-settings=build-dir="$build" \
         --config-settings=cmake.build-type=Release --config-settings=cmake.define.BUILD_SHARED_LIBS=ON \

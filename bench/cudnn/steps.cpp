@@ -32,7 +32,7 @@ double microseconds(Clock::time_point begin, Clock::time_point end) {
     return std::chrono::duration<double, std::micro>(end - begin).count();
 }
 
-// Nothing without a GPU.
+// The GPU and the memory of all steps; empty without a GPU.
 struct Machine {
     std::optional<bench::Gpu> gpu;
     std::optional<bench::Buffers> buffers;

@@ -72,7 +72,7 @@ class pygraph(Drawn_graph, Fp8_methods, Missing_nodes):
         raise TypeError("a graph cannot be pickled: serialize() stores it with its plan, to_json() without")
 
     def check(self) -> Report:
-        """Every fault of the graph at once; an empty text if there is none."""
+        """Lists every fault of the graph at once; the text is empty if there is none."""
         return Report(*self._check())
 
     def advice(self) -> Report:

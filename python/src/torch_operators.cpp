@@ -45,7 +45,7 @@ struct Torch {
     int (*destroy_list)(Object) = nullptr;
     std::int32_t (*half)() = nullptr, (*bfloat16)() = nullptr, (*single)() = nullptr, (*bytes)() = nullptr;
     std::int32_t (*cuda)() = nullptr;
-    // Null in builds of PyTorch without CUDA.
+    // These are null in builds of PyTorch without CUDA.
     int (*stream)(std::int32_t, void**) = nullptr;
     int (*guard)(std::int32_t, Object*) = nullptr;
     int (*destroy_guard)(Object) = nullptr;

@@ -292,7 +292,7 @@ constexpr bool is_of_operation(Operand const& row) { return row.label != nullptr
 // The number of ports up to the last one of these.
 inline constexpr std::size_t kOperationPorts = kPortsWhere<is_of_operation>.back() + 1;
 
-// Something for each of these.
+// An item for each of these.
 template <class T>
 class OfOperation {
    public:
@@ -319,7 +319,7 @@ constexpr bool is_length(Operand const& row) { return row.shape == shapes::kLeng
 constexpr bool has_vectors(Operand const& row) {
     return row.shape.sizes[3] == Size::Dqk || row.shape.sizes[3] == Size::Dv;
 }
-// In bytes: where a GPU's engines read such rows, their addresses are multiples of it.
+// The alignment, in bytes, of the addresses of such rows where a GPU's engines read them.
 inline constexpr std::int64_t kMatrixAlignment = 16;
 // Whether no other tensor, except the one whose gradient it is, says all sizes.
 constexpr bool has_own_sizes(Operand const& row) {

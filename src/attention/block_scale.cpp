@@ -8,7 +8,7 @@
 namespace cudnn_frontend::attention {
 
 static std::int64_t parts(std::int64_t whole, std::int64_t part) { return whole / part + (whole % part > 0 ? 1 : 0); }
-// Rounded up to a multiple; at most the largest multiple in int64, a size that no tensor has.
+// The size rounded up to a multiple, or the largest multiple in int64, which is the size of no tensor.
 static std::int64_t padded(std::int64_t size, std::int64_t part) {
     return std::min(parts(size, part), std::numeric_limits<std::int64_t>::max() / part) * part;
 }

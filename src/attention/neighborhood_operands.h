@@ -35,7 +35,7 @@ inline constexpr std::size_t kFunctions = 6;
 
 enum Port : int { Q, K, V, RelPosBias, Attn, O, Stats, DO, DAttn, DQ, DK, DV, DRelPosBias, PortCount };
 
-// Something for each port.
+// An item for each port.
 template <class T>
 class OfPorts {
    public:

@@ -15,14 +15,15 @@ namespace {
 
 struct Kept {
     cudnnHandle_t handle = nullptr;
-    std::atomic<CUstream_st*> stream = nullptr;  // written by the call that uses the handle, read by calls that look
-                                                 // for one
+    // The call that uses the handle writes it, and calls that look for a handle read it.
+    std::atomic<CUstream_st*> stream = nullptr;
     std::mutex in_use;
 };
 using Handles = std::list<Kept>;
 
 // A free handle that has this stream already, else another free one, else a new one: a call on a new stream may be
-// under capture, when no handle can be made. Never destroyed: the driver may be gone when static objects are.
+// under capture, when no handle can be made. Handles are never destroyed: the driver may be gone when static objects
+// are.
 std::pair<Kept*, std::unique_lock<std::mutex>> free_handle(std::int32_t device, CUstream_st* stream) {
     static auto* const of_devices = new std::map<std::int32_t, Handles>();
     static std::mutex changing;

@@ -47,7 +47,7 @@ inline std::uint16_t float_to_half(float value) {
 // Conversions to and from the 8-bit floating-point formats: round to nearest, ties to even; saturating, infinity too.
 // NaN stays NaN.
 
-// No infinities; the largest number is 448.
+// E4M3 has no infinities; its largest number is 448.
 float e4m3_to_float(std::uint8_t bits);
 std::uint8_t double_to_e4m3(double value);
 

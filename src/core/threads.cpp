@@ -173,8 +173,8 @@ class Helpers {
     std::atomic<bool> is_stopping_ = false;
 };
 
-// Never destroyed: a program's static objects may still call. A child of fork() has none of its parent's threads, and a
-// lock that another thread held stays locked in it: so it gets helpers of its own.
+// They are never destroyed, since a program's static objects may still call. A child of fork() has none of its parent's
+// threads, and a lock that another thread held stays locked in it: so it gets helpers of its own.
 constinit std::atomic<Helpers*> current{nullptr};
 
 // The helpers end before their code is unloaded.

@@ -94,7 +94,7 @@ Result<Driver> open_driver(std::string const& file) {
 }
 
 Result<Driver const*> driver() {
-    // Never destroyed: destructors of static objects may free memory.
+    // It is never destroyed: destructors of static objects may free memory.
     static Result<Driver> const& opened = *new Result<Driver>(open_driver("libcuda.so.1"));
     if (opened.is_bad()) return opened.error();
     return &opened.value();

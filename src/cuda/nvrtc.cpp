@@ -180,7 +180,7 @@ Result<Nvrtc> open_nvrtc(SearchPlan const& plan) {
 }
 
 Result<Nvrtc const*> nvrtc() {
-    // Never destroyed: static objects of programs may compile when they are destroyed.
+    // It is never destroyed: static objects of programs may compile when they are destroyed.
     static Result<Nvrtc> const& opened = *new Result<Nvrtc>(open_nvrtc(nvrtc_search_plan()));
     if (opened.is_bad()) return opened.error();
     return &opened.value();

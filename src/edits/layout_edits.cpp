@@ -1,4 +1,4 @@
-// Other strides, offsets and orders of dims.
+// Edits that give tensors other strides, offsets and orders of dims.
 #include "core/text.h"
 #include "edits/editor.h"
 

@@ -1,4 +1,4 @@
-// Other options, and graphs without one of them.
+// Edits that replace options of a graph or drop one.
 #include "core/text.h"
 #include "edits/editor.h"
 

@@ -1,4 +1,4 @@
-// Other sizes.
+// Edits that give tensors other sizes.
 #include "core/text.h"
 #include "edits/editor.h"
 

@@ -1,4 +1,4 @@
-// Other data types.
+// Edits that give tensors other data types.
 #include "core/data_type.h"
 #include "core/text.h"
 #include "edits/editor.h"

@@ -10,7 +10,8 @@ namespace cudnn_frontend::expand {
 
 using nodes::attention::Port;
 
-// In comments: b batch entry, h query head, i query, j key, d element of a head.
+// Comments on it write b for a batch entry, h for a query head, i for a query, j for a key and d for an element of a
+// head.
 class AttentionScope : public NodeScope {
    public:
     AttentionScope(ir::Builder& builder, UserTensors& tensors, nodes::Node const& node,

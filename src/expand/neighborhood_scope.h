@@ -9,8 +9,8 @@ namespace cudnn_frontend::expand {
 
 using ir::ValueId;
 
-// In comments: b batch entry, h head, i query and w slot of its window, in which key k(i,w) is visible to it; j key, d
-// element of a head. Every value has b and h too.
+// Comments on it write b for a batch entry, h for a head, i for a query, j for a key and d for an element of a head; w
+// is a slot of a query's window, in which the key k(i,w) is visible to it. Every value has b and h too.
 class NeighborhoodScope : public NodeScope {
    public:
     explicit NeighborhoodScope(NodeScope const& at);

@@ -26,7 +26,7 @@ class UserTensors {
 
     nodes::GraphSpec const& graph() const { return spec_; }
 
-    // No value for no tensor. A ragged one has these rows.
+    // The value of a tensor, kNoValue where there is none. That of a ragged tensor has these rows.
     ir::ValueId value(nodes::TensorId id, RaggedRows const& rows = {});
 
    private:

@@ -52,8 +52,8 @@ struct Call : calls::Arguments<Argument, kArguments> {
     bool is_causal = false, zero_tensors = false, return_softmax = false, is_deterministic = false;
     int window_left = -1, window_right = -1;
     Place const* place;
-    fe::rows::Worker const* worker = nullptr;  // does the work around attention; null: the host or the GPU that has the
-                                               // tensors
+    // Does the work around attention. Where it is null, the host or the GPU that has the tensors does.
+    fe::rows::Worker const* worker = nullptr;
 
     bool is_on_gpu() const { return at(Argument::Q)->device == Device_kind::CUDA; }
     bool has_pages() const { return has(Argument::BlockTable); }

@@ -17,9 +17,8 @@ using enum Argument;
 using fe::core::saturating_multiply;
 
 std::optional<std::int64_t> bound_of(std::int64_t window, std::int64_t keys) {
-    if (window < 0 || window >= keys)
-        return std::nullopt;  // also if it would mask keys of some row, as in the
-                              // original
+    // A window as long as all keys counts as none, as in the original, also where it would mask keys of some row.
+    if (window < 0 || window >= keys) return std::nullopt;
     return window;
 }
 

@@ -48,7 +48,7 @@ class Json {
     bool is_object() const { return holds<Object>(); }
     bool is_structured() const { return is_list() || is_object(); }
 
-    // Null for values of other types. Only integers beyond int64 are unsigned.
+    // Each is null for values of other types. Only integers beyond int64 are unsigned.
     bool const* boolean() const { return std::get_if<bool>(&value_); }
     std::int64_t const* integer() const { return std::get_if<std::int64_t>(&value_); }
     std::uint64_t const* large_integer() const { return std::get_if<std::uint64_t>(&value_); }

@@ -83,7 +83,7 @@ Result<NcclLibrary> open(cuda::SearchPlan const& plan) {
 }
 
 Result<NcclLibrary const*> library() {
-    // Never destroyed: communicators of static objects may end when the program does.
+    // It is never destroyed: communicators of static objects may end when the program does.
     static Result<NcclLibrary> const& opened = *new Result<NcclLibrary>(open(search_plan()));
     if (opened.is_bad()) return opened.error();
     return &opened.value();

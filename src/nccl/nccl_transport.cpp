@@ -263,7 +263,7 @@ class NcclTransport final : public group::Transport {
         return event;
     }
 
-    // Once for each program: ranks compare hashes of what they have to agree on. Not while a stream is captured.
+    // Ranks compare hashes of what they have to agree on, once for each program and never while a stream is captured.
     error_t agree(std::string const& agreement, CUstream stream) {
         if (agreed_.contains(agreement)) return {};
         auto const is_capturing = streams_->is_capturing(stream);

@@ -3,7 +3,7 @@
 
 #include "rows/sequences.h"
 
-#if !defined(__CUDACC_RTC__)  // it knows expf() by itself
+#if !defined(__CUDACC_RTC__)  // NVRTC knows expf() without a header
 #include <cmath>
 #endif
 

@@ -33,7 +33,7 @@ std::vector<E> random_values(std::size_t count, unsigned seed) {
     return values;
 }
 
-// Added to the scaled score: a bias, or minus infinity to mask.
+// The term that is added to a scaled score: a bias, or minus infinity to mask.
 using ScoreOffset = std::function<float(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();

@@ -43,7 +43,7 @@ class Bytes {
         return *std::next(std::begin(choices), static_cast<std::ptrdiff_t>(below(std::size(choices))));
     }
 
-    // Mostly small; otherwise near values at which arithmetic on sizes overflows.
+    // A number that is mostly small, and otherwise near values at which arithmetic on sizes overflows.
     std::int64_t integer() {
         constexpr std::int64_t kEdges[] = {-1,
                                            0,

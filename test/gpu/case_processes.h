@@ -22,7 +22,7 @@ void print_outcome(Outcome const& outcome);
 unsigned all_cores();
 
 using MakeCommand = std::function<std::string(Batch const& batch)>;
-// Called by one thread at a time.
+// One thread at a time calls it.
 using OnOutcome = std::function<void(CaseGroup const& group, AttentionCase const& c, Outcome const& outcome)>;
 
 // From now on SIGTERM and SIGINT, by which a time limit or a person stops a program, only make run_in_processes()

@@ -431,7 +431,7 @@ void check_virtual_results(GpuStream const& gpu) {
     expect_good(gpu.wait(), "its run");
 }
 
-// Launched kernel by kernel, or replayed. Returns the result of attention.
+// Launches kernel by kernel, or replays. Returns the result of attention.
 std::vector<std::byte> check_launches(GpuStream const& gpu, std::int64_t replay_after) {
     cudnn_frontend::runtime::set_replay_after(replay_after);
     cudnn_frontend::runtime::forget_graphs();

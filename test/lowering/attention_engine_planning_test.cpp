@@ -105,7 +105,7 @@ std::string candidates_of(Graph graph, char const* device = "h100") {
     return list.to_text();
 }
 
-// Planned by the engine alone.
+// The graph with a plan of the engine alone.
 Graph built(Graph graph, char const* device = "h200") {
     REQUIRE(plan(graph, device, {HeurMode_t::OPENSOURCE}).get_message() == "");
     REQUIRE(graph.build_plans().get_message() == "");

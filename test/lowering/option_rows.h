@@ -14,7 +14,7 @@ namespace sdpa_test {
 
 struct OptionRow {
     std::string name;
-    // None: only forward has the option.
+    // Nothing for backward where only forward has the option.
     std::function<std::optional<cudnn_frontend::graph::Graph>(bool is_backward)> graph;
     cudnn_frontend::quirks::QuirkSettings settings = {};
 };

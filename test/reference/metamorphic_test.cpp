@@ -269,7 +269,7 @@ TEST_CASE("shared K and V heads are repeated ones and their gradients the sums")
                     return sum;
                 });
         };
-        // Twice the bound for each by itself.
+        // Both results may err, so that the bound is twice that of each.
         oracle::Problem const problem = to_problem(shared, in, {});
         oracle::Array const o = to_array(a.forward.o), stats = to_array(a.forward.stats);
         oracle::Array const d_o = to_array(make_backward_inputs(shared, {o, stats}).d_o);

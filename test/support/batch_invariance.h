@@ -27,7 +27,7 @@ struct InvariantOptions {
     bool has_sink = false, has_softcap = false;
     std::optional<int> window;
 };
-// No options, each alone, and some together.
+// Sets of options: the empty one, each option alone, and some together.
 std::span<InvariantOptions const> all_invariant_options();
 
 // The faults for that head dim, a line each; empty if there are none.

@@ -33,7 +33,7 @@ struct Problem {
 
     nodes::TensorSpec& tensor(TensorId id) { return spec.tensors[static_cast<std::size_t>(id)]; }
     nodes::TensorSpec const& tensor(TensorId id) const { return spec.tensors[static_cast<std::size_t>(id)]; }
-    // Null for tensors without memory: virtual ones, and numbers that are part of the graph.
+    // The tensor's elements; null for tensors without memory: virtual ones, and numbers that are part of the graph.
     std::byte* data(TensorId id) const;
 };
 

@@ -27,7 +27,7 @@ static Result<std::string> identity_of_device(Target const& target, plan::Settin
     return cudnn::identity_of_device(target, settings.device.get());
 }
 
-// Never destroyed: static objects of the program may still plan after this library's were destroyed.
+// They are never destroyed: static objects of the program may still plan after this library's were destroyed.
 plan::Backends const& backends() {
     static auto const& cudnn = *new cudnn::CudnnBackend(cpu::check_indices_elsewhere);
     static auto const& kernels = *new kernels::KernelsBackend({true, queue_device, identity_of_device});

@@ -91,7 +91,7 @@ class BackgroundWorker {
 
 using Workers = std::map<std::int32_t, BackgroundWorker>;
 
-// Never destroyed: a program's static objects may still call. The threads end before the driver does.
+// They are never destroyed, since a program's static objects may still call. The threads end before the driver does.
 Workers& workers() {
     static auto* const all = new Workers();
     return *all;

@@ -83,7 +83,7 @@ class KeptKind {
 
     static void link(Entry& entry);
     static void unlink(Entry& entry);
-    // One round, without destroying what went.
+    // One round of trim(). The objects go to `out`, since their destructors may take long.
     static void evict(std::vector<Pointer>& out);
 
     static All all_;
@@ -106,7 +106,7 @@ class KeptObjects final : private KeptKind {
     using ObjectPointer = std::shared_ptr<Object>;
     using Found = FoundObject<Object>;
 
-    // Never destroyed: static objects of a program may build graphs when this library's are gone.
+    // They are never destroyed: static objects of a program may build graphs when this library's are gone.
     static KeptObjects& of_process() {
         static KeptObjects& all = *new KeptObjects();
         return all;

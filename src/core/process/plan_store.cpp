@@ -14,7 +14,7 @@ struct ChosenStore {
     std::optional<PlanStore> store;
 };
 
-// Never destroyed: static objects of programs may still plan.
+// It is never destroyed, since static objects of programs may still plan.
 ChosenStore& chosen() {
     static ChosenStore& chosen = *new ChosenStore();
     return chosen;

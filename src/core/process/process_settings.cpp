@@ -21,7 +21,7 @@ struct PackageFolders {
     std::vector<std::string> folders;
 };
 
-// Never destroyed: static objects of programs may open libraries when they are destroyed.
+// They are never destroyed: static objects of programs may open libraries when they are destroyed.
 PackageFolders& said_folders() {
     static PackageFolders& said = *new PackageFolders;
     return said;

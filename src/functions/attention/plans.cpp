@@ -37,7 +37,7 @@ void note_refused(Shapes const& shapes) {
 // Shapes whose plans are being made in the background; there are few at a time. Safe from many threads.
 class Requested {
    public:
-    // Never destroyed, like plans.
+    // They are never destroyed, like plans.
     static Requested& of_process() {
         static auto* const all = new Requested();
         return *all;

@@ -9,7 +9,7 @@ namespace cudnn_frontend::nodes {
 // Whether attention reads something in place of its scores, or of their gradient; false for other nodes.
 bool has_modifier(Node const& node);
 
-// Any operation; attention may read scores of another, but is no part of a modifier.
+// Any operation may be part of one. Attention may read the scores of another, but is no part of a modifier.
 bool may_be_of_modifier(NodeKind kind);
 
 // Moves from the graph's nodes into each attention's modifier what lies between the scores that attention shows and

@@ -36,7 +36,7 @@ struct Arguments {
                                       : Dims{2, key_heads, 4, 8};
         return tensor(kind, dim);
     }
-    // No memory: the allocator's.
+    // A view without memory stands for memory of the allocator.
     Tensor_view maybe(Tensor_view const& view) { return random.chance(0.4) ? view : Tensor_view(); }
 
     Random random;

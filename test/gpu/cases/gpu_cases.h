@@ -12,9 +12,10 @@ namespace sdpa_test {
 struct CaseGroup {
     std::string name;
     std::vector<AttentionCase> cases;
-    std::string limit = {};  // of the support table: it refuses the last cases on compute capability 9.0. Other
-                             // architectures have the support matrix (support_matrix_file.h)
-    std::string backward_limit = {};          // one that refuses their backward pass alone there
+    // The limit of the support table that refuses the last cases on compute capability 9.0, and one that refuses their
+    // backward pass alone there. Other architectures have the support matrix (support_matrix_file.h).
+    std::string limit = {};
+    std::string backward_limit = {};
     std::optional<Rewriting> rewriting = {};  // their graphs ask for it; none: they are not rewritten
 };
 

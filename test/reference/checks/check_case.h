@@ -15,11 +15,11 @@ struct Rig {
     Target target;
     std::function<void(Graph&)> prepare = [](Graph&) {};  // settings of the graph, before it is built
     std::function<error_t(Session const&)> execute = [](Session const& session) { return session.execute(); };
-    bool rounds_factors = false;      // rounds probabilities and dS to the inputs' type, as tensor cores need them
-    bool joins_parts = false;         // rounds partial results to their type, and Stats of parts to FLOAT
-    int parts = 0;                    // of how many partial gradients a gradient is the sum at most
-    bool defines_padded_rows = true;  // rows beyond the lengths are written, with zeros; so are those of batch entries
-                                      // that have no queries or no keys
+    bool rounds_factors = false;  // rounds probabilities and dS to the inputs' type, as tensor cores need them
+    bool joins_parts = false;     // rounds partial results to their type, and Stats of parts to FLOAT
+    int parts = 0;                // of how many partial gradients a gradient is the sum at most
+    // Rows beyond the lengths are written, with zeros; so are those of batch entries that have no queries or no keys.
+    bool defines_padded_rows = true;
     bool dumps_masked_elements = true;  // of the dropout mask
 };
 
@@ -47,9 +47,10 @@ inline std::string first_difference(char const* name, HostTensor const& actual, 
 // The outcome of the forward or the backward graph of a case.
 struct PassOutcome {
     std::string refusal;  // why the graph was not built
-    std::string faults;   // failed runs, wrong numbers, elements that were not written, memory that was written but is
-                          // no output's; a line each
-    double worst = 0.0;   // the largest error, in units of the allowed one
+    // A line each for failed runs, wrong numbers, elements that were not written, and memory that was written although
+    // it belongs to no output.
+    std::string faults;
+    double worst = 0.0;  // the largest error, in units of the allowed one
     bool ran = false;
     bool ran_program = false;  // not the graph as given, but a rewrite of it
 };

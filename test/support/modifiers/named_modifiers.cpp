@@ -41,7 +41,7 @@ Term keep_documents(Term const& score, ModifierPlace& at) {
     return keep_where(score, of_queries == documents_of(score, at, false));
 }
 
-// Bounded by the cap; the gradient reads what is before the tanh again.
+// Bounds the score by the cap. The gradient reads the argument of tanh again.
 Term cap(Term const& score, ModifierPlace& at) {
     at.kept.push_back(score / 2.0);
     return apply(Mode::TANH_FWD, at.kept.back()) * 2.0;

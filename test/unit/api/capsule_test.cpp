@@ -97,7 +97,7 @@ TEST_CASE("A capsule has the graph, the versions, the plan and the structure of 
     CHECK(has(json, "[6, 4]"));
     CHECK(has(json, "[10, 3]"));
     CHECK(has(json, "\"alignment\": "));
-    // No data of tensors.
+    // A capsule has no data of tensors.
     CHECK_FALSE(has(json, "0.765"));
 
     graph::Graph read;

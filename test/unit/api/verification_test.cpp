@@ -185,7 +185,7 @@ Ids backward_mistake(Sizes const& sizes, Right const& right, Wrong const& wrong)
     return ids_of(verification);
 }
 
-// Both: what is found must be the same.
+// Makes the mistake in forward and in backward, where the same has to be found.
 template <class Right, class Wrong>
 Ids mistake(Sizes const& sizes, Right const& right, Wrong const& wrong) {
     Ids const ids = forward_mistake(sizes, right, wrong);

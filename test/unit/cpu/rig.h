@@ -100,7 +100,7 @@ class Rig {
     std::int64_t next_uid_ = 0;
 };
 
-// Equal within the tolerance; NaN equals NaN and infinities equal themselves.
+// Requires equal numbers within the tolerance; NaN equals NaN and infinities equal themselves.
 inline void check_close(std::vector<double> const& actual, std::vector<double> const& expected,
                         double tolerance = 1e-12) {
     REQUIRE(actual.size() == expected.size());

@@ -129,7 +129,7 @@ class Subject {
     std::vector<std::pair<HostMemory*, std::vector<std::byte>>> before_;
 };
 
-// Equal up to roundings of fp64, relative to the greatest finite number.
+// Whether all are equal up to roundings of fp64, relative to the greatest finite number.
 bool is_near(std::vector<double> const& a, std::vector<double> const& b) {
     double greatest = 0.0;
     for (double const x : a) greatest = std::isfinite(x) ? std::max(greatest, std::abs(x)) : greatest;

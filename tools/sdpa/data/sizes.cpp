@@ -115,7 +115,7 @@ class Resizer {
     Json document_;
 };
 
-// Nothing, or each of the sizes.
+// A choice for each of the sizes; without sizes one choice, which leaves the size as it is.
 std::vector<Choice> choices(std::vector<std::int64_t> const& sizes) {
     return sizes.empty() ? std::vector<Choice>{std::nullopt} : std::vector<Choice>(sizes.begin(), sizes.end());
 }

@@ -9,7 +9,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// One panel of the block against the tile's keys.
+// A panel of the block with the tile's keys.
 struct PanelTile {
     QueryBlock const& step;
     std::int64_t p;

@@ -41,7 +41,7 @@ class Walk {
     Extents const& index() const { return index_; }
     std::int64_t offset(std::size_t list) const { return offset_[list]; }
 
-    // False after the last index.
+    // Goes to the next index; returns false after the last one.
     bool next() {
         for (std::size_t d = rank_; d-- > 0;) {
             bool const wraps = ++index_[d] == dim_[d];

@@ -148,7 +148,7 @@ Library open_library(cuda::SearchPlan const& plan) {
 }
 
 Library const& library() {
-    // Never destroyed: static objects with descriptors may outlive the static objects of this file.
+    // It is never destroyed: static objects with descriptors may outlive the static objects of this file.
     static Library const& opened = *new Library(open_library(make_search_plan(search_folders())));
     return opened;
 }

@@ -21,7 +21,7 @@ struct DeviceDescription {
 // The descriptions that come with the library, sorted by name.
 std::span<DeviceDescription const> known_devices();
 
-// One of these; ignores case.
+// The device of that name, in upper or lower case.
 Result<DeviceDescription> find_device(std::string_view name);
 
 // Accepts the text of a file of devices/, or cuDNN's own JSON. Any other text is an error, even hostile text.

@@ -72,7 +72,7 @@ static bool is_of_only_gpu(Target const& target, DeviceProperties const* propert
     return count.is_good() && count.value() == 1;
 }
 
-// Asked once: that takes cuDNN up to a millisecond, and the handle of a kept graph may be gone by the next time.
+// cuDNN is asked once: that takes it up to a millisecond, and the handle of a kept graph may be gone by the next time.
 static Result<PlanningDevice> only_gpu(Target const& target) {
     static std::mutex asking;
     static std::optional<PlanningDevice>& known = *new std::optional<PlanningDevice>();  // programs may still plan

@@ -59,7 +59,7 @@ TEST_CASE("matmul: groups of batches and heads share the entries of a smaller op
 
 TEST_CASE("matmul: beyond the lengths C holds the padding and operands are not read") {
     Rig rig;
-    // Per batch entry: A is 3x2, B is 2x3. NaN is wherever nothing may be read.
+    // In each batch entry A is 3x2 and B is 2x3. NaN is wherever nothing may be read.
     auto const a = rig.in({2, 1, 3, 2}, {1, 2, 3, 4, kNan, kNan, /**/ 5, kNan, kNan, kNan, kNan, kNan});
     auto const b = rig.in({2, 1, 2, 3}, {1, 2, kNan, 3, 4, kNan, /**/ 10, 20, 30, kNan, kNan, kNan});
     auto const c = rig.out({2, 1, 3, 3});

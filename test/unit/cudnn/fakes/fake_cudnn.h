@@ -15,7 +15,7 @@ namespace sdpa_test {
 
 class FakeCudnn {
    public:
-    // One at a time: the functions of the table find it through a global.
+    // There is one at a time: the functions of the table find it through a global.
     FakeCudnn();
     ~FakeCudnn();
     FakeCudnn(FakeCudnn const&) = delete;
@@ -43,7 +43,7 @@ class FakeCudnn {
     std::string device = R"({"deviceName":"Fake","deviceVer":900,"cudaDeviceId":0})";
     std::string kernels = R"({"kernels": ["a\\b"], "count": 1})";  // the content of each kernel cache
     std::vector<std::string> given_kernels;                        // to kernel caches, as text
-    // Called by the thread that builds a plan, with no lock held.
+    // The thread that builds a plan calls it, with no lock held.
     std::function<void()> while_building = [] {};
 
     // The finalized descriptors in order, each with its attributes: "TENSOR 3: DIMENSIONS 2 4 6 8, ...". Tensors go by

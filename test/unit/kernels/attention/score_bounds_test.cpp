@@ -55,7 +55,7 @@ std::vector<Function> const kFunctions = {
      [](Bounds a, Bounds b, Bounds c) { return chosen_of(c, a, b); }},
 };
 
-// Often touching others, and 0.
+// Bounds that often touch others, and 0.
 Bounds random_bounds(Random& random) {
     if (random.chance(0.1)) return {};
     auto const low = static_cast<double>(random.between(-3, 3)) / 2;

@@ -74,7 +74,7 @@ struct MatrixBlock {
 
 MatrixBlock* block = nullptr;
 
-// Called before and after each switch of stacks, also at the first turn of a thread.
+// To be called before and after each switch of stacks, also at the first turn of a thread.
 void leave_stack([[maybe_unused]] HostStack& left, [[maybe_unused]] HostStack const& entered) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&left.kept, entered.bottom, entered.bytes);
