@@ -28,4 +28,7 @@ void check_dropout_replay(GpuStream const& gpu);
 void check_dropout_offsets(GpuStream const& gpu);
 void check_indices(GpuStream const& gpu);
 
+// feature_verification.cpp
+void check_verification(GpuStream const& gpu);
+
 }  // namespace sdpa_test

@@ -476,6 +476,7 @@ int main() {
     check_dropout_replay(gpu);
     check_dropout_offsets(gpu);
     check_indices(gpu);
+    check_verification(gpu);
     std::printf("%d failures\n", failures());
     return failures() == 0 ? 0 : 1;
 }
