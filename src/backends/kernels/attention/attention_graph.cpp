@@ -114,13 +114,7 @@ class Reader {
         if (!values_.region) return {};
         ScoreCode code;
         SDPA_GRAPH_TRY(score_code(values_.graph, values_.region).move_to(code));
-        read_.problem.score_code = std::move(code.text);
-        read_.problem.score_code_of_bounds = std::move(code.text_of_bounds);
-        read_.problem.hides_scores = code.hides_scores;
-        read_.problem.scatters_hidden = code.scatters_hidden;
-        read_.problem.leaves_scores = code.leaves_scores;
-        read_.problem.hides_by_batch = code.hides_by_batch;
-        read_.problem.hides_by_head = code.hides_by_head;
+        read_.problem.modifier = std::move(code.modifier);
         for (ir::ValueId const id : code.tensors)
             read_.problem.score_tensors.push_back(placed(values_.graph.value(id)));
         for (ir::ValueId const id : code.numbers)

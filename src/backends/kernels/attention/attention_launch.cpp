@@ -28,7 +28,7 @@ int bound_of(std::optional<std::int64_t> bound) {
 
 CodeName code_of(AttentionKernelProblem const& problem, char const* source, std::vector<std::string> functions) {
     auto const [columns, value_columns] = *class_of(problem);
-    CodeName name{source, std::move(functions), {}, {90, true}, problem.score_code};
+    CodeName name{source, std::move(functions), {}, {90, true}, problem.modifier.text};
     name.defines = {std::string("X=") + element_name(problem.operand(attention::Q).type),
                     "COLUMNS_OF_KEYS=" + std::to_string(columns), "COLUMNS_OF_VALUES=" + std::to_string(value_columns)};
     if (problem.has(attention::Bias)) {
@@ -39,10 +39,10 @@ CodeName code_of(AttentionKernelProblem const& problem, char const* source, std:
     }
     if (problem.sums_bias_gradient()) name.defines.push_back("SUMS_BIAS_GRADIENT");
     if (problem.has_alibi) name.defines.push_back("HAS_ALIBI");
-    if (!problem.score_code.empty()) name.defines.push_back("HAS_REGION");
+    if (problem.has_modifier()) name.defines.push_back("HAS_REGION");
     if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
     if (problem.hides_blocks()) name.defines.push_back("HIDES_BLOCKS");
-    if (problem.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
+    if (problem.modifier.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
     if (problem.is_deterministic) name.defines.push_back("IS_DETERMINISTIC");
     if (problem.has(attention::Max) || problem.has(attention::SumExp)) name.defines.push_back("STORES_MAXIMA");
     return name;
@@ -182,10 +182,10 @@ void bind(AttentionKernelProblem const& problem, AttentionPointers const& from, 
 BlockBits block_bits(AttentionKernelProblem const& problem, AttentionPointers const& from) {
     if (!problem.hides_blocks()) return {};
     HiddenBlocks const blocks = hidden_blocks(problem);
-    int const heads = problem.hides_by_head ? static_cast<int>(problem.heads()) : 1;
+    ModifierCode const& modifier = problem.modifier;
     return {in_workspace<unsigned>(problem, from, workspace_of(problem).block_bits),
-            static_cast<int>(blocks.words_of_tile), static_cast<int>(blocks.tiles), problem.hides_by_batch ? heads : 0,
-            problem.hides_by_head ? 1 : 0};
+            static_cast<int>(blocks.words_of_tile), static_cast<int>(blocks.tiles),
+            modifier.hides_by_batch ? static_cast<int>(blocks.heads) : 0, modifier.hides_by_head ? 1 : 0};
 }
 
 GivenInteger given_integer(PlacedInteger const& integer, AttentionPointers const& from) {
@@ -342,7 +342,7 @@ BlockBitsArguments block_bits_arguments(AttentionKernelProblem const& problem, H
     BlockBitsArguments arguments{};
     std::ranges::copy(problem.score_numbers, arguments.inputs.numbers);
     arguments.heads_of_all = static_cast<int>(blocks.heads_of_all);
-    arguments.heads = problem.hides_by_head ? static_cast<int>(problem.heads()) : 1;
+    arguments.heads = static_cast<int>(blocks.heads);
     arguments.query_rows = static_cast<int>(problem.queries());
     arguments.key_rows = static_cast<int>(problem.keys());
     arguments.tile_rows = blocks.tile_rows;
@@ -359,7 +359,7 @@ AttentionLaunch<BlockBitsArguments> block_launch(AttentionKernelProblem const& p
                    {"attention_block_bits", "attention_block_scores"},
                    {},
                    {90, true},
-                   problem.score_code_of_bounds};
+                   problem.modifier.text_of_bounds};
     launch.function = function;
     launch.arguments = block_bits_arguments(problem, blocks);
     return launch;

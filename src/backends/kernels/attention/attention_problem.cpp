@@ -84,15 +84,14 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
 }
 
 std::string advantage_of(AttentionKernelProblem const& problem) {
-    if (problem.hides_scores) return "they leave out the blocks of scores that the modifier hides";
+    if (problem.modifier.hides_scores) return "they leave out the blocks of scores that the modifier hides";
     if (problem.queries() < kWarpgroupQueries) return "";
     auto const varies_by_key = [](PlacedOperand const& tensor) { return tensor.dims[3] > 1; };
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
     if (has_fast_gradients(problem)) return "their gradients need less time where each query head has a key head";
-    bool const has_modifier = !problem.score_code.empty();
-    return !has_modifier && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
+    return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }
 
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
@@ -166,15 +165,15 @@ HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     blocks.tiles = tiles_of(rows_of_tiles(problem), blocks.tile_rows);
     blocks.blocks_of_tile = tiles_of(rows_of_blocks(problem), blocks.block_rows);
     blocks.words_of_tile = tiles_of(blocks.blocks_of_tile, kBitsOfWord);
-    blocks.heads_of_all =
-        (problem.hides_by_batch ? problem.batches() : 1) * (problem.hides_by_head ? problem.heads() : 1);
+    blocks.heads = problem.modifier.hides_by_head ? problem.heads() : 1;
+    blocks.heads_of_all = blocks.heads * (problem.modifier.hides_by_batch ? problem.batches() : 1);
     return blocks;
 }
 
 bool looks_at_scores(AttentionKernelProblem const& problem) {
     // It takes as long as attention to the same scores by eight heads at most.
     constexpr std::int64_t kLeastHeads = 16;
-    if (!problem.scatters_hidden) return false;
+    if (!problem.modifier.scatters_hidden) return false;
     HiddenBlocks const blocks = hidden_blocks(problem);
     bool const is_in_range = blocks.heads_of_all * blocks.tiles * blocks.blocks_of_tile <= INT_MAX;
     return is_in_range && problem.batches() * problem.heads() >= kLeastHeads * blocks.heads_of_all;

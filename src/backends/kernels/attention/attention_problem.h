@@ -45,6 +45,20 @@ struct GeneratedDropout {
     PlacedInteger seed, offset;
 };
 
+// A score modifier as CUDA C++ with which kernels are compiled; score_code.h writes it.
+struct ModifierCode {
+    // Defines modified_score(), modified_gradient() and kChangesGradients. Numbers and sizes are no part of it, so that
+    // graphs that differ in them alone have one text.
+    std::string text;
+    // The same functions of bounds (device/attention/score_bounds.cuh); empty where the modifier neither hides nor
+    // leaves scores.
+    std::string text_of_bounds;
+    bool hides_scores = false;     // whether it may hide scores
+    bool scatters_hidden = false;  // whether bounds say little of which scores it hides
+    bool leaves_scores = false;    // whether it may leave all scores of a block, and their gradients, as they are
+    bool hides_by_batch = false, hides_by_head = false;  // whether it may hide other blocks in each
+};
+
 struct AttentionKernelProblem {
     bool is_backward = false;
     bool is_deterministic = false;  // gradients have the same bits in each run; forward always has
@@ -55,11 +69,8 @@ struct AttentionKernelProblem {
     bool is_bottom_right = false;
     bool has_alibi = false;
     float scale = 1;  // of products of queries and keys
-    // A score modifier: its texts (score_code.h), and what they read.
-    std::string score_code, score_code_of_bounds;
-    bool hides_scores = false, scatters_hidden = false;
-    bool leaves_scores = false, hides_by_batch = false, hides_by_head = false;
-    std::vector<PlacedOperand> score_tensors;
+    ModifierCode modifier;
+    std::vector<PlacedOperand> score_tensors;  // what the modifier reads
     std::vector<std::uint32_t> score_numbers;
     std::optional<GeneratedDropout> dropout;
     std::optional<std::size_t> workspace_pointer;  // the last one, where there is a workspace
@@ -67,7 +78,8 @@ struct AttentionKernelProblem {
     bool has(attention::Port port) const { return operands[port].has_value(); }
     PlacedOperand const& operand(attention::Port port) const { return *operands[port]; }
     bool is_packed() const { return packed[attention::Q].has_value(); }
-    bool has_terms() const { return has(attention::Bias) || has_alibi || !score_code.empty(); }
+    bool has_modifier() const { return !modifier.text.empty(); }
+    bool has_terms() const { return has(attention::Bias) || has_alibi || has_modifier(); }
     // Whether code needs registers beyond those for scores alone, which are fewer with larger tiles.
     bool needs_registers() const { return has_terms() || dropout; }
     // Whether scores share the bias whose gradient is wanted, so that the gradient is a sum.
@@ -75,7 +87,7 @@ struct AttentionKernelProblem {
     // Whether several blocks add to that sum, in any order.
     bool shares_bias_sums() const;
     // Whether a kernel finds the blocks of scores that the modifier hides or leaves as they are, before the others.
-    bool hides_blocks() const { return !score_code_of_bounds.empty(); }
+    bool hides_blocks() const { return !modifier.text_of_bounds.empty(); }
     // Whether a kernel brings what entries have of their own into one form before.
     bool needs_entries() const;
 
@@ -130,7 +142,8 @@ struct HiddenBlocks {
     int tile_rows, block_rows;
     std::int64_t tiles, blocks_of_tile;
     std::int64_t words_of_tile;  // of 32 bits
-    std::int64_t heads_of_all;   // those with bits of their own
+    std::int64_t heads;          // of a batch, with bits of their own
+    std::int64_t heads_of_all;   // of all batches
 };
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem);
 // Whether blocks of which bounds say little are looked at score by score.

@@ -280,7 +280,7 @@ void check_dropout_in_any_batch(Scope const& scope) {
 
 // Whether a modifier is applied where it changes nothing depends on the other rows of a tile, and rounds.
 void check_modifier_in_any_batch(Scope const& scope) {
-    if (!scope.is_in_any_batch() || !scope.problem.leaves_scores) return;
+    if (!scope.is_in_any_batch() || !scope.problem.modifier.leaves_scores) return;
     scope.report("", "a modifier that leaves scores as they are, such as a mask of documents",
                  "a modifier that changes all scores, or none", "leave the modifier or set_batch_invariant(true) out");
 }

@@ -143,19 +143,22 @@ class Writer {
     Result<ScoreCode> run() {
         bool const changes_gradients = region_.gradient.from != From::None && region_.gradient.from != From::Gradient;
         ir::RegionOperand const gradient = changes_gradients ? region_.gradient : ir::RegionOperand{From::Gradient};
-        code_.text = "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
-        code_.text += function("modified_score(Linear score", region_.score);
-        code_.text += function("modified_gradient(Linear score, float gradient", gradient);
+        code_.modifier.text =
+            "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
+        code_.modifier.text += function("modified_score(Linear score", region_.score);
+        code_.modifier.text += function("modified_gradient(Linear score, float gradient", gradient);
         auto const is = [](From from) {
             return [from](ir::RegionOperand const& operand) { return operand.from == from; };
         };
-        code_.leaves_scores = may_be(region_.score, is(From::Score)) && may_be(gradient, is(From::Gradient));
-        code_.hides_scores = may_be(region_.score, [&](auto const& operand) { return is_minus_infinity(operand); });
-        if (code_.hides_scores || code_.leaves_scores) {
+        code_.modifier.leaves_scores = may_be(region_.score, is(From::Score)) && may_be(gradient, is(From::Gradient));
+        code_.modifier.hides_scores =
+            may_be(region_.score, [&](auto const& operand) { return is_minus_infinity(operand); });
+        if (code_.modifier.hides_scores || code_.modifier.leaves_scores) {
             has_bounds_ = true;
-            code_.scatters_hidden = scatters_hidden();
-            code_.text_of_bounds = function("modified_score(Bounds const& score", region_.score);
-            code_.text_of_bounds += function("modified_gradient(Bounds const& score, Bounds const& gradient", gradient);
+            code_.modifier.scatters_hidden = scatters_hidden();
+            code_.modifier.text_of_bounds = function("modified_score(Bounds const& score", region_.score);
+            code_.modifier.text_of_bounds +=
+                function("modified_gradient(Bounds const& score, Bounds const& gradient", gradient);
         }
         if (code_.tensors.size() > kMostScoreTensors || code_.numbers.size() > kMostScoreConstants) {
             refuse(core::text("a score modifier that reads ", code_.tensors.size(), " tensors and ",
@@ -273,8 +276,8 @@ class Writer {
     // Notes whether bounds are others in each batch and head.
     void differ_by(bool batch, bool head) {
         if (!has_bounds_) return;
-        code_.hides_by_batch = code_.hides_by_batch || batch;
-        code_.hides_by_head = code_.hides_by_head || head;
+        code_.modifier.hides_by_batch = code_.modifier.hides_by_batch || batch;
+        code_.modifier.hides_by_head = code_.modifier.hides_by_head || head;
     }
 
     static std::size_t number_in(std::vector<ir::ValueId>& values, ir::ValueId value) {

@@ -335,7 +335,7 @@ enum class Options {
 // The number of the problem's modifier among the named ones, or their count.
 std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
     auto const& texts = forward_64_named::kModifierTexts;
-    return static_cast<std::size_t>(std::ranges::find(texts, problem.score_code) - std::begin(texts));
+    return static_cast<std::size_t>(std::ranges::find(texts, problem.modifier.text) - std::begin(texts));
 }
 
 Options options_of(AttentionKernelProblem const& problem) {
@@ -346,7 +346,7 @@ Options options_of(AttentionKernelProblem const& problem) {
     if (is_named && !problem.has(attention::Bias)) return Options::Named;
     if (problem.hides_blocks()) return problem.has(attention::Bias) ? Options::DocumentsAndBias : Options::Documents;
     if (problem.is_backward && problem.has(attention::DBias)) return Options::BiasGradient;
-    if (!problem.score_code.empty()) return Options::Region;
+    if (problem.has_modifier()) return Options::Region;
     if (!problem.has_terms()) return Options::None;
     bool const is_float =
         problem.has(attention::Bias) && problem.operand(attention::Bias).type == cudnn_frontend::DataType_t::FLOAT;

@@ -120,7 +120,7 @@ struct ScoreCodes {
 ScoreCodes score_codes_of(oracle::Modify modifier) {
     ScoreCodes codes;
     for_each_pass(modifier, [&](kernels::AttentionKernelProblem const& problem) {
-        if (problem.is_backward) codes = {problem.score_code, problem.score_code_of_bounds};
+        if (problem.is_backward) codes = {problem.modifier.text, problem.modifier.text_of_bounds};
     });
     return codes;
 }

@@ -31,7 +31,7 @@ bool add_code(std::vector<Code>& codes, fe::graph::Graph graph) {
     if (!valid.graph) return std::fprintf(stderr, "%s\n", valid.report.to_error().err_msg.c_str()), false;
     auto const read = kernels::read_attention(*valid.graph, kHopper);
     if (read.is_bad()) return std::fprintf(stderr, "%s\n", read.error().err_msg.c_str()), false;
-    Code code{read.value().problem.score_code, read.value().problem.score_code_of_bounds};
+    Code code{read.value().problem.modifier.text, read.value().problem.modifier.text_of_bounds};
     if (std::ranges::find(codes, code) == codes.end()) codes.push_back(std::move(code));
     return true;
 }
