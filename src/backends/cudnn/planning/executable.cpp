@@ -4,7 +4,7 @@
 #include "cudnn/library/backend_enums.h"
 #include "cudnn/planning/plan_text.h"
 #include "cudnn/planning/planning_device.h"
-#include "cudnn/planning/steps/recorded_steps.h"
+#include "kernels/launch/recorded_steps.h"
 
 #include <algorithm>
 
@@ -105,7 +105,7 @@ error_t CudnnExecutable::capture_engine(plan::Launch const& launch, plan::Record
 error_t CudnnExecutable::capture(plan::Launch const& launch, plan::Recording recording) const {
     if (is_alone()) return capture_engine(launch, recording);
     SDPA_GRAPH_TRY(stream(launch.queue).error());  // readies the thread
-    GraphSteps steps(graph_of(recording));
+    kernels::GraphSteps steps(graph_of(recording));
     auto const add = [&](StepsBeside const& beside) {
         error_t failure;
         for (std::size_t i = 0; i < beside.size() && failure.is_good(); ++i) {
@@ -125,7 +125,7 @@ error_t CudnnExecutable::update_engine(plan::Launch const& launch, plan::Recordi
 
 error_t CudnnExecutable::update(plan::Launch const& launch, plan::Recording recording) const {
     if (is_alone()) return update_engine(launch, recording);
-    GraphSteps steps(graph_of(recording));
+    kernels::GraphSteps steps(graph_of(recording));
     auto const update = [&](StepsBeside const& beside) {
         error_t failure;
         for (std::size_t i = 0; i < beside.size() && failure.is_good(); ++i) {
@@ -140,7 +140,7 @@ error_t CudnnExecutable::update(plan::Launch const& launch, plan::Recording reco
 }
 
 Result<std::unique_ptr<plan::RecordedSteps>> CudnnExecutable::steps_of(plan::Recording recording) const {
-    return std::unique_ptr<plan::RecordedSteps>(std::make_unique<GraphSteps>(graph_of(recording)));
+    return std::unique_ptr<plan::RecordedSteps>(std::make_unique<kernels::GraphSteps>(graph_of(recording)));
 }
 
 error_t CudnnExecutable::record_run(plan::Queue queue, plan::Recording recording,

@@ -1,6 +1,7 @@
 #include "kernels/launch/kernel_chain.h"
 
 #include "cuda/cuda_graph.h"
+#include "kernels/launch/recorded_steps.h"
 #include "kernels/launch/stream_device.h"
 #include "plan/storage/blob.h"
 
@@ -77,6 +78,9 @@ class ChainExecutable final : public plan::Executable {
         });
     }
 
+    Result<std::unique_ptr<plan::RecordedSteps>> steps_of(plan::Recording recording) const override {
+        return std::unique_ptr<plan::RecordedSteps>(std::make_unique<GraphSteps>(static_cast<CUgraph>(recording)));
+    }
     error_t record_run(plan::Queue queue, plan::Recording recording,
                        std::function<error_t()> const& run) const override {
         auto const own = device_.stream_of(queue);

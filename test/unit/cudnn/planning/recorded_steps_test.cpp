@@ -1,9 +1,10 @@
 // The CUDA graph of a program's steps, and of work before and after an engine's, on a driver that only keeps graphs.
-#include "cudnn/planning/steps/recorded_steps.h"
+#include "kernels/launch/recorded_steps.h"
 #include "cuda/cuda_graph.h"
 #include "cuda/driver.h"
 #include "cudnn/planning/steps/step_beside.h"
 #include "ir/builder.h"
+#include "kernels/launch/kernel_chain.h"
 #include "support/catch.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,7 @@
 #include <span>
 
 using namespace cudnn_frontend;
-using cudnn::GraphSteps;
+using kernels::GraphSteps;
 using rewrite::Lane;
 using Error = cudnn_frontend::error_t;
 
@@ -143,6 +144,18 @@ TEST_CASE("a step that cannot be recorded adds no node") {
     auto const fail = [](plan::Recording) { return Error(error_code_t::GRAPH_EXECUTION_FAILED, "out of paper"); };
     for (Lane const lane : {kMain, kSide}) CHECK(steps.add(fail, lane).err_msg == "out of paper");
     CHECK(cuda::node_count(graph->graph).value() == 1);
+}
+
+TEST_CASE("a program that starts with the library's own kernels is recorded step by step") {
+    auto const graph = make_graph();
+    kernels::ChainEngine engine({}, {}, std::make_shared<plan::PackLayout const>(), std::nullopt);
+    auto const executable = engine.build();
+    REQUIRE(executable.is_good());
+    auto const steps = executable.value()->steps_of(graph->graph);
+    REQUIRE(steps.is_good());
+    auto const add_node = [](plan::Recording step) { return cuda::add_empty_node(graph_of(step)).error(); };
+    for (int i = 0; i < 2; ++i) CHECK(steps.value()->add(add_node, kMain).is_good());
+    CHECK(cuda::node_count(graph->graph).value() == 2);
 }
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace cudnn_frontend::cudnn {
+namespace cudnn_frontend::kernels {
 
 // Each step is a node that holds the step's graph. The main lane is a chain of them, and so is the side lane, which
 // starts from an empty node, by which an update distinguishes the lanes, also in a copy of the graph.
@@ -32,4 +32,4 @@ class GraphSteps final : public plan::RecordedSteps {
     CUgraphNode waiter_ = nullptr;  // the step of the main lane that waits for the last one of the side lane
 };
 
-}  // namespace cudnn_frontend::cudnn
+}  // namespace cudnn_frontend::kernels

@@ -1,6 +1,6 @@
-#include "cudnn/planning/steps/recorded_steps.h"
+#include "kernels/launch/recorded_steps.h"
 
-namespace cudnn_frontend::cudnn {
+namespace cudnn_frontend::kernels {
 
 using rewrite::Lane;
 
@@ -68,4 +68,4 @@ void GraphSteps::pass(CUgraphNode step, Lane lane) {
     }
 }
 
-}  // namespace cudnn_frontend::cudnn
+}  // namespace cudnn_frontend::kernels
