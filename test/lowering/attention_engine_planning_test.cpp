@@ -365,6 +365,9 @@ TEST_CASE("backward of many rows is run by the library's own engine first where 
     Shape few = many;
     few.queries = 1024;
     CHECK_FALSE(is_first(few));
+    CHECK(is_first(few, 0));
+    few.queries = 1023;
+    CHECK_FALSE(is_first(few, 0));
     Shape padded = many;
     padded.columns = padded.value_columns = 96;
     CHECK_FALSE(is_first(padded));

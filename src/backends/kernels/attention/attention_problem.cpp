@@ -46,14 +46,16 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
     return has_all_columns && !has_options;
 }
 
-// By measurements on an H100 (docs/performance.md). With a causal mask others are as fast for 192 columns.
+// By measurements on an H200 (docs/performance.md). With a causal mask others are as fast for 192 columns, and without
+// one a rewrite asks for deterministic gradients, whose figures are those of others.
 bool has_fast_gradients(AttentionKernelProblem const& problem) {
-    constexpr std::int64_t kLeastRows = 2048;
     if (!problem.is_backward || problem.heads() != problem.key_heads()) return false;
-    if (std::min(problem.queries(), problem.keys()) < kLeastRows) return false;
     auto const columns = class_of(problem);
     if (!columns || !is_plain(problem, *columns)) return false;
-    return columns->columns <= 128 || (columns->columns == 192 && !problem.right);
+    bool const is_causal = problem.right.has_value(), has_any_order = !problem.is_deterministic;
+    std::int64_t const least_rows = is_causal && has_any_order ? 1024 : 2048;
+    if (std::min(problem.queries(), problem.keys()) < least_rows) return false;
+    return columns->columns <= 128 || (columns->columns == 192 && !is_causal && has_any_order);
 }
 
 }  // namespace
