@@ -2,6 +2,7 @@
 #include "fuzz/calls/machine.h"
 
 #include <cudnn_frontend/explanation.h>
+#include <sdpa_graph/plan_store.h>
 
 #include <map>
 
@@ -47,6 +48,8 @@ void ask_plans(Machine& m, Numbers const& n) {
     m.note(graph.get_is_deterministic(is_deterministic));
     m.note(graph.get_workspace_size(bytes));
     m.note(graph.get_workspace_size_plan_at_index(n[1], bytes));
+    std::vector<sdpa_graph::Stored_times> times;
+    m.note(sdpa_graph::find_stored_times("", graph, times));
     m.expect(graph.get_workspace_size() >= 0 && graph.get_autotune_workspace_size() >= 0, "a size is no less than 0");
 }
 
