@@ -1,8 +1,8 @@
 #include "cuda/driver.h"
 #include "cuda/cuda_graph.h"
 
-#include "own_process.h"
 #include "support/catch.h"
+#include "support/own_process.h"
 
 using namespace cudnn_frontend;
 

@@ -3,8 +3,8 @@
 #include "cuda/shared_object.h"
 #include "cudnn/library/library_parts.h"
 
-#include "own_process.h"
 #include "support/catch.h"
+#include "support/own_process.h"
 
 #include <sys/stat.h>
 

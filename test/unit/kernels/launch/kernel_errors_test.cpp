@@ -1,9 +1,9 @@
 // Refused calls, and the texts of their errors.
 #include "cuda/driver.h"
 #include "has_compiler.h"
-#include "own_process.h"
 #include "support/catch.h"
 #include "support/kernels/joint_cases.h"
+#include "support/own_process.h"
 
 using namespace sdpa_test;
 using cudnn_frontend::DataType_t;

@@ -2,8 +2,8 @@
 #include "cuda/nvrtc.h"
 
 #include "kernels/joints/joint_kernels.h"
-#include "own_process.h"
 #include "support/catch.h"
+#include "support/own_process.h"
 
 #include <cudnn_frontend/runtime.h>
 
