@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cudnn_frontend::plan {
 
@@ -16,6 +17,7 @@ class OpenFile {
     static OpenFile for_reading(std::filesystem::path const& path);
     // A file that was not there, and that nobody else may write.
     static OpenFile create(std::filesystem::path const& path);
+    OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
     OpenFile(OpenFile const&) = delete;
     OpenFile& operator=(OpenFile const&) = delete;
     ~OpenFile();

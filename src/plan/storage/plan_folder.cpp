@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <vector>
 
@@ -38,17 +38,21 @@ error_t miss(fs::path const& file, std::string const& why) {
     return {error_code_t::INVALID_VALUE, place_of(file) + " " + why};
 }
 
-bool read_bytes(std::ifstream& file, void* to, std::uint64_t count) {
-    file.read(static_cast<char*>(to), static_cast<std::streamsize>(count));
-    return static_cast<std::uint64_t>(file.gcount()) == count;
-}
+struct NewFile {
+    fs::path path;
+    OpenFile file;
+};
 
-// A name that no other thread or process uses.
-fs::path unused_name(fs::path const& file) {
+// A file next to the one of that name, which was not there. Processes of other containers and machines that share the
+// folder may have the id of this one, and those that were killed leave their files.
+NewFile create_new(fs::path const& file) {
     static constinit std::atomic<unsigned> count{0};
-    fs::path name = file;
-    name += text(".", getpid(), ".", count.fetch_add(1), ".new");
-    return name;
+    while (true) {
+        fs::path name = file;
+        name += text(".", getpid(), ".", count.fetch_add(1), ".new");
+        OpenFile made = OpenFile::create(name);
+        if (made.is_open() || errno != EEXIST) return {std::move(name), std::move(made)};
+    }
 }
 
 // Whether a file may be read that another user can have written.
@@ -95,34 +99,44 @@ error_t for_each_file(fs::path const& store, Visit const& visit) {
 
 // Other programs have files of that name, too.
 bool begins_as_stored_plan(fs::path const& path) {
-    std::ifstream file(path, std::ios::binary);
+    if (path.extension() != ".plan") return false;
+    OpenFile const file = OpenFile::for_reading(path);
     Header const wanted;
     Header header;
-    return path.extension() == ".plan" && read_bytes(file, &header.mark, sizeof header.mark) &&
-           header.mark == wanted.mark;
+    return file.is_open() && file.read(&header.mark, sizeof header.mark) && header.mark == wanted.mark;
 }
+
+// Longer than writing takes, and than the clocks of machines that share a store differ. A time that is further ahead is
+// from before a clock was set back.
+constexpr std::chrono::hours kMostDifference(1);
 
 // A file of a process that ended while it wrote.
 bool is_left_over(fs::path const& path) {
     std::error_code failure;
-    auto const written = fs::last_write_time(path, failure);
+    auto const written = fs::last_write_time(path, failure), now = fs::file_time_type::clock::now();
     return !failure && path.extension() == ".new" && path.string().find(".plan.") != std::string::npos &&
-           fs::file_time_type::clock::now() - written > std::chrono::hours(1);
+           (written < now - kMostDifference || written > now + kMostDifference);
+}
+
+// When the file was used last; the least time for one that was not used since the clock was set back.
+fs::file_time_type last_use(fs::path const& path, std::error_code& failure) {
+    auto const time = fs::last_write_time(path, failure), now = fs::file_time_type::clock::now();
+    return time > now + kMostDifference ? fs::file_time_type::min() : time;
 }
 
 }  // namespace
 
 bool write_whole(fs::path const& path, std::initializer_list<std::string_view> parts) {
-    fs::path const unfinished = unused_name(path);
     std::error_code failure;
     fs::create_directories(path.parent_path(), failure);
-    OpenFile file = OpenFile::create(unfinished);
-    bool const is_whole = std::all_of(parts.begin(), parts.end(), [&](auto part) { return file.write(part); });
-    bool const is_written = file.close() && is_whole;
-    if (is_written) fs::rename(unfinished, path, failure);
+    NewFile made = create_new(path);
+    if (!made.file.is_open()) return false;
+    bool const is_whole = std::all_of(parts.begin(), parts.end(), [&](auto part) { return made.file.write(part); });
+    bool const is_written = made.file.close() && is_whole;
+    if (is_written) fs::rename(made.path, path, failure);
     if (is_written && !failure) return true;
     std::error_code ignored;
-    fs::remove(unfinished, ignored);
+    fs::remove(made.path, ignored);
     return false;
 }
 
@@ -212,7 +226,7 @@ Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_byte
         std::error_code failure;  // of a file that another process removed
         if (is_left_over(path)) fs::remove(path, failure);
         if (!begins_as_stored_plan(path)) return {};
-        UsedFile file{fs::last_write_time(path, failure), path, failure ? 0 : fs::file_size(path, failure)};
+        UsedFile file{last_use(path, failure), path, failure ? 0 : fs::file_size(path, failure)};
         if (!failure) files.push_back(std::move(file));
         return {};
     };

@@ -3,6 +3,7 @@
 #include "plan/storage/store_entry.h"
 #include "support/catch.h"
 #include "support/skip.h"
+#include "support/temporary_folder.h"
 
 #include <sdpa_graph/plan_store.h>
 
@@ -16,25 +17,11 @@
 #include <vector>
 
 using cudnn_frontend::plan::PlanFolder;
+using sdpa_test::TemporaryFolder;
 namespace fs = std::filesystem;
 using Bytes = std::string;
 
 namespace {
-
-// A folder that is removed at the end.
-class Folder {
-   public:
-    Folder() : path_(fs::temp_directory_path() / ("sdpa_plans_" + std::to_string(getpid()))) { fs::remove_all(path_); }
-    ~Folder() {
-        std::error_code ignored;
-        fs::permissions(path_, fs::perms::owner_all, ignored);
-        fs::remove_all(path_, ignored);
-    }
-    fs::path const& path() const { return path_; }
-
-   private:
-    fs::path path_;
-};
 
 Bytes plan(std::uint8_t first, std::size_t count = 1000) {
     Bytes bytes(count, '\0');
@@ -59,7 +46,7 @@ bool contains(std::string const& text, char const* part) { return text.find(part
 }  // namespace
 
 TEST_CASE("plan folder: what was written under a key is read under it alone") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const plans(folder.path() / "of" / "one");
     CHECK(contains(why_missed(plans, "a"), "is not there"));
     REQUIRE(plans.write("a", plan(1)).is_good());
@@ -72,7 +59,7 @@ TEST_CASE("plan folder: what was written under a key is read under it alone") {
 }
 
 TEST_CASE("plan folder: damage anywhere is a miss") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const plans(folder.path());
     std::string const key = "the whole graph";
     REQUIRE(plans.write(key, plan(1, 100)).is_good());
@@ -93,7 +80,7 @@ TEST_CASE("plan folder: damage anywhere is a miss") {
 }
 
 TEST_CASE("plan folder: a file of another key is a miss") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const plans(folder.path());
     REQUIRE(plans.write("a", plan(1)).is_good());
     fs::copy_file(plans.file_of("a"), plans.file_of("b"));
@@ -101,7 +88,7 @@ TEST_CASE("plan folder: a file of another key is a miss") {
 }
 
 TEST_CASE("plan folder: a file that other users can write is a miss") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const plans(folder.path());
     mode_t const before = umask(0);
     bool const is_written = plans.write("key", plan(3)).is_good();
@@ -119,7 +106,7 @@ TEST_CASE("plan folder: a file that other users can write is a miss") {
 }
 
 TEST_CASE("plan folder: a pipe in place of a file is a miss, and is not waited for") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const plans(folder.path());
     fs::create_directories(plans.file_of("key").parent_path());
     REQUIRE(mkfifo(plans.file_of("key").c_str(), S_IRUSR | S_IWUSR) == 0);
@@ -131,7 +118,7 @@ TEST_CASE("plan folder: a file of another user is a miss, until it is merged") {
         sdpa_test::skip("only root can give files to other users");
         return;
     }
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const theirs(folder.path() / "theirs" / "environment"), ours(folder.path() / "ours" / "environment");
     REQUIRE(theirs.write("key", plan(3)).is_good());
     REQUIRE(chown(theirs.file_of("key").c_str(), 12345, 12345) == 0);
@@ -143,7 +130,7 @@ TEST_CASE("plan folder: a file of another user is a miss, until it is merged") {
 }
 
 TEST_CASE("plan folder: what cannot be written is an error, and leaves nothing behind") {
-    Folder const folder;
+    TemporaryFolder const folder;
     fs::create_directories(folder.path());
     write_text(folder.path() / "file", "");
     PlanFolder const below(folder.path() / "file" / "plans");
@@ -157,7 +144,7 @@ TEST_CASE("plan folder: what cannot be written is an error, and leaves nothing b
 }
 
 TEST_CASE("plan folder: readers beside writers see one whole plan or another") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const plans(folder.path());
     REQUIRE(plans.write("a", plan(0)).is_good());
     std::atomic<int> wrong{0};
@@ -187,7 +174,7 @@ TEST_CASE("plan store: a program's choice outranks the environment") {
 }
 
 TEST_CASE("plan stores: merging copies the whole files that the other lacks") {
-    Folder const folder;
+    TemporaryFolder const folder;
     fs::path const from = folder.path() / "from", into = folder.path() / "into";
     PlanFolder const source(from / "environment"), target(into / "environment");
     for (char const* const key : {"a", "b", "c"}) REQUIRE(source.write(key, plan(1)).is_good());
@@ -204,7 +191,7 @@ TEST_CASE("plan stores: merging copies the whole files that the other lacks") {
 }
 
 TEST_CASE("plan stores: pruning removes what was used least recently") {
-    Folder const folder;
+    TemporaryFolder const folder;
     PlanFolder const first(folder.path() / "one"), second(folder.path() / "two");
     for (char const* const key : {"a", "b"}) {
         REQUIRE(first.write(key, plan(1)).is_good());
@@ -232,7 +219,7 @@ TEST_CASE("plan stores: pruning removes what was used least recently") {
 }
 
 TEST_CASE("plan stores: a frozen one is read, and not written, merged into or pruned") {
-    Folder const folder;
+    TemporaryFolder const folder;
     fs::path const from = folder.path() / "from", store = folder.path() / "store";
     PlanFolder const source(from / "environment"), kept(store / "environment");
     REQUIRE(source.write("other", plan(1)).is_good());
