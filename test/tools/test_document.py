@@ -35,6 +35,20 @@ class Document(CommandTest):
     def test_readme(self):
         self.check("README.md", 0)
 
+    def test_searches_have_time(self):
+        """Other work on the machine must not change what is found."""
+        bounds = {"the nearest graphs that work:": "--limit 20000", "explained by: ": "--search-seconds 600"}
+        found = [
+            (command, bounds[part])
+            for name in ("README.md", "docs/sdpa-command.md", "docs/tour.md")
+            for command, output in commands_of((ROOT / name).read_text())
+            for part in bounds
+            if part in output
+        ]
+        self.assertGreaterEqual(len(found), 4)
+        for command, bound in found:
+            self.assertIn(bound, command)
+
     def test_figures_of_the_readme_are_those_of_performance(self):
         results = dict(re.findall(r"(?m)^\| \[[^]]*\]\((#[^)]*)\) \| (.*) \|$", (ROOT / "docs/performance.md").read_text()))
         cited = re.findall(r"\[([^]]*)\]\(docs/performance\.md(#[^)]*)\)", (ROOT / "README.md").read_text())
