@@ -181,6 +181,26 @@ class BadInput(CommandTest):
         self.expect_refusal("new --tokens {}", "many", "--queries: found 'many'; expected a number of 1 or more")
         self.expect_refusal("mask good.json --head {}", "-1", "--head: found '-1'; expected a number of 0 or more")
 
+    def expect_missing(self, command, message):
+        status, output, errors = self.run_limited(command.split())
+        self.assertEqual((status, output), (USAGE, b""), command)
+        self.assertRegex(errors, rf"^sdpa: {message}\.\n$", command)
+
+    def test_no_graph(self):
+        """Each command that reads graphs says where they come from."""
+        sources = r"sdpa new > graph\.json, which makes a graph, or one of graphs/ in the sources, docs/json\.md"
+        standard_input = r"(, [a-z ]+)?, or - for standard input"
+        for command in ("show", "explain", "draw", "mask", "run", "verify", "capsule"):
+            self.expect_missing(command, rf"{command}: found no file; expected a graph as JSON{standard_input}\. Try: {sources}; sdpa {command} --help")
+        for command, name in (("bench", "bench"), ("tune", "tune"), ("plan --for h100", "plan"), ("store folder missing --for h100", "store missing")):
+            self.expect_missing(command, rf"{name}: found no files; expected graphs as JSON{standard_input}\. Try: {sources}; sdpa {command.split()[0]} --help")
+        self.expect_missing("matrix", rf"matrix: found no files; expected graphs as JSON, folders of them, or answers\. Try: {sources}")
+
+    def test_no_argument_of_another_kind(self):
+        self.expect_missing("convert", r"convert: found no file; expected a log of cudnn-frontend, .*, or - for standard input\. Try: sdpa convert --help")
+        self.expect_missing("plan good.json", r"plan: found no --for; expected a GPU that need not be here, .*\. Try: sdpa plan --help")
+        self.expect_missing("store folder prune", r"store prune: found no --most; expected the size to keep, .*\. Try: sdpa store --help")
+
     def test_closed_pipe(self):
         matrix = {"cudnn": "9.14.0", "devices": ["h100"], "rows": [{"graph": "g", "answers": {"h100": {"rule": ""}}}]}
         self.write("answers.json", {"matrices": [matrix]})

@@ -2,17 +2,20 @@
 #include "command.h"
 #include "child.h"
 #include "command_line.h"
+#include "graph_arguments.h"
 
 #include <cudnn_frontend/report.h>
 #include <cudnn_frontend/version.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sdpa {
 namespace {
@@ -34,6 +37,42 @@ std::string names_of_subcommands(CLI::App const& app) {
     return names;
 }
 
+// The subcommands that were chosen, one in the other.
+std::vector<CLI::App const*> chosen_subcommands(CLI::App const& app) {
+    std::vector<CLI::App const*> all;
+    for (CLI::App const* at = &app; !at->get_subcommands().empty(); all.push_back(at))
+        at = at->get_subcommands().front();
+    return all;
+}
+
+// The argument that is required and was not given; null where the error is about something else.
+CLI::Option const* missing_argument(CLI::ParseError const& error, std::vector<CLI::App const*> const& commands) {
+    if (error.get_name() != "RequiredError") return nullptr;
+    for (CLI::App const* command : commands) {
+        for (CLI::Option const* option : command->get_options()) {
+            if (option->get_required() && option->count() == 0) return option;
+        }
+    }
+    return nullptr;
+}
+
+std::string usage_text(CLI::App const& app, CLI::ParseError const& error) {
+    auto const commands = chosen_subcommands(app);
+    std::string name;
+    for (CLI::App const* command : commands) name += (name.empty() ? "" : " ") + command->get_name();
+    std::string const help = "sdpa" + (commands.empty() ? "" : " " + commands.front()->get_name()) + " --help";
+    if (CLI::Option const* const option = missing_argument(error, commands)) {
+        std::string expected = option->get_description();
+        expected.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(expected.front())));
+        bool const is_graph = option->get_type_name() == kTypeOfGraphs;
+        return fault_text(name, "no " + option->get_name(), expected,
+                          (is_graph ? kSourcesOfGraphs + std::string("; ") : "") + help);
+    }
+    std::string text = error.what();
+    if (!text.ends_with('.')) text += '.';
+    return text + " Try: " + help;
+}
+
 // Where the arguments are not usable, reports it and returns kUsage; after --help returns 0; -1 to go on.
 int parse(CLI::App& app, int argc, char const* const* argv) {
     if (argc < 2) {
@@ -48,11 +87,7 @@ int parse(CLI::App& app, int argc, char const* const* argv) {
     } catch (CLI::Success const& success) {
         return app.exit(success);
     } catch (CLI::ParseError const& error) {
-        auto const chosen = app.get_subcommands();
-        std::string const name = chosen.empty() ? "" : " " + chosen.front()->get_name();
-        std::string text = error.what();
-        if (!text.ends_with('.')) text += '.';
-        return complain(text + " Try: sdpa" + name + " --help");
+        return complain(usage_text(app, error));
     }
     return -1;
 }

@@ -1,5 +1,6 @@
 // sdpa bench: the times of graphs, side by side.
 #include "data/data.h"
+#include "graph_arguments.h"
 #include "output.h"
 #include "progress.h"
 #include "timing/roofline.h"
@@ -223,7 +224,7 @@ void add_bench(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Bench_options>();
     CLI::App* const command =
         app.add_subcommand("bench", "Measured times of graphs, plans, targets and policies, side by side");
-    command->add_option("files", options->paths, "Graphs as JSON, or stored plans; - reads standard input")->required();
+    add_graphs(*command, options->paths, "stored plans")->required();
     command->add_option("--target", options->targets, "cpu, reference or cuda; several are compared")
         ->capture_default_str()
         ->allow_extra_args(false);

@@ -1,5 +1,6 @@
 // sdpa capsule: what a report of a failure needs, as one file.
 #include "data/data.h"
+#include "graph_arguments.h"
 #include "output.h"
 
 #include <memory>
@@ -51,7 +52,7 @@ int run(Capsule_options const& options) {
 void add_capsule(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Capsule_options>();
     CLI::App* const command = app.add_subcommand("capsule", "One file for a report: graph, versions, device, plan");
-    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    add_graph(*command, options->path);
     command->add_option("--target,--for", options->target, help_of_targets())->capture_default_str();
     command->add_option("--out", options->out, "The file to write; without it the capsule is printed");
     command->add_option("--seed", options->seed, "The seed of made data, for lengths and for sdpa run")

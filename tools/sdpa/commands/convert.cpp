@@ -53,7 +53,7 @@ int run(Convert_options const& options) {
 void add_convert(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Convert_options>();
     CLI::App* const command = app.add_subcommand("convert", "A graph that cudnn-frontend printed, as a graph for sdpa");
-    command->add_option("file", options->path, "A log of cudnn-frontend, or a printed graph; - reads standard input")
+    command->add_option("file", options->path, "A log of cudnn-frontend, a printed graph, or - for standard input")
         ->required();
     command->add_option("--which", options->which, "The graph of a log, counted from 1; the default is the last one")
         ->check(at_least(1));

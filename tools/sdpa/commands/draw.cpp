@@ -1,4 +1,5 @@
 // sdpa draw: pictures of a graph, of its operations and of its plan.
+#include "graph_arguments.h"
 #include "input.h"
 #include "output.h"
 #include "pictures/flow_picture.h"
@@ -108,7 +109,7 @@ int draw(Draw_options const& options) {
 void add_draw(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Draw_options>();
     CLI::App* const command = app.add_subcommand("draw", "A picture of a graph, of its operations or of its plan");
-    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    add_graph(*command, options->path);
     command->add_option("--what", options->what, "graph, operations or plan")
         ->capture_default_str()
         ->check(CLI::IsMember({"graph", "operations", "plan"}));

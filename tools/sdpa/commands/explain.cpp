@@ -1,4 +1,5 @@
 // sdpa explain: Graph::explain() as text or JSON.
+#include "graph_arguments.h"
 #include "input.h"
 #include "output.h"
 #include "progress.h"
@@ -63,7 +64,7 @@ void add_explain(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Explain_options>();
     CLI::App* const command = app.add_subcommand(
         "explain", "Whether a graph has a plan, by which engine, how fast; why not, and what to change");
-    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    add_graph(*command, options->path);
     command->add_option("--target,--for", options->target, help_of_targets())->capture_default_str();
     command->add_option("--cudnn", options->library, help_of_libraries());
     command->add_flag("--short", options->is_short, "Do not search the nearest graphs that work");

@@ -1,5 +1,6 @@
 // sdpa mask: which keys are visible to which queries, in the terminal or as a picture.
 #include "data/data.h"
+#include "graph_arguments.h"
 #include "output.h"
 #include "pictures/visibility.h"
 #include "pictures/window.h"
@@ -139,7 +140,7 @@ void add_mask(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Mask_options>();
     CLI::App* const command = app.add_subcommand("mask", "Which keys are visible to which queries");
     Visibility_options& visibility = options->visibility;
-    command->add_option("file", options->path, "A graph as JSON; - reads standard input")->required();
+    add_graph(*command, options->path);
     command->add_option("--batch", visibility.batch, "The batch entry")->capture_default_str()->check(at_least(0));
     command->add_option("--head", visibility.head, "The head")->capture_default_str()->check(at_least(0));
     command->add_option("--rows", visibility.most_rows, "The most queries to draw")

@@ -1,5 +1,6 @@
 // sdpa matrix: which graphs have a plan on which GPUs, asked of the real library, for one cuDNN or several.
 #include "child.h"
+#include "graph_arguments.h"
 #include "input.h"
 #include "output.h"
 #include "progress.h"
@@ -142,7 +143,8 @@ std::vector<Matrix> collect(Matrix_options const& options) {
     for (std::string const& path : options.answers) matrices.push_back(read_answers(path));
     for (std::string const& library : options.libraries) matrices.push_back(ask_library(options, library));
     if (options.libraries.empty() && !options.paths.empty()) matrices.push_back(ask_here(options));
-    if (matrices.empty()) throw Failure("", "no graphs", "files or folders of them", "sdpa matrix --help");
+    if (matrices.empty())
+        throw Failure("matrix", "no files", "graphs as JSON, folders of them, or answers", kSourcesOfGraphs);
     for (Matrix const& matrix : matrices) {
         if (matrix.graphs != matrices[0].graphs || matrix.devices != matrices[0].devices)
             throw Failure("--answers",
@@ -311,7 +313,7 @@ void add_matrix(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Matrix_options>();
     CLI::App* const command =
         app.add_subcommand("matrix", "Which graphs have a plan on which GPUs, for several cuDNNs");
-    command->add_option("files", options->paths, "Graphs as JSON, or folders of them; - reads standard input");
+    add_graphs(*command, options->paths, "folders of them");
     command->add_option("--for", options->devices, "A described GPU such as h100; may be repeated; else all of them")
         ->allow_extra_args(false)
         ->check(CLI::IsMember(fe::DeviceProperties::names()));

@@ -2,6 +2,7 @@
 #include "data/given.h"
 #include "data/gpu_memory.h"
 #include "data/verdict.h"
+#include "graph_arguments.h"
 #include "output.h"
 #include "progress.h"
 
@@ -185,7 +186,7 @@ void add_run(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Run_options>();
     CLI::App* const command =
         app.add_subcommand("run", "Run a graph on made or given data, and compare it with the reference");
-    command->add_option("file", options->path, "A graph as JSON or a capsule; - reads standard input")->required();
+    add_graph(*command, options->path, "a capsule");
     command->add_option("--target", options->target, "cpu, reference or cuda")->capture_default_str();
     command->add_flag("--verify", options->has_verify, "Compare the results with those of the reference target");
     command->add_option("--against", options->against,

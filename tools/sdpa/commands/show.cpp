@@ -1,4 +1,5 @@
 // sdpa show: a graph or a stored plan, without a GPU.
+#include "graph_arguments.h"
 #include "input.h"
 #include "output.h"
 #include "timing/expected.h"
@@ -200,7 +201,7 @@ int run_show(Show_options const& options) {
 void add_show(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Show_options>();
     CLI::App* const command = app.add_subcommand("show", "A graph or a stored plan, without a GPU");
-    command->add_option("file", options->path, "A graph as JSON, or a stored plan; - reads standard input")->required();
+    add_graph(*command, options->path, "a stored plan");
     command->add_flag("--times", options->has_times,
                       "Plan the graph for each described GPU, and print how long it is expected to take");
     command->add_option("--store", options->store,

@@ -1,5 +1,6 @@
 // sdpa tune: the times of all candidates of a graph, and the plan that is chosen by them.
 #include "data/data.h"
+#include "graph_arguments.h"
 #include "output.h"
 #include "progress.h"
 #include "timing/timing.h"
@@ -216,8 +217,7 @@ void add_tune(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Tune_options>();
     CLI::App* const command =
         app.add_subcommand("tune", "Times all candidates of graphs, and keeps the times and the plan");
-    command->add_option("files", options->paths, "Graphs as JSON, or folders of them; - reads standard input")
-        ->required();
+    add_graphs(*command, options->paths, "folders of them")->required();
     command->add_option("--target", options->target, "cuda, the GPU here; or cpu, reference")->capture_default_str();
     command->add_flag("--programs", options->has_programs,
                       "Also programs of rewrites that build() expects to be slower");

@@ -1,6 +1,7 @@
 // sdpa verify: compares results of another program with the reference, and explains wrong ones.
 #include "data/given.h"
 #include "data/verdict.h"
+#include "graph_arguments.h"
 #include "output.h"
 #include "progress.h"
 
@@ -68,7 +69,7 @@ void add_verify(CLI::App& app, Action& action) {
     auto const options = std::make_shared<Verify_command>();
     CLI::App* const command =
         app.add_subcommand("verify", "Compare results of any program with the reference, and explain wrong ones");
-    command->add_option("file", options->path, "A graph as JSON or a capsule; - reads standard input")->required();
+    add_graph(*command, options->path, "a capsule");
     command->add_option("--got", options->got, "NAME=file.npy: a result, by the name, port or uid of its tensor");
     command->add_option("--data", options->data,
                         "NAME=file.npy: an input; the others are made, as sdpa run makes them");

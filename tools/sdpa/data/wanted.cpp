@@ -1,14 +1,14 @@
 #include "data/wanted.h"
 
 #include "data/sizes.h"
+#include "graph_arguments.h"
 
 #include <sdpa_graph/plan_store.h>
 
 namespace sdpa {
 
 void add_wanted(CLI::App& command, Wanted_options& options) {
-    command.add_option("files", options.paths, "Graphs as JSON, or folders of them; - reads standard input")
-        ->required();
+    add_graphs(command, options.paths, "folders of them")->required();
     command.add_option("--for", options.devices, "A GPU that need not be here, such as h100; may be repeated")
         ->required()
         ->expected(1)
