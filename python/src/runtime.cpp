@@ -21,6 +21,17 @@ std::intptr_t get_stream(std::intptr_t handle) {
     return reinterpret_cast<std::intptr_t>(stream);
 }
 
+// By the kind of objects.
+py::dict kept_statistics() {
+    py::dict all;
+    for (fe::runtime::Kept_statistics const& of : fe::runtime::kept_statistics()) {
+        all[of.kind] =
+            py::dict(py::arg("objects") = of.objects, py::arg("bytes") = of.bytes, py::arg("hits") = of.hits,
+                     py::arg("misses") = of.misses, py::arg("builds") = of.builds, py::arg("evictions") = of.evictions);
+    }
+    return all;
+}
+
 std::string version_text() { return fe::runtime::version_text(fe::runtime::cudnn_version()); }
 
 // The properties of the device with that number, or of a description: JSON, or the name of one that comes with the
@@ -99,6 +110,9 @@ void bind_runtime(py::module_& module) {
         py::arg("folders"));
     module.def("_set_shape_policy", &fe::runtime::set_shape_policy, py::arg("policy"));
     module.def("_shape_policy", &fe::runtime::shape_policy);
+    module.def("kept_statistics", &kept_statistics,
+               "How many graphs and plans the process keeps, by their kind, in how many bytes; and how often one was "
+               "found, missed, built and evicted since the process began.");
     module.def("create_handle", &create_handle);
     module.def(
         "destroy_handle", [](std::intptr_t handle) { check(fe::runtime::destroy_handle(handle_of(handle))); },

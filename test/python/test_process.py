@@ -11,6 +11,7 @@ import weakref
 import cudnn
 import numpy as np
 import pytest
+import sdpa_graph
 from attention import Forward, qkv
 from sdpa_graph.numpy import scaled_dot_product_attention
 
@@ -95,6 +96,18 @@ def test_builds_and_runs_leave_no_memory_behind():
         build_and_run(index)
     # A graph with its plan takes tens of kilobytes, so 8,000 would be hundreds of megabytes.
     assert resident_kib() - before < 4096, f"{resident_kib() - before} KiB more"
+
+
+def test_kept_objects_are_counted_by_kind():
+    def build_and_count():
+        Forward(*qkv(), attn_scale=0.3125).build()  # as no other test
+        return sdpa_graph.kept_statistics()["validated graphs"]
+
+    first, second = build_and_count(), build_and_count()
+    assert set(first) == {"objects", "bytes", "hits", "misses", "builds", "evictions"}
+    assert min(first[name] for name in ("objects", "bytes", "misses", "builds")) > 0
+    assert second["hits"] > first["hits"]
+    assert second["builds"] == first["builds"]
 
 
 def graph_with_modifier():
