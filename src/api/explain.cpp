@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace cudnn_frontend::graph {
@@ -58,19 +59,26 @@ Plan_candidates refusals_of(PlanningInput const& input, error_t const& refusal) 
     return all;
 }
 
-// The expected time of each program and of the engine that heuristics name first. The figures are for that one.
+// By the figures of this backend alone.
+std::optional<double> expected_by(std::string const& name, PlanningInput const& input) {
+    plan::Backends backends = api::backends();
+    std::erase_if(backends, [&](plan::Backend const* backend) { return backend->name() != name; });
+    return plan::BackendCosts(input.target, input.settings, backends).of(input.graph);
+}
+
+// The expected time of each program, and of the engine that each backend names first. A backend's figures are for that
+// one.
 void add_estimates(Plan_candidates& all, plan::Planner const& planner, PlanningInput const& input) {
     plan::BackendCosts const costs(input.target, input.settings, api::backends());
-    bool is_first = true;
+    std::set<std::string> with_figures;
     for (std::int64_t i = 0; i < planner.candidate_count(); ++i) {
         auto const info = planner.candidate(i);
         if (info.is_bad()) continue;
-        bool const is_program = info.value().program != nullptr;
+        Plan_candidate& candidate = all.candidates[static_cast<std::size_t>(i)];
         std::optional<double> time;
-        if (is_program) time = rewrite::cost_of(*info.value().program, costs);
-        else if (is_first) time = costs.of(input.graph);
-        is_first = is_first && is_program;
-        all.candidates[static_cast<std::size_t>(i)].estimated_us = time.value_or(0.0);
+        if (info.value().program != nullptr) time = rewrite::cost_of(*info.value().program, costs);
+        else if (with_figures.insert(candidate.backend).second) time = expected_by(candidate.backend, input);
+        candidate.estimated_us = time.value_or(0.0);
     }
 }
 

@@ -377,6 +377,17 @@ TEST_CASE("backward of many rows is run by the library's own engine first where 
     CHECK_FALSE(is_first(wide, 0));
 }
 
+TEST_CASE("explain() expects cuDNN's time of cuDNN's first engine, also behind the library's own", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
+    auto const all = backward_of({.bias = {}}, many).explain(Target::offline("h100")).candidates.candidates;
+    REQUIRE(all.size() >= 2);
+    CHECK(all[0].name == "attention");
+    CHECK(all[0].estimated_us == 0.0);
+    CHECK(all[1].backend == "cuDNN");
+    CHECK(all[1].estimated_us > 0.0);
+}
+
 TEST_CASE("a plan of the engine is deterministic where the graph asks for it", "[offline]") {
     for (bool const is_deterministic : {false, true}) {
         Graph graph = built(backward_of({.deterministic = is_deterministic}));
