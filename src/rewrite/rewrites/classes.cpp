@@ -102,7 +102,8 @@ bool has_plain_numbers(Attention const& a) {
     if (!has_plain_offsets || !a.has(Port::SinkToken)) return has_plain_offsets;
     nodes::TensorSpec const& sink = *a.tensor(Port::SinkToken);
     // Stats of padded rows are copies of the sink's numbers.
-    return lie_side_by_side(sink, 1) && (a.is_backward() || sink.data_type == DataType_t::FLOAT);
+    bool const is_copied = !a.is_backward() && a.has(Port::Stats);
+    return lie_side_by_side(sink, 1) && (!is_copied || sink.data_type == DataType_t::FLOAT);
 }
 
 constexpr Condition kConditions[] = {
@@ -121,7 +122,9 @@ constexpr Condition kConditions[] = {
     {"classes.c03", "no dropout, whose bits depend on the sizes", GRAPH_NOT_SUPPORTED,
      [](Attention const& a) { return !a.fields().dropout_probability; }},
     {"classes.c04",
-     "lengths of INT32, offsets, and numbers of a sink of FLOAT, if there are any, that lie side by side",
+     "lengths of INT32, offsets, and numbers of a sink, if there are any, that lie side by side; next to Stats a sink "
+     "of "
+     "FLOAT",
      GRAPH_NOT_SUPPORTED, has_plain_numbers},
     {"classes.c05", "memory for O, or for dQ, dK and dV", GRAPH_NOT_SUPPORTED,
      [](Attention const& a) { return a.is_backward() ? has_gradients(a) : a.has(Port::O); }},
