@@ -257,8 +257,8 @@ constexpr core::RuleFor<GroupScope> kRules[] = {
      GRAPH_NOT_SUPPORTED, check_ring},
     {"group.c23",
      "By GATHER or RING lengths are INT32 and no sums, and with them a diagonal starts at the top left. With a left "
-     "bound too, forward's Stats are FLOAT, and a sink token next to Stats or Max is FLOAT, without Sum_exp and base "
-     "2.",
+     "bound too, forward's Stats are FLOAT; a sink token comes without Sum_exp, and next to Stats or Max it is FLOAT, "
+     "with its numbers side by side, and Stats are of base e.",
      GRAPH_NOT_SUPPORTED, check_gathered_lengths},
     {"group.c10",
      "By ALL_TO_ALL the number of ranks divides the numbers of heads of K and V, and all queries share a bias and what "

@@ -45,7 +45,7 @@ std::string obstacle_to_rows_without_keys(Attention const& a) {
     bool const is_side_by_side = sink.dim[1] == 1 || sink.stride[1] == 1;
     return is_side_by_side && sink.data_type == DataType_t::FLOAT
                ? ""
-               : bound + "a sink token that is not in FLOAT, number next to number";
+               : bound + "a sink token that is not of FLOAT, or has gaps between its numbers";
 }
 
 }  // namespace

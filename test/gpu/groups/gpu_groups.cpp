@@ -1,8 +1,8 @@
 // Random attention shared by all GPUs of this machine, by NCCL, against the oracle.
 //
 //     gpu_groups [cases, such as 100 or 1000-2000 [seconds]]
-//     gpu_groups recorded [cases [seconds]]   the same, where each rank records its run and launches the CUDA graph
-//     twice gpu_groups count                        how many GPUs there are
+//     gpu_groups recorded [cases [seconds]]   the same by CUDA graphs that record each rank's run, launched twice
+//     gpu_groups count                        how many GPUs there are
 //
 // A case takes about a second, in which cuDNN compiles what its shapes need. So several processes plan side by side,
 // and run one after the other. Once the seconds are over, the cases that are left do not run, which is no fault. Exits
