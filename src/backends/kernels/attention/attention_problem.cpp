@@ -46,8 +46,9 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
     return has_all_columns && !has_options;
 }
 
-// By measurements on an H200 (docs/performance.md). With a causal mask others are as fast for 192 columns, and without
-// one a rewrite asks for deterministic gradients, whose figures are those of others.
+// By measurements on an H200 (docs/performance.md). With a causal mask others are as fast for 192 columns.
+// Deterministic gradients of 192 columns stay with others, since the rewrite 'deterministic' estimates its program by
+// their figures.
 bool has_fast_gradients(AttentionKernelProblem const& problem) {
     if (!problem.is_backward || problem.heads() != problem.key_heads()) return false;
     auto const columns = class_of(problem);

@@ -268,8 +268,7 @@ void check_generator_next_to_others(Scope const& scope) {
 
 void check_pass_in_any_batch(Scope const& scope) {
     if (!scope.is_in_any_batch() || !scope.values.is_backward) return;
-    scope.report("", "backward, which adds up gradients of queries in any order", "forward",
-                 "set_batch_invariant(true) in forward alone");
+    scope.report("", "backward", "forward", "set_batch_invariant(true) in forward alone");
 }
 
 void check_dropout_in_any_batch(Scope const& scope) {
@@ -311,8 +310,10 @@ constexpr Rule kRules[] = {
     {"kernels.c15", "Stats are natural logarithms of FLOAT.", kCode, check_stats},
     {"kernels.c16", "For gradients, head dims are at most 192 for Q and K, and 128 for V.", kCode,
      check_columns_of_gradients},
-    {"kernels.c17", "Deterministic: the gradient of a bias is summed over no batches, heads or keys.", kCode,
-     check_determinism},
+    {"kernels.c17",
+     "Deterministic: the gradient of a bias is not summed over batches or keys, nor over heads that have several key "
+     "heads.",
+     kCode, check_determinism},
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},
     {"kernels.c19",

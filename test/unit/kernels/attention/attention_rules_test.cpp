@@ -424,7 +424,7 @@ TEST_CASE("kernels.c21 to kernels.c25: what the engine leaves to others, and run
 TEST_CASE("kernels.c26 to kernels.c28: what depends on the batch") {
     CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes&) {}), AttentionScope::InAnyBatch) ==
           by("kernels.c26",
-             ": found backward, which adds up gradients of queries in any order; expected forward. Try: "
+             ": found backward; expected forward. Try: "
              "set_batch_invariant(true) in forward alone."));
     CHECK(refusal_of(drop, AttentionScope::InAnyBatch) ==
           by("kernels.c27",
