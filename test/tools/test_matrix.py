@@ -92,7 +92,7 @@ class Matrix(CommandTest):
         self.assertIn("found other graphs or GPUs", self.expect(USAGE, "matrix", FILES[0], "--answers", paths[0]))
         errors = self.expect(USAGE, "matrix", "--answers", self.write("other.json", attention()))
         self.assertIn("expected the output of sdpa matrix --json", errors)
-        self.assertIn("found no graphs", self.expect(USAGE, "matrix"))
+        self.assertIn("found no files", self.expect(USAGE, "matrix"))
 
     def test_an_answer_without_a_rule_is_explained(self):
         answers = {gpu: {"rule": "", "message": "graph 'g': no plan was found:\n  eng1 failed\n  eng2 failed"} for gpu in ("h100", "b200")}

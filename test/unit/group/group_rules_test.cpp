@@ -326,7 +326,7 @@ TEST_CASE("group.c23: lengths that GATHER cannot divide, which ALL_TO_ALL need n
          {Case{with_lengths(INT64, false, false), "found lengths of INT64"},
           Case{with_lengths(INT32, false, true), "found sums of lengths"},
           Case{with_lengths(INT32, true, false), "found a diagonal to the bottom right"},
-          Case{in_window(HALF, false, false), "found a left bound with lengths and a sink token that is not in FLOAT"},
+          Case{in_window(HALF, false, false), "found a left bound with lengths and a sink token that is not of FLOAT"},
           Case{in_window(FLOAT, true, false), "found a left bound with lengths and a sink token with Stats of base 2"},
           Case{in_window(FLOAT, false, true), "found a left bound with lengths and a sink token with Sum_exp"}}) {
         CHECK_THAT(refusal_by(sdpa_graph::Group_way::GATHER, c.options),
