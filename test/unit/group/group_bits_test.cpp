@@ -1,28 +1,9 @@
 // Results of groups bit by bit: those of one process, and those of every other run.
-#include "support/catch.h"
-#include "support/group_graph.h"
+#include "unit/group/group_runs.h"
 
 using namespace test;
 
 namespace {
-
-using Numbers = std::map<std::int64_t, std::vector<float>>;
-
-// The memory of all ranks after a run.
-std::vector<Numbers> run_group(WholeAttention const& whole, Layout const& layout, Group_options const& options = {}) {
-    std::vector<Group> const members = threads_group(layout.ranks());
-    std::vector<Numbers> results(members.size());
-    std::vector<std::string> errors(members.size());
-    on_all_ranks(layout.ranks(), [&](int rank) {
-        auto const index = static_cast<std::size_t>(rank);
-        RankPart part(whole, layout, rank);
-        errors[index] = part.build(members[index], layout, options).get_message();
-        if (errors[index].empty()) errors[index] = part.run().get_message();
-        results[index] = part.memory;
-    });
-    for (std::string const& error : errors) REQUIRE(error == "");
-    return results;
-}
 
 // The rank's rows of a result of one process.
 std::vector<float> rows_of(std::vector<float> const& whole, Layout const& layout, int rank, std::int64_t heads,

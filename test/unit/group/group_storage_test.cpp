@@ -1,6 +1,5 @@
 // Stored plans of ranks: made for a rank that is only described, and loaded by the rank itself.
-#include "support/catch.h"
-#include "support/group_graph.h"
+#include "unit/group/group_runs.h"
 
 using namespace test;
 using sdpa_graph::Group_way;
@@ -8,7 +7,6 @@ using sdpa_graph::Group_way;
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-using Numbers = std::map<std::int64_t, std::vector<float>>;
 
 Group described(int rank, int ranks) {
     Group member;
@@ -29,25 +27,6 @@ cudnn_frontend::error_t load(RankPart& part, Group const& group, Layout const& l
     return part.graph.set_group(group, layout, options).deserialize(cudnnHandle_t(nullptr), bytes);
 }
 
-// The memory of all ranks after a run of what they built, or of plans that they loaded.
-std::vector<Numbers> run_group(WholeAttention const& whole, Layout const& layout, Group_options const& options,
-                               std::vector<Bytes> const& plans = {}) {
-    std::vector<Group> const members = threads_group(layout.ranks());
-    std::vector<Numbers> results(members.size());
-    std::vector<std::string> errors(members.size());
-    on_all_ranks(layout.ranks(), [&](int rank) {
-        auto const index = static_cast<std::size_t>(rank);
-        RankPart part(whole, layout, rank);
-        auto error = plans.empty() ? part.build(members[index], layout, options)
-                                   : load(part, members[index], layout, options, plans[index]);
-        if (error.is_good()) error = part.run();
-        errors[index] = error.get_message();
-        results[index] = part.memory;
-    });
-    for (std::string const& error : errors) REQUIRE(error == "");
-    return results;
-}
-
 }  // namespace
 
 TEST_CASE("a rank loads the plan that was stored for it, and computes what a built one does") {
@@ -60,7 +39,10 @@ TEST_CASE("a rank loads the plan that was stored for it, and computes what a bui
     std::vector<Bytes> plans;
     for (int rank = 0; rank < 2; ++rank) plans.push_back(stored_plan(whole, layout, rank, options));
     CHECK(plans[0] != plans[1]);
-    CHECK(run_group(whole, layout, options, plans) == run_group(whole, layout, options));
+    auto const load_plan = [&](RankPart& part, Group const& member, int rank) {
+        return load(part, member, layout, options, plans[static_cast<std::size_t>(rank)]);
+    };
+    CHECK(run_group(whole, layout, load_plan) == run_group(whole, layout, options));
 }
 
 TEST_CASE("a loaded plan of a rank has the name, the workspace and the bytes of the stored one") {
