@@ -2,7 +2,7 @@
 #include "cuda/cuda_graph.h"
 
 #include "support/catch.h"
-#include "support/own_process.h"
+#include "support/system/own_process.h"
 
 using namespace cudnn_frontend;
 

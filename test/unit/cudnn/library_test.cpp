@@ -4,7 +4,7 @@
 #include "cudnn/library/library_parts.h"
 
 #include "support/catch.h"
-#include "support/own_process.h"
+#include "support/system/own_process.h"
 
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 #include "cudnn/library/library.h"
 
 #include "support/catch.h"
-#include "support/own_process.h"
+#include "support/system/own_process.h"
 
 #include <cudnn_frontend/runtime.h>
 

@@ -1,7 +1,7 @@
 // The plan store of a process whose cuDNN becomes another version.
 #include "core/process/plan_store.h"
 #include "support/catch.h"
-#include "support/temporary_folder.h"
+#include "support/system/temporary_folder.h"
 #include "unit/cudnn/planning/recorded_planning.h"
 
 #include <cudnn_frontend/runtime.h>

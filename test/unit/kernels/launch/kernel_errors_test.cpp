@@ -3,7 +3,7 @@
 #include "has_compiler.h"
 #include "support/catch.h"
 #include "support/kernels/joint_cases.h"
-#include "support/own_process.h"
+#include "support/system/own_process.h"
 
 using namespace sdpa_test;
 using cudnn_frontend::DataType_t;

@@ -3,7 +3,7 @@
 
 #include "kernels/joints/joint_kernels.h"
 #include "support/catch.h"
-#include "support/own_process.h"
+#include "support/system/own_process.h"
 
 #include <cudnn_frontend/runtime.h>
 

@@ -3,7 +3,7 @@
 #include "plan/storage/store_entry.h"
 #include "support/catch.h"
 #include "support/skip.h"
-#include "support/temporary_folder.h"
+#include "support/system/temporary_folder.h"
 
 #include <sdpa_graph/plan_store.h>
 

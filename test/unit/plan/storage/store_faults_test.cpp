@@ -2,9 +2,9 @@
 #include "plan/storage/plan_folder.h"
 #include "plan/storage/store_entry.h"
 #include "support/catch.h"
-#include "support/own_process.h"
 #include "support/skip.h"
-#include "support/temporary_folder.h"
+#include "support/system/own_process.h"
+#include "support/system/temporary_folder.h"
 
 #include <sdpa_graph/plan_store.h>
 
@@ -69,6 +69,13 @@ void set_hours_from_now(fs::path const& file, int hours) {
 
 std::int64_t pruned(fs::path const& store, std::uintmax_t bytes) { return plan::prune_store(store, bytes).value(); }
 
+// A store, and another one to merge into it.
+struct TwoStores {
+    TemporaryFolder folder;
+    fs::path store = folder.path() / "store", other = folder.path() / "other";
+    PlanFolder plans{store / "environment"}, source{other / "environment"};
+};
+
 }  // namespace
 
 TEST_CASE("store faults: a writer that is killed in the middle leaves the old entry, and a file that pruning removes") {
@@ -120,9 +127,8 @@ TEST_CASE("store faults: what a killed writer with the same process id left is n
 }
 
 TEST_CASE("store faults: on a full disk writes fail and leave nothing, and reads go on") {
-    TemporaryFolder const folder;
-    fs::path const store = folder.path() / "store", other = folder.path() / "other";
-    PlanFolder const plans(store / "environment"), source(other / "environment");
+    TwoStores const stores;
+    auto const& [folder, store, other, plans, source] = stores;
     REQUIRE(plans.write("old", kOld).is_good());
     REQUIRE(source.write("large", kLarge).is_good());
     auto const on_full_disk = [](auto const& function) {
@@ -215,9 +221,8 @@ TEST_CASE("store faults: readers beside writers of two processes see one whole p
 
 // Root writes in spite of modes, and its files are trusted by all users.
 TEST_CASE("store faults: a folder that may not be written is read, and writing to it fails and leaves nothing") {
-    TemporaryFolder const folder;
-    fs::path const store = folder.path() / "store", other = folder.path() / "other";
-    PlanFolder const plans(store / "environment"), source(other / "environment");
+    TwoStores const stores;
+    auto const& [folder, store, other, plans, source] = stores;
     REQUIRE(plans.write("old", kOld).is_good());
     REQUIRE(source.write("new", kNew).is_good());
     for (fs::path const& each : {store, store / "environment"})
