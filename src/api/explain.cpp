@@ -133,9 +133,10 @@ class Explainer {
         result_.refusal = build(graph);
         if (result_.refusal.is_bad()) result_.limits = limits_of(input);
         if (parts.planner) {
-            result_.candidates = parts.planner->candidates(settings_.filters);
-            add_estimates(result_.candidates, *parts.planner, input);
-            add_differences(result_.candidates, *parts.planner);
+            auto const planner = parts.filtered();
+            result_.candidates = planner->candidates(settings_.filters);
+            add_estimates(result_.candidates, *planner, input);
+            add_differences(result_.candidates, *planner);
         }
         if (result_.candidates.candidates.empty()) result_.candidates = refusals_of(input, result_.refusal);
         if (plan::Plan const* const built = parts.planner ? parts.planner->plan() : nullptr) {

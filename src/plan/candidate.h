@@ -31,6 +31,8 @@ class Candidate {
     };
 
     std::string const& backend() const { return backend_; }
+    std::shared_ptr<Proposal const> const& proposal() const { return proposal_; }
+    Engine const& engine() const { return *engine_; }
 
     EngineInfo const& info() const { return engine_->info(); }
     // The plan's facts, with the workspace that it needs, where there is one.

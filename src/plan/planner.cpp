@@ -50,9 +50,13 @@ error_t to_error(Planner::Refusals const& refusals) {
     return all;
 }
 
+std::string reason_to_bar(EngineInfo const& engine, Filters const& filters) {
+    return reason_to_bar(engine, engine.workspace_bytes, filters);
+}
+
 std::string reason_to_bar(Candidate const& candidate, Filters const& filters) {
     if (std::string reason = candidate.reason_against(); !reason.empty()) return reason;
-    return reason_to_bar(candidate.info(), candidate.info().workspace_bytes, filters);
+    return reason_to_bar(candidate.info(), filters);
 }
 
 std::string reason_to_bar(Plan const& plan, Filters const& filters) {
@@ -84,9 +88,7 @@ static std::shared_ptr<Planner> planner_of_proposal(Planner::Proposed proposed) 
 
 static bool has_engine_that_passes(Proposal const& proposal, Filters const& filters) {
     auto const engines = proposal.engines({HeurMode_t::A});
-    auto const passes = [&](auto const& engine) {
-        return reason_to_bar(engine->info(), engine->info().workspace_bytes, filters).empty();
-    };
+    auto const passes = [&](auto const& engine) { return reason_to_bar(engine->info(), filters).empty(); };
     return engines.is_good() && std::ranges::any_of(engines.value(), passes);
 }
 
@@ -271,6 +273,33 @@ std::shared_ptr<Planner> Planner::by_workspace() const {
     Candidates candidates = candidates_;
     std::ranges::stable_sort(candidates, {}, [](auto const& candidate) { return candidate->info().workspace_bytes; });
     return std::make_shared<Planner>(answers_, std::move(candidates), without_engines_);
+}
+
+std::shared_ptr<Planner> Planner::only_within(Filters const& filters) const {
+    Candidates passing;
+    std::ranges::copy_if(candidates_, std::back_inserter(passing),
+                         [&](auto const& candidate) { return reason_to_bar(*candidate, filters).empty(); });
+    return std::make_shared<Planner>(answers_, std::move(passing), without_engines_);
+}
+
+std::shared_ptr<Candidate> Planner::candidate_within(Filters const& filters,
+                                                     std::shared_ptr<Candidate> candidate) const {
+    if (reason_to_bar(candidate->known_info(), filters).empty()) return candidate;
+    auto engine = candidate->engine().with_parts_within(filters);
+    bool const passes = engine != nullptr && reason_to_bar(engine->info(), filters).empty();
+    return passes ? candidate_of({candidate->backend(), candidate->proposal()}, std::move(engine)) : candidate;
+}
+
+std::shared_ptr<Planner> Planner::with_parts_within(Filters const& filters, std::shared_ptr<Planner> planner) {
+    Candidates candidates;
+    for (auto const& candidate : planner->candidates_) {
+        candidates.push_back(planner->candidate_within(filters, candidate));
+    }
+    if (candidates == planner->candidates_) return planner;
+    Plan const* const chosen = planner->plan();
+    bool const is_kept = std::ranges::any_of(candidates, [&](auto const& each) { return each->plan() == chosen; });
+    return std::make_shared<Planner>(planner->answers_, std::move(candidates), planner->without_engines_,
+                                     is_kept ? chosen : nullptr);
 }
 
 Result<std::int64_t> Planner::engine_count() const {

@@ -57,6 +57,11 @@ class Planner {
     Result<std::shared_ptr<Planner>> with_engine(std::int64_t engine, KnobChoices const& knobs) const;
     // A copy with the candidates that need the least workspace first.
     std::shared_ptr<Planner> by_workspace() const;
+    // A copy with the candidates that pass the filters, of which there may be none.
+    std::shared_ptr<Planner> only_within(Filters const& filters) const;
+    // A copy in which programs that the filters bar have other engines for their attentions, so that they pass; the
+    // planner itself where no program gains by it.
+    static std::shared_ptr<Planner> with_parts_within(Filters const& filters, std::shared_ptr<Planner> planner);
     // Shares the plans, but has its own choice of one.
     std::shared_ptr<Planner> copy() const;
 
@@ -113,6 +118,8 @@ class Planner {
 
     // A candidate with the times that are known of it.
     std::shared_ptr<Candidate> candidate_of(Proposed const& proposed, std::shared_ptr<Engine> engine) const;
+    // The candidate itself, or a barred program with other engines for its attentions.
+    std::shared_ptr<Candidate> candidate_within(Filters const& filters, std::shared_ptr<Candidate> candidate) const;
     // The fastest by the times of the plan store, if it is clearly faster than the first one that passes, else that
     // one. Null where it was not timed.
     std::shared_ptr<Candidate> fastest(Filters const& filters) const;

@@ -58,12 +58,13 @@ error_t under(ShapeOverride const& shapes, error_t error) {
 }
 
 Result<std::shared_ptr<Planner>> plan(Planner const& proposed, Filters const& filters, std::int64_t workspace_bytes) {
-    auto planner = proposed.with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
-    if (planner.is_bad()) return planner;
+    auto all = proposed.with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+    if (all.is_bad()) return all;
+    auto planner = Planner::with_parts_within(filters, std::move(all).value());
     Filters fitting = filters;
     fitting.largest_workspace = std::min(workspace_bytes, filters.largest_workspace.value_or(workspace_bytes));
-    if (planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, fitting).is_good()) return planner;
-    SDPA_GRAPH_TRY(planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, filters));
+    if (planner->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, fitting).is_good()) return planner;
+    SDPA_GRAPH_TRY(planner->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, filters));
     return planner;
 }
 

@@ -475,6 +475,29 @@ TEST_CASE("programs that the caller lists come before an engine that is faster f
     CHECK(std::ranges::find(names, "attention") < std::ranges::find_if(names, is_of_cudnn));
 }
 
+TEST_CASE("a program whose attentions run on the library's own engine runs on cuDNN's where that is deselected",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph =
+        backward_of({.bias = {}}, {.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048});
+    graph.set_rewrites({Rewrite_t::SLICES});
+    REQUIRE(plan(graph, "h200", {HeurMode_t::A}).get_message() == "");
+    std::vector<std::string> const all = names_of(graph);
+    REQUIRE(all.front() == "program slices(2): attention");
+    graph.deselect_engines({"attention"});
+    REQUIRE(graph.check_support().get_message() == "");
+    Plan_candidates list;
+    REQUIRE(graph.get_candidates(list).get_message() == "");
+    REQUIRE(list.candidates.size() >= all.size());
+    CHECK(list.candidates.front().name.starts_with("program slices(2): eng"));
+    CHECK(list.candidates.front().reason == "");
+    REQUIRE(graph.build_plans().get_message() == "");
+    CHECK(name_of(graph) == list.candidates.front().name);
+    std::string name;
+    REQUIRE(graph.get_plan_name_at_index(0, name).get_message() == "");
+    CHECK(name == name_of(graph));
+}
+
 TEST_CASE("filters bar the library's own engine by its notes, its name and its shared memory", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     auto const refusal_by = [](auto const& filter) {

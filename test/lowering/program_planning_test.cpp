@@ -75,18 +75,21 @@ TEST_CASE("programs are candidates before the engines of the graph as it is, whi
     CHECK(std::ranges::find(notes, BehaviorNote_t::SUPPORTS_CUDA_GRAPH_NATIVE_API) != notes.end());
 }
 
-TEST_CASE("a deselected engine bars the programs that run it", "[offline]") {
+TEST_CASE("a deselected name bars programs of that name, and engines of that name for their attentions", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     ProgramGraph all = planned(few_queries_graph(kType), {Rewrite_t::FEW_QUERIES});
     std::string const program = names_of(all.graph)[0];
     std::string const engine = program.substr(program.find(": ") + 2);
-    for (std::string const& part : {std::string("program "), std::string("few_queries"), engine}) {
+    auto const name_without = [&](std::string const& part) {
         Graph barred(all.graph);
-        barred.deselect_engines({part});
-        INFO(part);
-        REQUIRE(barred.build_plans().get_message() == "");
-        CHECK(!name_of(barred).starts_with("program "));
-    }
+        REQUIRE(barred.deselect_engines({part}).build_plans().get_message() == "");
+        return name_of(barred);
+    };
+    for (char const* const part : {"program ", "few_queries"}) CHECK(!name_without(part).starts_with("program "));
+    std::string const other = name_without(engine);
+    CHECK(other.starts_with(program.substr(0, program.find(": "))));
+    CHECK(other.find(engine) == other.npos);
+    CHECK(!name_without("eng").starts_with("program few_queries(2): eng"));
     REQUIRE(all.graph.build_plans().get_message() == "");
     CHECK(name_of(all.graph) == program);
 }

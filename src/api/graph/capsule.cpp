@@ -118,8 +118,9 @@ void append_plan(Json& capsule, graph::Graph::Impl const& graph) {
     plan::Plan const* const built = graph.planner ? graph.planner->plan() : nullptr;
     capsule.append("plan", built == nullptr ? Json(nullptr) : Json(built->info().name));
     capsule.append("workspace_bytes", built == nullptr ? Json(nullptr) : Json(built->workspace_size()));
-    capsule.append("candidates", graph.planner ? lines_of(graph.planner->candidates(graph.settings.filters).to_text())
-                                               : Json::list());
+    capsule.append("candidates", graph.planner
+                                     ? lines_of(graph.filtered()->candidates(graph.settings.filters).to_text())
+                                     : Json::list());
 }
 
 // Lengths, their sums and ragged offsets: integers that decide what a run reads and writes.

@@ -162,8 +162,10 @@ error_t run_build_stage(char const* stage, Graph const& graph, Graph::Impl const
 
 // If no plan can be built, the data kept about the graph may be the cause, so it is dropped.
 error_t build_or_forget(Graph::Impl& impl, BuildPlanPolicy_t policy, bool in_parallel) {
-    error_t failure = impl.planner->build(policy, in_parallel, impl.settings.filters);
+    std::shared_ptr<Planner> planner = impl.filtered();
+    error_t failure = planner->build(policy, in_parallel, impl.settings.filters);
     if (failure.is_bad()) plan::forget_plans(impl.planned->graph);
+    else impl.planner = std::move(planner);
     return failure;
 }
 
@@ -183,6 +185,8 @@ void Graph::Impl::take(std::shared_ptr<Planner> made, nodes::CheckedGraphPointer
     planned_for = target.kind();
     verifies_first_run = first_run_verification.value_or(core::process::verifies_first_runs.get());
 }
+
+std::shared_ptr<Planner> Graph::Impl::filtered() const { return Planner::with_parts_within(settings.filters, planner); }
 
 std::string Graph::Impl::difference_from_known() const {
     if (is_known || !planned || !asked_for) return {};
@@ -281,7 +285,7 @@ error_t Graph::get_knobs_for_engine(std::int64_t const engine, std::vector<Knob>
 
 error_t Graph::check_support() {
     return run_build_stage("check_support", *this, impl_, [&] {
-        return has_candidates(impl_) ? impl_->planner->check_support(impl_->settings.filters)
+        return has_candidates(impl_) ? impl_->filtered()->check_support(impl_->settings.filters)
                                      : no_candidates("check_support");
     });
 }

@@ -59,6 +59,9 @@ struct Graph::Impl : nodes::GraphHead {
     // Keeps the planner that a build stage made of a graph for a target.
     void take(std::shared_ptr<plan::Planner> made, nodes::CheckedGraphPointer graph, Target const& target);
 
+    // The planner, whose programs run on engines that the filters let pass where there are any.
+    std::shared_ptr<plan::Planner> filtered() const;
+
     // Chooses the current one of these plans, or another that is clearly faster, and keeps the times in the plan store.
     void choose_by_times(std::vector<plan::Plan const*> const& plans, std::vector<plan::MeasuredTimes> const& times);
 

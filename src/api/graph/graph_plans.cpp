@@ -79,11 +79,10 @@ error_t Graph::get_plan_name_at_index(std::int64_t const index, std::string& nam
 template <class Read>
 static error_t ask_candidates(Graph::Impl const* impl, char const* call, Read const& read) {
     return guarded_in(impl, [&]() -> error_t {
-        Planner const* const planner = planner_of(impl);
-        if (planner == nullptr) {
+        if (planner_of(impl) == nullptr) {
             return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "create_execution_plans");
         }
-        Plan_candidates found = planner->candidates(impl->settings.filters);
+        Plan_candidates found = impl->filtered()->candidates(impl->settings.filters);
         std::string const difference = impl->difference_from_known();
         if (!difference.empty())
             found.remarks.push_back("built anew, since the nearest known graph differs: " + difference);

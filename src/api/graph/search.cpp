@@ -51,15 +51,15 @@ std::optional<std::string> plan_of(nodes::GraphSpec const& graph, Target const& 
     if (!validation.graph) return std::nullopt;
     auto const proposed = plan::Planner::propose({*validation.graph, target, settings}, backends());
     if (proposed.is_bad()) return std::nullopt;
-    auto const planner = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
-    if (planner.is_bad()) return std::nullopt;
+    auto const all = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+    if (all.is_bad()) return std::nullopt;
+    auto const planner = plan::Planner::with_parts_within(settings.filters, all.value());
     if (proof == Proof::Engine) {
-        auto const first = planner.value()->first_to_pass(settings.filters);
-        return first.is_bad() ? std::nullopt : std::optional(planner.value()->candidate(first.value()).value().name);
+        auto const first = planner->first_to_pass(settings.filters);
+        return first.is_bad() ? std::nullopt : std::optional(planner->candidate(first.value()).value().name);
     }
-    if (planner.value()->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, settings.filters).is_bad())
-        return std::nullopt;
-    return planner.value()->plan()->info().name;
+    if (planner->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, settings.filters).is_bad()) return std::nullopt;
+    return planner->plan()->info().name;
 }
 
 // Each tensor with a fault counts.

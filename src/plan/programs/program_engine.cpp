@@ -242,6 +242,15 @@ std::shared_ptr<Engine> ProgramEngine::with_least_workspace() const {
     return least->info().workspace_bytes < info().workspace_bytes ? least : nullptr;
 }
 
+std::shared_ptr<Engine> ProgramEngine::with_parts_within(Filters const& filters) const {
+    Planners planners;
+    for (std::shared_ptr<Planner> const& planner : planners_) {
+        planners.push_back(planner->only_within(filters_of_parts(filters)));
+        if (planners.back()->candidate_count() == 0) return nullptr;
+    }
+    return std::shared_ptr<Engine>(new ProgramEngine(*this, std::move(planners)));
+}
+
 // An error where the stored parts are not as many as the program has.
 static error_t check_counts(rewrite::Program const& program, std::size_t attends, StoredProgram const& stored) {
     auto const joints = std::ranges::count_if(

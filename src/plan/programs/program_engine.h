@@ -23,6 +23,7 @@ class ProgramEngine final : public Engine {
                                                 StoredProgram stored);
 
     EngineInfo const& info() const override { return info_; }
+    std::shared_ptr<Engine> with_parts_within(Filters const& filters) const override;
     // Attentions whose first engine does not build get the next one.
     std::shared_ptr<EngineInfo const> info_of(Executable const& executable) const override;
     Result<std::shared_ptr<Executable const>> build() override;

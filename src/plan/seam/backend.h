@@ -151,6 +151,8 @@ class Engine {
     virtual std::shared_ptr<EngineInfo const> info_of(Executable const&) const { return nullptr; }
     // The reason why it must not be used; empty if there is none.
     virtual std::string reason_against() const { return {}; }
+    // The same program with other engines for its attentions, which the filters let pass; null where there is none.
+    virtual std::shared_ptr<Engine> with_parts_within(Filters const&) const { return nullptr; }
     // May be called from many threads at once: graphs that are the same share their engines.
     virtual Result<std::shared_ptr<Executable const>> build() = 0;
     // An estimate of its memory, without what the backend itself counts as a kept object.

@@ -50,6 +50,12 @@ inline Settings settings_of_parts(Settings settings) {
     return settings;
 }
 
+// A limit of workspace is for all attentions of a program together; the other filters also bar engines of each.
+inline Filters filters_of_parts(Filters filters) {
+    filters.largest_workspace.reset();
+    return filters;
+}
+
 // How many of a device's multiprocessors plans are made for.
 inline int multiprocessors_of(int device, Settings const& settings) {
     return settings.sm_count > 0 ? std::min(device, settings.sm_count) : device;

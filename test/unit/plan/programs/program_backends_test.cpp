@@ -137,3 +137,47 @@ TEST_CASE("under a limit of workspace programs come by the engine that needs the
     CHECK(error.find("\nthe least workspace is 1024 bytes, by program slices(2): small; a limit of so many bytes lets "
                      "it pass") != std::string::npos);
 }
+
+TEST_CASE("a filter that bars the first engine of a program's parts leaves them the next one") {
+    IdleBackend const backend;
+    auto const planner = planned(test::slices_graph(), settings_for(Rewrite_t::SLICES), backend);
+    Filters filters;
+    filters.barred_names = {"fast"};
+    auto const within = Planner::with_parts_within(filters, planner);
+    CHECK(names_of(*within) ==
+          Names{"program slices(2): small", "program slices(4): small", "program slices(8): small", "fast", "small"});
+    REQUIRE(within->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, filters).get_message() == "");
+    CHECK(within->plan()->info().name == "program slices(2): small");
+    CHECK(Planner::with_parts_within(filters, within) == within);
+
+    filters.barred_names = {"fast", "slices(2)"};
+    CHECK(names_of(*Planner::with_parts_within(filters, planner)) ==
+          Names{"program slices(2): fast", "program slices(4): small", "program slices(8): small", "fast", "small"});
+    for (Names const& names : {Names{"fast", "small"}, Names{"program"}, Names{}}) {
+        filters.barred_names = names;
+        CHECK(Planner::with_parts_within(filters, planner) == planner);
+    }
+}
+
+TEST_CASE("a plan that filters bar is chosen no more, and one that they let pass stays chosen") {
+    IdleBackend const backend;
+    auto const planner = planned(test::slices_graph(), settings_for(Rewrite_t::SLICES), backend);
+    Filters filters;
+    filters.barred_names = {"fast"};
+    REQUIRE(planner->build_at(0).get_message() == "");
+    CHECK(Planner::with_parts_within(filters, planner)->plan() == nullptr);
+    REQUIRE(planner->build_at(4).get_message() == "");
+    Plan const* const small = planner->plan();
+    CHECK(small->info().name == "small");
+    CHECK(Planner::with_parts_within(filters, planner)->plan() == small);
+}
+
+TEST_CASE("filters of a program's parts do not bring back a program that gave wrong results") {
+    IdleBackend const backend;
+    auto const planner = planned(test::slices_graph(), settings_for(Rewrite_t::SLICES), backend);
+    REQUIRE(planner->build(BuildPlanPolicy_t::HEURISTICS_CHOICE, false, {}).get_message() == "");
+    Plan const& wrong = *planner->plan();
+    REQUIRE(planner->replace(wrong, "element 3 is wrong", {}).get_message() == "");
+    CHECK(planner->plan()->info().name == "program slices(4): fast");
+    CHECK(Planner::with_parts_within({}, planner) == planner);
+}
