@@ -113,10 +113,22 @@ def types_defined_twice(texts):
     return {name: sorted(places) for name, places in sorted(files.items()) if len(places) > 1}
 
 
+def names_in_several_files(texts):
+    """The names of types that several files of src define, in whatever scope, with how many files."""
+    files = collections.Counter()
+    for place, text in texts.items():
+        if place.startswith("src/") and not place.startswith(DEVICE_CODE):
+            matches = SCOPE.finditer(DIRECTIVE.sub(blank, COMMENT_OR_LITERAL.sub(blank, text)))
+            files.update({match["type"] for match in matches if match["type"]})
+    return sorted((name, count) for name, count in files.items() if count > 1)
+
+
 def print_counts(texts, users):
     lengths = [text.count("\n") for place, text in texts.items() if place.startswith("src/")]
     print(f"{len(lengths)} files of src, {sum(length < 30 for length in lengths)} of them with fewer than 30 lines")
     print(f"{len(users)} headers of src, {sum(len(places) <= 2 for places in users.values())} of them included by at most two files")
+    names = names_in_several_files(texts)
+    print(f"{len(names)} names of types that several files of src define: {', '.join(f'{name} {count}' for name, count in names)}")
     tracked = subprocess.run(["git", "-C", ROOT, "ls-files"], check=True, capture_output=True, text=True).stdout.split()
     folders = collections.Counter(path.rpartition("/")[0] for path in tracked)
     large = sorted(folder for folder, files in folders.items() if files > 25)

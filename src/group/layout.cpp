@@ -32,14 +32,14 @@ error_t bad_shard(std::string found, std::string needed, std::string fix) {
 }
 
 // Some rows of two tensors: copies index by index. Ranks of tensors are small.
-struct Rows {
+struct RowCopy {
     Tensor_view const& from;
     Tensor_view const& to;
     std::size_t dim;
     std::int64_t from_row, to_row, count;
 };
 
-void copy(Rows const& rows) {
+void copy(RowCopy const& rows) {
     auto const bytes = static_cast<std::size_t>(core::size_of(rows.from.type));
     core::Dims extents = rows.from.dim;
     extents[rows.dim] = rows.count;

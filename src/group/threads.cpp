@@ -24,7 +24,7 @@ struct Offer {
     std::vector<int> readers;  // ranks that have not copied yet
 };
 
-struct Member {
+struct RankState {
     bool is_there = true, is_running = false;
     std::string agreement;      // of its run
     std::string last_content;   // of the exchange that it started last
@@ -38,11 +38,11 @@ struct Member {
 struct Hub {
     Hub(int size, Milliseconds limit) : members(static_cast<std::size_t>(size)), deadline(limit) {}
 
-    Member& at(int rank) { return members[static_cast<std::size_t>(rank)]; }
+    RankState& at(int rank) { return members[static_cast<std::size_t>(rank)]; }
 
     std::mutex mutex;
     std::condition_variable changed;
-    std::vector<Member> members;
+    std::vector<RankState> members;
     Milliseconds deadline;
     std::optional<std::string> broken;  // the reason why nothing runs any more
 };
@@ -166,7 +166,7 @@ class ThreadTransport final : public Transport {
    private:
     using Lock = std::unique_lock<std::mutex>;
 
-    Member& own() { return hub_->at(rank()); }
+    RankState& own() { return hub_->at(rank()); }
 
     error_t broken() const { return rules::broken(*hub_->broken); }
 
@@ -208,7 +208,7 @@ class ThreadTransport final : public Transport {
     }
 
     error_t late(int peer, Exchange const& exchange, char const* for_what) {
-        Member const& other = hub_->at(peer);
+        RankState const& other = hub_->at(peer);
         std::string const last = other.last_content.empty() ? " has started no exchange"
                                                             : "'s last exchange is that of " + other.last_content;
         return rules::violation(
@@ -221,7 +221,7 @@ class ThreadTransport final : public Transport {
 
     error_t copy_from(int peer, Exchange const& exchange, Lock& lock) {
         std::int64_t const number = own().finished;
-        Member& other = hub_->at(peer);
+        RankState& other = hub_->at(peer);
         SDPA_GRAPH_TRY(wait(lock, peer, exchange, "the pieces", [&] { return other.started() > number; }));
         if (other.finished > number) return disagree_about_pieces(peer, exchange);
         Offer& offer = other.offers[static_cast<std::size_t>(number - other.finished)];
@@ -250,7 +250,7 @@ class ThreadTransport final : public Transport {
 
     error_t check_fit(int peer, Exchange const& exchange, Offer const& offer, std::vector<Piece> const& from,
                       std::vector<Piece> const& to) {
-        Member const& other = hub_->at(peer);
+        RankState const& other = hub_->at(peer);
         if (other.agreement != own().agreement) return disagree(own().agreement, peer, other.agreement);
         if (offer.content != exchange.content) return disagree(exchange.content, peer, offer.content);
         if (!have_same_sizes(from, to)) return disagree(sizes_text(to), peer, sizes_text(from));

@@ -10,7 +10,7 @@ namespace cudnn_frontend::nodes {
 namespace {
 
 // Collects the first few differences.
-class Differences {
+class DifferenceList {
    public:
     void add(std::string const& where, std::string const& what) {
         constexpr int kMost = 3;
@@ -48,7 +48,7 @@ std::string label_of(char const* kind, std::size_t number, std::string const& na
     return core::text(kind, " ", number, name.empty() ? "" : " '" + name + "'");
 }
 
-void compare_nodes(Differences& differences, std::string const& where, Node const& a, Node const& b) {
+void compare_nodes(DifferenceList& differences, std::string const& where, Node const& a, Node const& b) {
     NodeSchema const& schema = schema_of(a.kind());
     if (a.kind() != b.kind()) {
         differences.add(where, core::text(schema.tag, " in place of ", schema_of(b.kind()).tag));
@@ -74,7 +74,7 @@ std::size_t differing_parts(GraphSpec const& a, GraphSpec const& b) {
 }
 
 std::string difference_text(GraphSpec const& graph, GraphSpec const& other) {
-    Differences differences;
+    DifferenceList differences;
     differences.compare("graph", graph_fields(), &graph, &other);
     auto const compare_counts = [&](char const* what, std::size_t count, std::size_t other_count) {
         if (count == other_count) return;

@@ -141,9 +141,10 @@ constexpr Condition kConditions[] = {
 // Both corners have one diagonal if there are as many queries as keys; from the top left engines skip more.
 bool is_square(Attention const& a) { return a.queries == a.keys && !a.fields().padding_mask; }
 
-class Builder {
+class ClassBuilder {
    public:
-    Builder(Attention const& attention, ClassForm const& form) : a_(attention), form_(form), program_(kNameOfClasses) {
+    ClassBuilder(Attention const& attention, ClassForm const& form)
+        : a_(attention), form_(form), program_(kNameOfClasses) {
         bool const has_groups = a_.query_heads != a_.key_heads || a_.query_heads != a_.value_heads;
         // cuDNN leaves some packed stats of one query unwritten where heads are shared (cudnn.s23).
         bool const needs_two = a_.has(Port::Stats) && has_groups && !form_.has_slots_of_heads;
@@ -273,7 +274,7 @@ class Builder {
 
 Result<Program> classes(Attention const& attention) {
     SDPA_GRAPH_TRY(check(kNameOfClasses, kConditions, attention));
-    return Builder(attention, *form_of(attention)).build();
+    return ClassBuilder(attention, *form_of(attention)).build();
 }
 
 }  // namespace cudnn_frontend::rewrite

@@ -1,7 +1,6 @@
 #include "kernels/joints/joint_kernels.h"
 
 #include "cuda/cuda_graph.h"
-#include "kernels/joints/slot_kernels.h"
 
 namespace cudnn_frontend::kernels {
 namespace {

@@ -1,11 +1,13 @@
-// The joints of programs on a GPU as kernels: they combine partial results.
+// The joints of programs on a GPU as kernels: they combine partial results, and prepare slots of sequences.
 #pragma once
 
 #include "cuda/device_facts.h"
 #include "kernels/launch/kernel.h"
 #include "kernels/launch/strided_problem.h"
 #include "plan/seam/backend.h"
+#include "rewrite/program.h"
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -62,6 +64,16 @@ Result<KernelPointer> load_split_lengths(SplitLengthsProblem const& problem, Dev
 Problem operands_of(MergeProblem const& merge);
 Problem operands_of(SumProblem const& sum);
 Problem operands_of(SplitLengthsProblem const& split);
+
+// The joints of slots as kernels: they are work on rows.
+template <class Joint>
+concept IsOfSlots = std::same_as<Joint, rewrite::SlotTables> || std::same_as<Joint, rewrite::ClearPadding> ||
+    std::same_as<Joint, rewrite::DocumentTables> || std::same_as<Joint, rewrite::DropoutMask>;
+
+// Loads the result of Kernel::serialize() for the same joint and device, if there is one; else compiles.
+template <IsOfSlots Joint>
+Result<KernelPointer> slot_kernel(Joint const& joint, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored);
 
 // The kernel of a joint. `stored` is the result of serialize() by the executable of the same joint, if there is one.
 Result<std::shared_ptr<plan::Executable const>> join(rewrite::Joint const& joint, cuda::DeviceFacts const& facts,

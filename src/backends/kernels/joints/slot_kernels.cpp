@@ -1,4 +1,4 @@
-#include "kernels/joints/slot_kernels.h"
+#include "kernels/joints/joint_kernels.h"
 
 #include "core/data_type.h"
 #include "kernels/launch/code_kernel.h"
