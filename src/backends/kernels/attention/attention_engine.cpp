@@ -24,7 +24,7 @@ KernelChain attention_chain(AttentionGraph graph, DeviceFacts const& device) {
     KernelChain chain{.info = info_of(*problem), .reason_against = {}, .kernels = {}};
     for (AttentionWork const work : works_of(*problem)) {
         auto make = [problem, work, device](std::optional<std::string_view> stored) {
-            return make_kernel(*problem, work, device, stored);
+            return make_kernel(problem, work, device, stored);
         };
         chain.kernels.push_back({std::move(make), graph.places});
     }

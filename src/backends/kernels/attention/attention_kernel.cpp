@@ -29,8 +29,8 @@ class AttentionKernel final : public CodeKernel<Arguments> {
    public:
     using Base = CodeKernel<Arguments>;
 
-    AttentionKernel(AttentionKernelProblem problem, AttentionLaunch<Arguments> launch, std::shared_ptr<Code const> code,
-                    std::vector<Parameter> parameters)
+    AttentionKernel(AttentionProblemPointer problem, AttentionLaunch<Arguments> launch,
+                    std::shared_ptr<Code const> code, std::vector<Parameter> parameters)
         : Base(std::move(code), std::move(parameters)), problem_(std::move(problem)), launch_(std::move(launch)) {}
 
    private:
@@ -39,11 +39,11 @@ class AttentionKernel final : public CodeKernel<Arguments> {
         if (function.is_bad()) return function.error();
         typename Base::Bound bound{function.value(), launch_.blocks, launch_.threads, launch_.shared_bytes,
                                    launch_.arguments};
-        SDPA_GRAPH_TRY(kernels::bind(problem_, {pointers, encode}, bound.arguments));
+        SDPA_GRAPH_TRY(kernels::bind(*problem_, {pointers, encode}, bound.arguments));
         return bound;
     }
 
-    AttentionKernelProblem problem_;
+    AttentionProblemPointer problem_;
     AttentionLaunch<Arguments> launch_;
 };
 
@@ -83,12 +83,12 @@ std::vector<Parameter> parameters_of(AttentionKernelProblem const& problem) {
 }
 
 template <class Arguments>
-Result<KernelPointer> make(AttentionKernelProblem const& problem, AttentionLaunch<Arguments> launch,
+Result<KernelPointer> make(AttentionProblemPointer const& problem, AttentionLaunch<Arguments> launch,
                            std::optional<std::string_view> stored) {
     auto code = stored ? stored_code(launch.code, *stored) : find_code(launch.code);
     if (code.is_bad()) return code.error();
-    return KernelPointer(std::make_shared<AttentionKernel<Arguments>>(problem, std::move(launch),
-                                                                      std::move(code).value(), parameters_of(problem)));
+    return KernelPointer(std::make_shared<AttentionKernel<Arguments>>(
+        problem, std::move(launch), std::move(code).value(), parameters_of(*problem)));
 }
 
 }  // namespace
@@ -108,20 +108,20 @@ std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
     return works;
 }
 
-Result<KernelPointer> make_kernel(AttentionKernelProblem const& problem, AttentionWork work, DeviceFacts const& device,
+Result<KernelPointer> make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
                                   std::optional<std::string_view> stored) {
     switch (work) {
-        case AttentionWork::Entries: return make(problem, entry_launch(problem), stored);
-        case AttentionWork::BlockBits: return make(problem, block_bits_launch(problem), stored);
-        case AttentionWork::BlockScores: return make(problem, block_scores_launch(problem), stored);
-        case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(problem), stored);
-        case AttentionWork::Forward: return make(problem, forward_launch(problem, device.multiprocessors), stored);
-        case AttentionWork::GradientStart: return make(problem, gradient_start_launch(problem), stored);
-        case AttentionWork::Gradients: return make(problem, gradient_launch(problem), stored);
-        case AttentionWork::GradientEnd: return make(problem, gradient_end_launch(problem), stored);
+        case AttentionWork::Entries: return make(problem, entry_launch(*problem), stored);
+        case AttentionWork::BlockBits: return make(problem, block_bits_launch(*problem), stored);
+        case AttentionWork::BlockScores: return make(problem, block_scores_launch(*problem), stored);
+        case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(*problem), stored);
+        case AttentionWork::Forward: return make(problem, forward_launch(*problem, device.multiprocessors), stored);
+        case AttentionWork::GradientStart: return make(problem, gradient_start_launch(*problem), stored);
+        case AttentionWork::Gradients: return make(problem, gradient_launch(*problem), stored);
+        case AttentionWork::GradientEnd: return make(problem, gradient_end_launch(*problem), stored);
         case AttentionWork::BiasGradientEnd: break;
     }
-    return make(problem, bias_gradient_end_launch(problem), stored);
+    return make(problem, bias_gradient_end_launch(*problem), stored);
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -3,6 +3,7 @@
 
 #include "kernels/attention/attention_problem.h"
 
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -22,9 +23,11 @@ enum class AttentionWork {
 };
 std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem);
 
+using AttentionProblemPointer = std::shared_ptr<AttentionKernelProblem const>;
+
 // Compiles a kernel of a problem without a reason against it, or loads it where the result of Kernel::serialize() is
 // given, which is that of a problem of the same types, columns and options.
-Result<KernelPointer> make_kernel(AttentionKernelProblem const& problem, AttentionWork work, DeviceFacts const& device,
+Result<KernelPointer> make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
                                   std::optional<std::string_view> stored);
 
 }  // namespace cudnn_frontend::kernels
