@@ -1,5 +1,6 @@
 #include "cudnn/planning/planning_device.h"
 
+#include "core/process/kept_objects.h"
 #include "core/text.h"
 #include "cuda/device_facts.h"
 #include "cuda/driver.h"
@@ -10,8 +11,9 @@
 
 #include "cudnn/offline/devices.h"
 
-#include <mutex>
-#include <optional>
+#include <cstddef>
+#include <functional>
+#include <utility>
 
 namespace cudnn_frontend::cudnn {
 namespace {
@@ -28,9 +30,46 @@ error_t needs_real_driver() {
             "a process of its own"};
 }
 
-Result<PlanningDevice> live(Api const& api, Result<std::shared_ptr<Device const>> device) {
-    if (device.is_bad()) return device.error();
-    return PlanningDevice{&api, std::move(device).value(), true};
+// Devices that cuDNN described once: that takes it up to a millisecond. A live one has a handle and the device that was
+// current, a described one its text.
+struct DeviceKey {
+    Api const* api = nullptr;
+    cudnnHandle_t handle = nullptr;
+    int current = 0;
+    std::string json;
+
+    friend bool operator==(DeviceKey const&, DeviceKey const&) = default;
+};
+struct KnownDevice {
+    DeviceKey key;
+    PlanningDevice device;
+};
+struct KnownDeviceKind {
+    using Key = DeviceKey;
+    using Object = KnownDevice const;
+    static constexpr char const* kName = "devices";
+    static Key const& key_of(Object const& known) { return known.key; }
+    static bool is_same(Key const& a, Key const& b) { return a == b; }
+    static std::size_t bytes_of(Object const& known) {
+        return sizeof(KnownDevice) + known.key.json.size() + known.device.device->json().size();
+    }
+};
+using KnownDevices = core::process::KeptObjects<KnownDeviceKind>;
+
+std::size_t hash_of(DeviceKey const& key) {
+    return std::hash<std::string>()(key.json) ^ std::hash<cudnnHandle_t>()(key.handle);
+}
+
+template <class Ask>
+Result<PlanningDevice> find_or_ask(DeviceKey const& key, Ask const& ask) {
+    auto const make = [&]() -> Result<std::shared_ptr<KnownDevice const>> {
+        auto device = ask();
+        if (device.is_bad()) return device.error();
+        return std::make_shared<KnownDevice const>(KnownDevice{key, std::move(device).value()});
+    };
+    auto const found = KnownDevices::of_process().find_or_make(hash_of(key), key, make);
+    if (found.is_bad()) return found.error();
+    return found.value().object->device;
 }
 
 Result<PlanningDevice> live_device(cudnnHandle_t handle, std::int32_t ordinal) {
@@ -38,28 +77,36 @@ Result<PlanningDevice> live_device(cudnnHandle_t handle, std::int32_t ordinal) {
     SDPA_GRAPH_TRY(cuda::check_driver());
     auto const api = loaded_api();
     if (api.is_bad()) return api.error();
-    return live(*api.value(),
-                handle == nullptr ? Device::from_id(*api.value(), ordinal) : Device::from_handle(*api.value(), handle));
+    auto device =
+        handle == nullptr ? Device::from_id(*api.value(), ordinal) : Device::from_handle(*api.value(), handle);
+    if (device.is_bad()) return device.error();
+    return PlanningDevice{api.value(), std::move(device).value(), true};
+}
+
+Result<PlanningDevice> device_with(DeviceProperties const& properties, bool is_live) {
+    SDPA_GRAPH_TRY(properties.status());
+    auto const api = loaded_api();
+    if (api.is_bad()) return api.error();
+    DeviceKey const key{api.value(), nullptr, 0, properties.to_json()};
+    auto found = find_or_ask(key, [&]() -> Result<PlanningDevice> {
+        auto device = Device::from_json(*key.api, key.json);
+        if (device.is_bad()) return device.error();
+        return PlanningDevice{key.api, std::move(device).value()};
+    });
+    if (found.is_good()) found.value().is_live = is_live;
+    return found;
 }
 
 Result<PlanningDevice> described_device(DeviceProperties const& properties) {
     SDPA_GRAPH_TRY(properties.status());
     SDPA_GRAPH_TRY(offline::load_null_driver());
-    auto const api = loaded_api();
-    if (api.is_bad()) return api.error();
-    auto device = Device::from_json(*api.value(), properties.to_json());
-    if (device.is_bad()) return device.error();
-    return PlanningDevice{api.value(), std::move(device).value(), false};
+    return device_with(properties, false);
 }
 
 // Existing programs plan without a handle on machines with a GPU and without: the properties say for which device.
 Result<PlanningDevice> described_or_live_device(DeviceProperties const& properties) {
     bool const has_gpu = !offline::null_driver_is_loaded() && cuda::may_have_gpu() && cuda::check_driver().is_good();
-    if (!has_gpu) return described_device(properties);
-    SDPA_GRAPH_TRY(properties.status());
-    auto const api = loaded_api();
-    if (api.is_bad()) return api.error();
-    return live(*api.value(), Device::from_json(*api.value(), properties.to_json()));
+    return has_gpu ? device_with(properties, true) : described_device(properties);
 }
 
 }  // namespace
@@ -72,17 +119,17 @@ static bool is_of_only_gpu(Target const& target, DeviceProperties const* propert
     return count.is_good() && count.value() == 1;
 }
 
-// cuDNN is asked once: that takes it up to a millisecond, and the handle of a kept graph may be gone by the next time.
-static Result<PlanningDevice> only_gpu(Target const& target) {
-    static std::mutex asking;
-    static std::optional<PlanningDevice>& known = *new std::optional<PlanningDevice>();  // programs may still plan
-    std::lock_guard const lock(asking);
-    if (!known) {
-        auto found = live_device(target.handle(), 0);
-        if (found.is_bad()) return found.error();
-        known = std::move(found).value();
-    }
-    return *known;
+// A handle belongs to the device that was current when it was made, and is used where that is current again. So another
+// handle with its address belongs to the same device, and one that belongs to another device is asked each time.
+static Result<PlanningDevice> known_live_device(cudnnHandle_t handle) {
+    auto const current = handle == nullptr ? Result(0) : cuda::device_of(nullptr);
+    auto const ask = [&] { return live_device(handle, 0); };
+    if (current.is_bad() || offline::null_driver_is_loaded()) return ask();
+    DeviceKey const key{nullptr, handle, current.value(), {}};
+    auto found = find_or_ask(key, ask);
+    bool const may_stay = found.is_bad() || found.value().device->ordinal() == current.value();
+    if (!may_stay) KnownDevices::of_process().forget(hash_of(key), [&](auto const& known) { return known.key == key; });
+    return found;
 }
 
 Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperties const* properties) {
@@ -91,7 +138,8 @@ Result<PlanningDevice> find_planning_device(Target const& target, DeviceProperti
         return described_device(*target.device());
     }
     if (target.handle() == nullptr && properties != nullptr) return described_or_live_device(*properties);
-    return is_of_only_gpu(target, properties) ? only_gpu(target) : live_device(target.handle(), 0);
+    // The handle of a kept graph may be gone.
+    return known_live_device(is_of_only_gpu(target, properties) ? nullptr : target.handle());
 }
 
 Result<cuda::DeviceFacts> facts_of(Device const& device) {

@@ -1,6 +1,7 @@
 // Planning for cuDNN with a backend that records: plans stored and loaded, built in threads, and with kernel caches.
 #include "cudnn/library/api.h"
 #include "cudnn/planning/plan_text.h"
+#include "cudnn/planning/planning_device.h"
 #include "plan/storage/plan_container.h"
 #include "unit/cudnn/planning/recorded_planning.h"
 
@@ -93,6 +94,19 @@ bool points_inside(cudnn::Bindings const& bindings) {
 
 }  // namespace
 
+TEST_CASE("cuDNN describes a device once") {
+    RecordedPlanning const planning;
+    auto const device_of = [](Target const& target) {
+        auto const found = cudnn::find_planning_device(target, nullptr);
+        REQUIRE(found.is_good());
+        return found.value().device;
+    };
+    auto const first = device_of(h200());
+    CHECK(device_of(h200()) == first);
+    CHECK(device_of(Target::offline("h100")) != first);
+    CHECK(device_of(h200()) == first);
+}
+
 TEST_CASE("kernels are named once each, in any text") {
     using Names = std::vector<std::string>;
     CHECK(cudnn::kernels_in("") == Names());
@@ -174,6 +188,7 @@ TEST_CASE("a stored plan loads with the cuDNN and the kind of GPU that it was ma
     CHECK(error.get_message() ==
           "the stored plan was made with cuDNN 9.19.0; loaded is 9.18.0, which cannot run it: build the graph again");
     planning.fake.version = 91900;
+    runtime::forget_graphs();
     planning.fake.device = R"({"deviceName":"Other","deviceVer":890,"multiProcessorCount":58,"cudaDeviceId":0})";
     error = load_for_h200(loaded, bytes);
     CHECK(error.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
@@ -191,6 +206,7 @@ TEST_CASE("a stored plan loads for another board of the same kind, and the log s
     sdpa_test::Listener const listener;
     CHECK(load_for_h200(loaded, bytes).get_message() == "");
     CHECK(listener.text().find("a stored plan for") == std::string::npos);
+    runtime::forget_graphs();
     planning.fake.device = R"({"deviceName":"Other","deviceVer":900,"cudaDeviceId":1})";
     CHECK(load_for_h200(loaded, bytes).get_message() == "");
     CHECK(listener.text().find("a stored plan for Fake is loaded for Other, with deviceName Other instead of Fake, "
@@ -419,6 +435,7 @@ TEST_CASE("whichever call fails while a graph is planned: an error that names it
         RecordedPlanning planning;
         REQUIRE(plan_with_cache_and_load(std::make_shared<KernelCache>()).get_message() == "");
         calls = planning.fake.calls();
+        runtime::forget_graphs();  // and the device
         CHECK(planning.fake.alive() == 0);
     }
     REQUIRE(calls > 200);
@@ -428,6 +445,7 @@ TEST_CASE("whichever call fails while a graph is planned: an error that names it
         planning.fake.fail_at(call);
         auto const cache = std::make_shared<KernelCache>();
         auto const error = plan_with_cache_and_load(cache);
+        runtime::forget_graphs();
         CHECK(planning.fake.alive() == (cache->is_finalized() ? 1 : 0));
         CHECK(planning.fake.faults().empty());
         succeeded += error.is_good() ? 1 : 0;
