@@ -53,8 +53,8 @@ SDPA_GRAPH_API bool verifies_first_runs();
 SDPA_GRAPH_API void set_verifies_first_runs(bool is_on);
 
 // The shape policy of graphs, and of calls of the functions over tensors, that have none of their own.
-// SDPA_GRAPH_SHAPE_POLICY: exact, classes or auto; else nothing, which means EXACT for graphs and AUTO for functions.
-// Setting nothing means the environment's again.
+// SDPA_GRAPH_SHAPE_POLICY: exact, classes, auto or all_shapes; else nothing, which means EXACT for graphs and AUTO for
+// functions. Setting nothing means the environment's again.
 SDPA_GRAPH_API std::optional<ShapePolicy_t> shape_policy();
 SDPA_GRAPH_API void set_shape_policy(std::optional<ShapePolicy_t> policy);
 

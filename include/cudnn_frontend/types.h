@@ -70,8 +70,9 @@ enum class RewritePolicy_t { AUTO, OFF };
 
 // The shapes that a plan is made for. EXACT: those of one graph. CLASSES: all shapes whose sizes round up to the same
 // numbers, so that a few plans serve graphs and calls of all sizes, at some cost for each (docs/classes.md). AUTO:
-// classes on a GPU, where a plan takes long to make, and exact shapes on a CPU.
-enum class ShapePolicy_t { EXACT, CLASSES, AUTO };
+// classes on a GPU, where a plan takes long to make, and exact shapes on a CPU. ALL_SHAPES: an engine whose code serves
+// all shapes, or an error where there is none.
+enum class ShapePolicy_t { EXACT, CLASSES, AUTO, ALL_SHAPES };
 
 enum class TensorReordering_t { NONE, INT8x32, F16x16, F8_128x4 };
 

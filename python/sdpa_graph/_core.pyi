@@ -104,6 +104,7 @@ class shape_policy(_Numbered):
     EXACT = 0
     CLASSES = 1
     AUTO = 2
+    ALL_SHAPES = 3
 
 class group_way(_Numbered):
     AUTO = 0

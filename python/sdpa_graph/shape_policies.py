@@ -6,14 +6,20 @@ import os
 
 from . import _core
 
-_NAMES = {"exact": _core.shape_policy.EXACT, "classes": _core.shape_policy.CLASSES, "auto": _core.shape_policy.AUTO}
+_NAMES = {
+    "exact": _core.shape_policy.EXACT,
+    "classes": _core.shape_policy.CLASSES,
+    "auto": _core.shape_policy.AUTO,
+    "all_shapes": _core.shape_policy.ALL_SHAPES,
+}
 _is_checked = False
 
 
 def set_shape_policy(policy: str | None) -> None:
     """"exact": a plan for each shape. "classes": a plan for all shapes that round up to the same sizes. "auto": classes on
-    a GPU, where a plan takes long to make. None resets it to SDPA_GRAPH_SHAPE_POLICY; without that graphs are planned
-    for their exact shapes, and functions over tensors as with "auto"."""
+    a GPU, where a plan takes long to make. "all_shapes": an engine whose code serves all shapes, or an error where there
+    is none. None resets it to SDPA_GRAPH_SHAPE_POLICY; without that graphs are planned for their exact shapes, and
+    functions over tensors as with "auto"."""
     global _is_checked
     name = os.environ.get("SDPA_GRAPH_SHAPE_POLICY") or None if policy is None else policy
     _core._set_shape_policy(_named(name) if name is not None else None)

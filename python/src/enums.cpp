@@ -101,7 +101,7 @@ void bind_enums(py::module_& module) {
     bind_enum<fe::graph::ScalarType>(module, "scalar_type", {"RUNTIME_PARAM", "COMPILE_TIME_CONST"});
     bind_enum<sdpa_graph::Group_way>(module, "group_way", {"AUTO", "GATHER", "ALL_TO_ALL", "RING"});
     bind_enum<fe::RewritePolicy_t>(module, "rewrite_policy", {"AUTO", "OFF"});
-    bind_enum<fe::ShapePolicy_t>(module, "shape_policy", {"EXACT", "CLASSES", "AUTO"});
+    bind_enum<fe::ShapePolicy_t>(module, "shape_policy", {"EXACT", "CLASSES", "AUTO", "ALL_SHAPES"});
     bind_enum<fe::Rewrite_t>(module, "rewrite", {"SLICES", "FEW_QUERIES", "BANDS", "NEIGHBORHOOD_BAND"});
     // Enumerations of operations that this library does not have: programs copy the names on import.
     bind_names(module, "norm_forward_phase", {"NOT_SET", "INFERENCE", "TRAINING"});

@@ -25,6 +25,10 @@ bool calls::wants_classes(Place const& place, Tensor_view const& tensor) {
     return policy == Shape_policy::CLASSES || (policy == Shape_policy::AUTO && is_on_gpu);
 }
 
+Shape_policy calls::policy_of_graph(Place const& place) {
+    return policy_of(place) == Shape_policy::ALL_SHAPES ? Shape_policy::ALL_SHAPES : Shape_policy::EXACT;
+}
+
 void calls::count_plan(PlanSource source) {
     counts[static_cast<std::size_t>(source)].fetch_add(1, std::memory_order_relaxed);
 }

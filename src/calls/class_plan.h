@@ -22,6 +22,8 @@ namespace sdpa_graph::calls {
 
 Shape_policy policy_of(Place const& place);
 bool wants_classes(Place const& place, Tensor_view const& tensor);
+// The policy for the graph of a call, which describes a class already where the call wants one.
+Shape_policy policy_of_graph(Place const& place);
 
 // Where the plan of a call came from.
 enum class PlanSource { Known, Loaded, Built };
@@ -44,8 +46,8 @@ class Pack {
     Entries entries_;
 };
 
-// Shapes are a class of calls: comparable, and with two functions in their namespace: hash_of(shapes) and
-// describe(shapes, graph). A plan runs with every handle of its GPU.
+// Shapes are a class of calls: comparable, and with three functions in their namespace: hash_of(shapes),
+// describe(shapes, graph), and policy_of(shapes) for the graph. A plan runs with every handle of its GPU.
 template <class Shapes>
 class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
    public:
@@ -96,10 +98,10 @@ class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
     };
     using Known = cudnn_frontend::core::process::KeptObjects<PlanKind>;
 
-    // The graph of a class is a class already. What it compiles may be in the plan store.
+    // Code that the graph needs may be in the plan store.
     cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
         describe(shapes_, graph_);
-        graph_.set_shape_policy(cudnn_frontend::ShapePolicy_t::EXACT);
+        graph_.set_shape_policy(policy_of(shapes_));
         auto const& counts = cudnn_frontend::core::process::engine_counts_of_thread();
         auto const before = counts;
         // The plan is built by the stages: build() would search changes of the graph after a refusal, which are of no

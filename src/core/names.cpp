@@ -34,7 +34,7 @@ constexpr char const* kAlignments[] = {"TOP_LEFT", "BOTTOM_RIGHT"};
 constexpr char const* kImplementations[] = {"AUTO", "COMPOSITE", "UNIFIED"};
 constexpr char const* kRewrites[] = {"SLICES", "FEW_QUERIES", "BANDS", "NEIGHBORHOOD_BAND"};
 constexpr char const* kRewritePolicies[] = {"AUTO", "OFF"};
-constexpr char const* kShapePolicies[] = {"EXACT", "CLASSES", "AUTO"};
+constexpr char const* kShapePolicies[] = {"EXACT", "CLASSES", "AUTO", "ALL_SHAPES"};
 constexpr char const* kReorderings[] = {"NONE", "INT8x32", "F16x16", "F8_128x4"};
 constexpr char const* kBehaviorNotes[] = {
     "NOT_SET",

@@ -170,6 +170,7 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target)
     Shapes shapes;
     shapes.is_backward = call.is_backward;
     shapes.type = call.at(Q)->type;
+    shapes.policy = calls::policy_of_graph(*call.place);
     shapes.is_packed = call.is_packed || becomes_packed(call);
     shapes.has_log_sums_by_row = !shapes.is_packed && call.has_log_sums_by_row();
     shapes.is_square = is_square(call, sizes);

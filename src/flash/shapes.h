@@ -46,6 +46,7 @@ struct StartTable {
 
 struct Shapes {
     DataType_t type = DataType_t::NOT_SET;
+    fe::ShapePolicy_t policy = fe::ShapePolicy_t::EXACT;  // of the graph
     // Whether the graph has packed sequences; a class has them for padded calls too.
     bool is_packed = false;
     bool is_backward = false, has_pages = false, is_deterministic = false, dumps_dropout = false;
@@ -90,6 +91,7 @@ fe::core::ShortList<StartTable, fe::rows::kMostOffsets> starts_of(Shapes const& 
 Shapes squares_of(Shapes const& shapes);
 
 std::size_t hash_of(Shapes const& shapes);
+inline fe::ShapePolicy_t policy_of(Shapes const& shapes) { return shapes.policy; }
 
 // The tensors that a graph binds in addition to the arguments. From FirstStarts on, there is a number for each of
 // starts_of() the shapes.

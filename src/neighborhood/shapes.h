@@ -36,6 +36,8 @@ struct Shapes {
 Shapes shapes_of(Call const& call, fe::Target const& target);
 
 std::size_t hash_of(Shapes const& shapes);
+// Tensors are planned as they are: there are no classes of neighborhoods.
+inline fe::ShapePolicy_t policy_of(Shapes const&) { return fe::ShapePolicy_t::EXACT; }
 
 // The class as a graph, whose tensors have the numbers of their ports as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);

@@ -18,8 +18,8 @@ std::optional<PlanCircumstances> circumstances_of(Target const& target, Settings
                                                   Backends const& backends) {
     if (settings.group) return {};
     PlanCircumstances all{settings.rewrites,
+                          shape_policy_of(target, settings),
                           settings.slices_for_workspace,
-                          wants_class(target, settings),
                           settings.batch_invariant,
                           {},
                           {}};
@@ -48,7 +48,7 @@ Result<std::shared_ptr<Planner>> propose(PlanningInput const& input, Backends co
 std::string difference_of(PlanCircumstances const& wanted, PlanCircumstances const& known) {
     if (!(known.wishes == wanted.wishes)) return "the rewrites that are wanted";
     if (known.slices_for_workspace != wanted.slices_for_workspace) return "slices for less workspace";
-    if (known.wants_class != wanted.wants_class) return "the shape policy";
+    if (known.shape_policy != wanted.shape_policy) return "the shape policy";
     if (known.batch_invariant != wanted.batch_invariant) return "batch invariance";
     if (!(known.filters == wanted.filters)) return "the filters of engines";
     return "the target, its device, or the settings of its backends";

@@ -17,7 +17,8 @@ using GraphPointer = std::shared_ptr<nodes::ValidatedGraph const>;
 // Everything besides the graph on which its proposals depend.
 struct PlanCircumstances {
     rewrite::Wishes wishes;
-    bool slices_for_workspace, wants_class, batch_invariant;
+    ShapePolicy_t shape_policy;  // on the target: never AUTO
+    bool slices_for_workspace, batch_invariant;
     Filters filters;  // empty unless they decide whether engines for all shapes are proposed
     std::vector<std::pair<Backend const*, std::string>> of_backends;  // the backends that serve the target
 

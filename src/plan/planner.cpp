@@ -92,14 +92,35 @@ static bool has_engine_that_passes(Proposal const& proposal, Filters const& filt
     return engines.is_good() && std::ranges::any_of(engines.value(), passes);
 }
 
-static std::optional<Planner::Proposed> propose_for_all_shapes(PlanningInput const& input, Backends const& backends) {
+static error_t no_engine_for_all_shapes(Planner::Refusals const& refusals, Target const& target) {
+    if (refusals.empty()) return no_backend(target);
+    error_t all = to_error(refusals);
+    bool const can_run = std::ranges::any_of(
+        refusals, [](auto const& each) { return each.error.code == error_code_t::HEURISTIC_QUERY_FAILED; });
+    if (can_run) all.code = error_code_t::HEURISTIC_QUERY_FAILED;
+    return all;
+}
+
+static Result<Planner::Proposed> propose_for_all_shapes(PlanningInput const& input, Backends const& backends) {
+    Planner::Refusals refusals;
     for (Backend const* const backend : backends) {
         if (!backend->serves(input.target)) continue;
         auto proposal = backend->propose_for_all_shapes(input);
-        if (proposal.is_bad() || !has_engine_that_passes(*proposal.value(), input.settings.filters)) continue;
-        return Planner::Proposed{backend->name(), std::move(proposal).value()};
+        if (proposal.is_bad()) {
+            refusals.push_back({backend->name(), proposal.error()});
+        } else if (!has_engine_that_passes(*proposal.value(), input.settings.filters)) {
+            refusals.push_back({backend->name(), {error_code_t::GRAPH_NOT_SUPPORTED, "the filters bar its engines"}});
+        } else {
+            return Planner::Proposed{backend->name(), std::move(proposal).value()};
+        }
     }
-    return std::nullopt;
+    return no_engine_for_all_shapes(refusals, input.target);
+}
+
+static error_t no_plan_for_all_shapes(error_t const& refusal) {
+    return {refusal.code,
+            "no engine whose code serves all shapes runs the graph, as the shape policy ALL_SHAPES asks:\n" +
+                refusal.err_msg + "\nset_shape_policy(ShapePolicy_t::CLASSES) plans such a graph for its class"};
 }
 
 Planner::Answers Planner::ask(PlanningInput const& input, Backends const& backends) {
@@ -127,7 +148,9 @@ static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput co
             " no effect: with set_batch_invariant(true) the graph is planned for its exact shape, "
             "as it is given");
     };
-    if (wants_class(input.target, input.settings)) leave_out("classes of shapes have");
+    auto const policy = shape_policy_of(input.target, input.settings);
+    if (policy == ShapePolicy_t::CLASSES) leave_out("classes of shapes have");
+    if (policy == ShapePolicy_t::ALL_SHAPES) leave_out("the shape policy ALL_SHAPES has");
     if (input.settings.rewrites.listed) leave_out("the list of rewrites has");
     return std::make_shared<Planner>(std::make_shared<Planner::Answers const>(std::move(answers)),
                                      Planner::Candidates());
@@ -162,10 +185,13 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     }
     if (input.settings.batch_invariant) return propose_batch_invariant(input, backends);
     std::vector<std::string> remarks;
+    auto const policy = shape_policy_of(input.target, input.settings);
     if (may_be_for_all_shapes(input.target, input.settings)) {
-        if (auto proposed = propose_for_all_shapes(input, backends)) return planner_of_proposal(*std::move(proposed));
+        auto proposed = propose_for_all_shapes(input, backends);
+        if (proposed.is_good()) return planner_of_proposal(std::move(proposed).value());
+        if (policy == ShapePolicy_t::ALL_SHAPES) return no_plan_for_all_shapes(proposed.error());
     }
-    if (wants_class(input.target, input.settings)) {
+    if (policy == ShapePolicy_t::CLASSES) {
         auto proposed = propose_class(input, backends);
         if (proposed.is_good()) return planner_of_proposal(std::move(proposed).value());
         remarks.push_back("planned for its exact shape: " + proposed.error().err_msg);

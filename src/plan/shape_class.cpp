@@ -26,19 +26,26 @@ Result<rewrite::Program> class_of(nodes::ValidatedGraph const& graph) {
     return rewrite::no_attention(rewrite::kNameOfClasses);
 }
 
+bool is_host(Target const& target) {
+    return target.kind() == Target::Kind::CPU || target.kind() == Target::Kind::REFERENCE;
+}
+
 }  // namespace
 
-bool wants_class(Target const& target, Settings const& settings) {
+ShapePolicy_t shape_policy_of(Target const& target, Settings const& settings) {
     auto const said = settings.shape_policy ? settings.shape_policy : core::process::shape_policy.get();
     auto const policy = said.value_or(ShapePolicy_t::EXACT);
     bool const is_on_gpu = target.kind() == Target::Kind::CUDA;
-    return policy == ShapePolicy_t::CLASSES || (policy == ShapePolicy_t::AUTO && is_on_gpu);
+    if (policy == ShapePolicy_t::AUTO) return is_on_gpu ? ShapePolicy_t::CLASSES : ShapePolicy_t::EXACT;
+    return policy == ShapePolicy_t::ALL_SHAPES && is_host(target) ? ShapePolicy_t::EXACT : policy;
 }
 
 // Plans for described GPUs are made ahead and stored: those of classes are few.
 bool may_be_for_all_shapes(Target const& target, Settings const& settings) {
-    return target.kind() == Target::Kind::STREAM ||
-           (target.kind() != Target::Kind::OFFLINE && wants_class(target, settings));
+    auto const policy = shape_policy_of(target, settings);
+    bool const is_offline = target.kind() == Target::Kind::OFFLINE;
+    return target.kind() == Target::Kind::STREAM || policy == ShapePolicy_t::ALL_SHAPES ||
+           (policy == ShapePolicy_t::CLASSES && !is_offline);
 }
 
 // A tensor that no operation reads needs no pointer in packs.
@@ -60,8 +67,7 @@ static Result<PackLayout> layout_as_given(nodes::ValidatedGraph const& graph) {
 Result<PackLayout> layout_of_class(PlanningInput const& input) {
     PackLayout layout;
     SDPA_GRAPH_TRY(layout_as_given(input.graph).move_to(layout));
-    bool const is_on_host = input.target.kind() == Target::Kind::CPU || input.target.kind() == Target::Kind::REFERENCE;
-    if (is_on_host) return layout;
+    if (is_host(input.target)) return layout;
     layout.host_memory = HostMemory::ScalarsByValue;
     for (Slot& slot : layout.slots) {
         bool const is_matrix = slot.dim.size() == 4 && slot.element_size == 2;

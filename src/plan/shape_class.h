@@ -5,8 +5,9 @@
 
 namespace cudnn_frontend::plan {
 
-// Whether the graph's setting, or else the process's, asks for classes on that target.
-bool wants_class(Target const& target, Settings const& settings);
+// The policy of the graph, or else of the process, as it applies to the target: never AUTO. All engines of a host serve
+// all shapes, so that ALL_SHAPES is EXACT there.
+ShapePolicy_t shape_policy_of(Target const& target, Settings const& settings);
 // Whether engines whose code serves all shapes are asked before others.
 bool may_be_for_all_shapes(Target const& target, Settings const& settings);
 

@@ -179,6 +179,34 @@ TEST_CASE("batch invariance leaves the library's own engine alone, or no engine"
     CHECK(refusal(drop, Target::offline("h200")).find("[kernels.c27]") != std::string::npos);
 }
 
+TEST_CASE("the policy ALL_SHAPES plans by an engine whose code serves all shapes, or says why there is none",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph = graph_of();
+    REQUIRE(graph.build(Target::offline("h200")).get_message() == "");
+    CHECK(name_of(graph).starts_with("eng"));
+    REQUIRE(graph.set_shape_policy(ShapePolicy_t::ALL_SHAPES).build(Target::offline("h200")).get_message() == "");
+    CHECK(names_of(graph) == std::vector<std::string>{"attention"});
+    CHECK(name_of(graph) == "attention");
+    REQUIRE(graph.build(Target::cpu()).get_message() == "");
+    auto const refusal = graph.build(Target::offline("b200"));
+    CHECK(refusal.get_code() == error_code_t::GRAPH_NOT_SUPPORTED);
+    for (char const* const part :
+         {"as the shape policy ALL_SHAPES asks:\n", "the code of the backend 'cuDNN' depends on the shape",
+          "[kernels.c03]", "set_shape_policy(ShapePolicy_t::CLASSES) plans such a graph for its class"})
+        CHECK(refusal.get_message().find(part) != std::string::npos);
+    graph.deselect_engines({"attention"});
+    CHECK(graph.build(Target::offline("h200")).get_message().find("the filters bar its engines") != std::string::npos);
+}
+
+TEST_CASE("with the policy ALL_SHAPES a graph with too few tiles is refused as one that would run badly", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph = graph_of({.batches = 1, .heads = 1, .key_heads = 1, .queries = 2048, .keys = 2048});
+    auto const refusal = graph.set_shape_policy(ShapePolicy_t::ALL_SHAPES).build(Target::offline("h200"));
+    CHECK(refusal.get_code() == error_code_t::HEURISTIC_QUERY_FAILED);
+    CHECK(refusal.get_message().find("too few tiles") != std::string::npos);
+}
+
 TEST_CASE("explain() of a batch-invariant graph has the refusals of batch-invariant engines", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     Shape odd;  // cuDNN has a limit for such heads, which says nothing here

@@ -63,6 +63,7 @@ def test_policies_have_names():
         ("exact", _core.shape_policy.EXACT),
         ("classes", _core.shape_policy.CLASSES),
         ("auto", _core.shape_policy.AUTO),
+        ("all_shapes", _core.shape_policy.ALL_SHAPES),
     ):
         set_shape_policy(name)
         assert shape_policy() is policy
@@ -71,7 +72,7 @@ def test_policies_have_names():
 @pytest.mark.parametrize("name", ["", "CLASSES", "class", 1])
 def test_other_names_are_refused(name):
     set_shape_policy("classes")
-    with pytest.raises(ValueError, match=f"{name!r} is no shape policy: 'exact', 'classes', 'auto'"):
+    with pytest.raises(ValueError, match=f"{name!r} is no shape policy: 'exact', 'classes', 'auto', 'all_shapes'"):
         set_shape_policy(name)
     assert shape_policy() is _core.shape_policy.CLASSES
 
@@ -84,7 +85,10 @@ def policy_of_process(value):
     return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("value, name", [(None, "AUTO"), ("", "AUTO"), ("exact", "EXACT"), ("classes", "CLASSES")])
+@pytest.mark.parametrize(
+    "value, name",
+    [(None, "AUTO"), ("", "AUTO"), ("exact", "EXACT"), ("classes", "CLASSES"), ("all_shapes", "ALL_SHAPES")],
+)
 def test_the_environment_chooses_the_policy(value, name):
     assert policy_of_process(value).stdout.strip() == name
 

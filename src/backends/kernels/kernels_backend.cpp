@@ -150,7 +150,7 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
         read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::BeforeOthers);
     if (read.is_bad()) return read.error();
     if (!is_alone && !fills(read.value().problem, facts.value())) {
-        return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+        return error_t(error_code_t::HEURISTIC_QUERY_FAILED,
                        "the engine 'attention' has too few tiles here for the multiprocessors");
     }
     return attention_of(std::move(read).value(), device.value(), facts.value(), nullptr).proposal;

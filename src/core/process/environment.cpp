@@ -45,6 +45,7 @@ std::optional<ShapePolicy_t> shape_policy() {
     std::string const value = variable("SDPA_GRAPH_SHAPE_POLICY");
     if (value == "exact") return ShapePolicy_t::EXACT;
     if (value == "classes") return ShapePolicy_t::CLASSES;
+    if (value == "all_shapes") return ShapePolicy_t::ALL_SHAPES;
     return value == "auto" ? std::optional(ShapePolicy_t::AUTO) : std::nullopt;
 }
 std::string cpu_kernels() { return variable("SDPA_GRAPH_CPU_KERNELS"); }

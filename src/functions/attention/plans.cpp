@@ -94,6 +94,7 @@ class Chooser {
    public:
     Chooser(Call const& call, Sizes const& sizes, calls::Lease const& lease)
         : call_(call), sizes_(sizes), target_(lease.target), is_recorded_(lease.is_recorded), exact_(exact_form(call)) {
+        exact_.policy = calls::policy_of_graph(call.place);
         bool const wants_class = calls::wants_classes(call.place, *call.at(Argument::Q));
         form_ = wants_class ? class_form(call, sizes) : exact_;
         // Both passes have to drop the same probabilities, which depends on the form.

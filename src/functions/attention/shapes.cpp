@@ -98,6 +98,7 @@ void set_options(Shapes& shapes, Call const& call, Sizes const& n) {
 
 Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Target const& target) {
     Shapes shapes;
+    shapes.policy = form.policy;
     shapes.is_backward = call.is_backward;
     shapes.has_lengths = form.has_slots || call.has_lengths();
     Slots const slots = slots_of(call, sizes, form);

@@ -18,6 +18,7 @@ struct Form {
     // A slot for each query head: heads that lie outside of the rows are at distances that depend on lengths.
     bool has_slots_of_heads = false;
     std::int64_t growth = 1;  // of the sizes of a class, times this: its plan serves this call too
+    fe::ShapePolicy_t policy = fe::ShapePolicy_t::EXACT;  // of the graph
 
     bool operator==(Form const&) const = default;
 };
@@ -38,6 +39,7 @@ struct Layout {
 };
 
 struct Shapes {
+    fe::ShapePolicy_t policy = fe::ShapePolicy_t::EXACT;
     bool is_backward = false, has_lengths = false, is_bottom_right = false, has_alibi = false, is_deterministic = false;
     std::int64_t slots = 0;
     std::optional<std::int64_t> left_bound, right_bound;
@@ -61,6 +63,7 @@ struct Shapes {
 Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Target const& target);
 
 std::size_t hash_of(Shapes const& shapes);
+inline fe::ShapePolicy_t policy_of(Shapes const& shapes) { return shapes.policy; }
 
 // The tensors that a graph has in addition to the arguments. The tables of starts follow, each at the place of its
 // argument.

@@ -38,11 +38,13 @@ error_t check_target(PlanningInput const& input) {
 
 error_t check_settings(Settings const& settings) {
     bool const is_of_class = settings.shape_policy == ShapePolicy_t::CLASSES;
+    bool const is_for_all_shapes = settings.shape_policy == ShapePolicy_t::ALL_SHAPES;
     char const* const setter = settings.rewrites.listed        ? "set_rewrites() with a list"
                                : settings.override_shapes      ? "set_override_shape_enabled(true)"
                                : settings.slices_for_workspace ? "set_workspace_limit()"
                                : settings.batch_invariant      ? "set_batch_invariant(true)"
                                : is_of_class                   ? "set_shape_policy(ShapePolicy_t::CLASSES)"
+                               : is_for_all_shapes             ? "set_shape_policy(ShapePolicy_t::ALL_SHAPES)"
                                                                : nullptr;
     if (setter == nullptr) return {};
     return rules::violation(rules::kSettings, setter, "none of them with set_group()", "leave it out");

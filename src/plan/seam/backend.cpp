@@ -59,7 +59,8 @@ Result<std::shared_ptr<Engine>> Proposal::engine(std::int64_t number, KnobChoice
 }
 
 Result<std::shared_ptr<Proposal const>> Backend::propose_for_all_shapes(PlanningInput const&) const {
-    return error_t(error_code_t::GRAPH_NOT_SUPPORTED, "its code depends on the shape");
+    return error_t(error_code_t::GRAPH_NOT_SUPPORTED,
+                   std::string("the code of the backend '") + name() + "' depends on the shape");
 }
 
 Result<std::shared_ptr<Proposal const>> Backend::propose_batch_invariant(PlanningInput const&) const {

@@ -219,7 +219,7 @@ class Backend {
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
     // Proposes engines whose code serves all shapes and runs this one well, so that a class of shapes would gain
-    // nothing. An error says why there are none.
+    // nothing. An error says why there are none; its code is HEURISTIC_QUERY_FAILED where other shapes would run well.
     virtual Result<std::shared_ptr<Proposal const>> propose_for_all_shapes(PlanningInput const&) const;
     // Proposes engines in which a row's bits depend on its own sequence alone. An error says why there are none.
     virtual Result<std::shared_ptr<Proposal const>> propose_batch_invariant(PlanningInput const&) const;

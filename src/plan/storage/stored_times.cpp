@@ -35,7 +35,9 @@ std::string circumstances_of(PlanningInput const& input) {
     if (settings.sm_count != 0) add(core::text("at most ", settings.sm_count, " multiprocessors"));
     if (settings.sm_version != 0) add(core::text("version ", settings.sm_version));
     if (settings.dynamic_shapes) add("dynamic shapes");
-    if (wants_class(input.target, settings)) add("class of shapes");
+    auto const policy = shape_policy_of(input.target, settings);
+    if (policy == ShapePolicy_t::CLASSES) add("class of shapes");
+    if (policy == ShapePolicy_t::ALL_SHAPES) add("all shapes");
     return all;
 }
 

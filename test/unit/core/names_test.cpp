@@ -40,7 +40,7 @@ TEST_CASE("each enumeration's table ends with its last enumerator and reads back
     check_table(AttentionImplementation_t::UNIFIED, "UNIFIED");
     check_table(Rewrite_t::NEIGHBORHOOD_BAND, "NEIGHBORHOOD_BAND");
     check_table(RewritePolicy_t::OFF, "OFF");
-    check_table(ShapePolicy_t::AUTO, "AUTO");
+    check_table(ShapePolicy_t::ALL_SHAPES, "ALL_SHAPES");
     check_table(TensorReordering_t::F8_128x4, "F8_128x4");
     check_table(BehaviorNote_t::CUBLASLT_DEPENDENCY, "CUBLASLT_DEPENDENCY");
     check_table(NumericalNote_t::STRICT_NAN_PROP, "STRICT_NAN_PROP");

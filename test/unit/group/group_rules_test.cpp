@@ -252,6 +252,8 @@ TEST_CASE("group.c13: settings that make another program") {
     RankPart of_class({}, kLayout, 0);
     of_class.graph.set_shape_policy(cudnn_frontend::ShapePolicy_t::CLASSES);
     CHECK_THAT(refusal(of_class), Catch::Contains("[group.c13]: found set_shape_policy(ShapePolicy_t::CLASSES)"));
+    of_class.graph.set_shape_policy(cudnn_frontend::ShapePolicy_t::ALL_SHAPES);
+    CHECK_THAT(refusal(of_class), Catch::Contains("[group.c13]: found set_shape_policy(ShapePolicy_t::ALL_SHAPES)"));
 }
 
 TEST_CASE("group.c21: calls that a rank's part does not have") {

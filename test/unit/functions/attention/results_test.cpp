@@ -40,7 +40,7 @@ void run_classes(std::int64_t batches, std::int64_t rows, std::vector<std::size_
 TEST_CASE("attention results: o and stats lie in the order of q") {
     for (std::vector<std::size_t> const& order :
          {std::vector<std::size_t>{0, 1, 2, 3}, {0, 2, 1, 3}, {2, 0, 1, 3}, {1, 0, 2, 3}})
-        for (Shape_policy const policy : {Shape_policy::EXACT, Shape_policy::CLASSES}) {
+        for (Shape_policy const policy : {Shape_policy::EXACT, Shape_policy::CLASSES, Shape_policy::ALL_SHAPES}) {
             Example call;
             call.place.shape_policy = policy;
             call.inputs.q.stride = strides_in_order(call.inputs.q.dim, order);

@@ -107,7 +107,8 @@ struct Policy {
 
 TEST_CASE("graphs are planned for their shapes, unless they or the process ask for classes") {
     CHECK(name_with(ShapePolicy_t::EXACT, forward_graph(9)) == "cpu");
-    CHECK(name_with(ShapePolicy_t::AUTO, forward_graph(9)) == "cpu");  // which plans quickly
+    CHECK(name_with(ShapePolicy_t::AUTO, forward_graph(9)) == "cpu");        // which plans quickly
+    CHECK(name_with(ShapePolicy_t::ALL_SHAPES, forward_graph(9)) == "cpu");  // whose engine serves all of them
     CHECK(name_with(ShapePolicy_t::CLASSES, forward_graph(9)) == "program classes: cpu");
     ProgramGraph unsaid = forward_graph(9);
     CHECK(name_after_build(unsaid) == "cpu");
