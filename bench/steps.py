@@ -2,7 +2,7 @@
 
     python bench/steps.py [steps [part...]]
 
-needs sdpa_graph and torch. Parts are: shapes, packed, decode, classes. A step is forward and backward (in decode forward
+needs sdpa_graph and torch. Parts are: shapes, long, packed, decode, classes. A step is forward and backward (in decode forward
 alone) until the GPU is done; its time is that of the wall, in milliseconds. `classes` compares times of the GPU alone, in
 microseconds, of plans for exact shapes with those of classes.
 """
@@ -78,11 +78,11 @@ def in_rows(attend):
     return lambda q, k, v: attend(*(x.transpose(1, 2) for x in (q, k, v))).transpose(1, 2)
 
 
-def part_shapes(count):
+def compare_padded(count, batches, lengths):
     def steps():
         choose = random.Random(1)
         for _ in range(count):
-            shape = (choose.randint(1, 4), choose.randint(100, 2000), HEADS, WIDTH)
+            shape = (choose.randint(*batches), choose.randint(*lengths), HEADS, WIDTH)
             inputs = [made(*shape).transpose(1, 2).requires_grad_() for _ in range(3)]
             yield inputs, made(*shape).transpose(1, 2), ()
 
@@ -91,7 +91,16 @@ def part_shapes(count):
         ("sdpa_graph.flash_attn", in_rows(lambda q, k, v: flash_attn.flash_attn_func(q, k, v, causal=True))),
         ("PyTorch's flash kernels", torchs_flash),
     ]
-    compare(f"a new batch (1 to 4) and length (100 to 2,000) at each of {count} steps", systems, steps)
+    ranges = f"a new batch ({batches[0]} to {batches[1]}) and length ({lengths[0]} to {lengths[1]})"
+    compare(f"{ranges} at each of {count} steps", systems, steps)
+
+
+def part_shapes(count):
+    compare_padded(count, (1, 4), (100, 2000))
+
+
+def part_long(count):
+    compare_padded(count, (4, 8), (1000, 4000))
 
 
 def part_packed(count):
@@ -179,7 +188,7 @@ def part_classes(_):
         print(f"  {name:36s} forward, backward: {times}  ratios {ratios[0]:.2f} {ratios[1]:.2f}", flush=True)
 
 
-PARTS = {"shapes": part_shapes, "packed": part_packed, "decode": part_decode, "classes": part_classes}
+PARTS = {"shapes": part_shapes, "long": part_long, "packed": part_packed, "decode": part_decode, "classes": part_classes}
 
 
 def main():

@@ -88,7 +88,8 @@ void report(char const* name, fe::ShapePolicy_t policy, int steps, Machine const
         whole.push_back(times->whole);
         building.push_back(times->building);
     }
-    std::printf("%-8s %5d steps: %9.3f ms, p99 %9.3f ms; describe and build %9.1f us; %d steps built plans\n", name,
+    if (whole.empty()) return;
+    std::printf("%-10s %5d steps: %9.3f ms, p99 %9.3f ms; describe and build %9.1f us; %d steps built plans\n", name,
                 steps, rank(whole, 0.5) / 1000.0, rank(whole, 0.99) / 1000.0, rank(building, 0.5), waits);
 }
 
@@ -107,4 +108,5 @@ int main(int argc, char** argv) {
     }
     report("exact", fe::ShapePolicy_t::EXACT, exact_steps, machine);
     report("classes", fe::ShapePolicy_t::CLASSES, steps, machine);
+    report("all shapes", fe::ShapePolicy_t::ALL_SHAPES, steps, machine);
 }
