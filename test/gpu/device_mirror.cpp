@@ -129,8 +129,11 @@ class RecordedRun {
 error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> const& pack, DeviceMirror& mirror,
                           GpuStream const& gpu, RunOn queue, std::function<error_t()> const& wait) {
     HostMemory const workspace(graph.get_workspace_size());
-    void* const begin = workspace.size() > 0 ? mirror.address(workspace) : nullptr;
-    if (mirror.status().is_bad()) return mirror.status();
+    DeviceMirror own;  // the caller's keeps no memory that ends with this run
+    void* const begin = workspace.size() > 0 ? own.address(workspace) : nullptr;
+    for (DeviceMirror const* const each : {&mirror, &own}) {
+        if (each->status().is_bad()) return each->status();
+    }
     RecordedRun recorded;
     error_t failure;
     switch (queue) {
@@ -143,7 +146,9 @@ error_t execute_in_mirror(Graph const& graph, std::map<std::int64_t, void*> cons
     }
     if (failure.is_bad()) return failure;
     if (error_t const error = wait ? wait() : gpu.wait(); error.is_bad()) return error;
-    if (error_t const error = mirror.copy_back(); error.is_bad()) return error;
+    for (DeviceMirror* const each : {&mirror, &own}) {
+        if (error_t const error = each->copy_back(); error.is_bad()) return error;
+    }
     if (workspace.guards_intact()) return {};
     return {error_code_t::GRAPH_EXECUTION_FAILED,
             "wrote outside its workspace of " + std::to_string(workspace.size()) + " bytes"};
