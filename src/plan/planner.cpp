@@ -92,9 +92,12 @@ static bool has_engine_that_passes(Proposal const& proposal, Filters const& filt
     return engines.is_good() && std::ranges::any_of(engines.value(), passes);
 }
 
+static error_t refusal_by_all(Planner::Refusals const& refusals, Target const& target) {
+    return refusals.empty() ? no_backend(target) : to_error(refusals);
+}
+
 static error_t no_engine_for_all_shapes(Planner::Refusals const& refusals, Target const& target) {
-    if (refusals.empty()) return no_backend(target);
-    error_t all = to_error(refusals);
+    error_t all = refusal_by_all(refusals, target);
     bool const can_run = std::ranges::any_of(
         refusals, [](auto const& each) { return each.error.code == error_code_t::HEURISTIC_QUERY_FAILED; });
     if (can_run) all.code = error_code_t::HEURISTIC_QUERY_FAILED;
@@ -135,13 +138,9 @@ Planner::Answers Planner::ask(PlanningInput const& input, Backends const& backen
     return answers;
 }
 
-static error_t refusal_by_all(Planner::Answers const& answers, Target const& target) {
-    return answers.refusals.empty() ? no_backend(target) : to_error(answers.refusals);
-}
-
 static Result<std::shared_ptr<Planner>> propose_batch_invariant(PlanningInput const& input, Backends const& backends) {
     Planner::Answers answers = Planner::ask(input, backends);
-    if (answers.proposals.empty()) return refusal_by_all(answers, input.target);
+    if (answers.proposals.empty()) return refusal_by_all(answers.refusals, input.target);
     auto const leave_out = [&](char const* what) {
         answers.remarks.push_back(
             std::string(what) +
@@ -203,7 +202,7 @@ Result<std::shared_ptr<Planner>> Planner::propose(PlanningInput const& input, Ba
     } else if (auto converted = propose_converted(input, backends); converted.is_good()) {
         answers.proposals.push_back(std::move(converted).value());
     } else {
-        return refusal_by_all(answers, input.target);
+        return refusal_by_all(answers.refusals, input.target);
     }
     return std::make_shared<Planner>(std::make_shared<Answers const>(std::move(answers)), Candidates());
 }
