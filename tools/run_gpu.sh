@@ -3,22 +3,25 @@
 # several. ./run gpu builds it, and ends here.
 #   tools/run_gpu.sh <build folder> [version...]   9.14: of the cuDNN libraries that are found, those of that version
 # SDPA_GRAPH_CUDNN_PATH: this library alone. SDPA_GRAPH_GPU_CASES: how many random cases, or which: 1000-2000.
+# SDPA_GRAPH_GPU_STEPS: these steps of the table alone, such as "kernels groups".
 # Whatever ends it, except SIGKILL, it ends with a table, and with a line that says how many steps were right. The output
 # of each step is in log/gpu next to the build folder.
 set -euo pipefail
 
 build=$1
 logs=$(dirname "$build")/log/gpu
+packages=$(realpath "$build")/python/packages
 steps=(suite features plans kernels samples compat memcheck python)
 state="STOPPED before its end"
 
 main() {
     local folder
-    rm -rf "$logs"
+    rm -rf "$logs" "$packages"
     mkdir -p "$logs"
     prepare "$@"
     gpus=$("$build/test/gpu/gpu_groups" count) || gpus=1
     if ((gpus > 1)); then steps+=(groups); fi
+    if [[ -n ${SDPA_GRAPH_GPU_STEPS:-} ]]; then read -ra steps <<<"$SDPA_GRAPH_GPU_STEPS"; fi
     trap finish EXIT
     trap stop TERM INT HUP
     set -m  # lanes are process groups, which can be stopped whole
@@ -89,8 +92,9 @@ test_with() {
     wait
 }
 
-# step <name> <command...>: what came of it, as "ok 41 s", stands in a file from then on.
+# step <name> <command...>: runs it if it is wanted. Its result, such as "ok 41 s", is in a file from then on.
 step() {
+    if [[ " ${steps[*]} " != *" $1 "* ]]; then return; fi
     local name=$1 log=$folder/$1.log begin=$SECONDS code=0 result=ok report
     shift
     "$@" >"$log" 2>&1 || code=$?
@@ -145,31 +149,38 @@ sanitize() {
 # The tests of the Python packages, as python3 finds torch. That loads a cuDNN of its own, which the process then uses: a
 # second one next to it would be given the first one's parts.
 run_python() {
-    local packages
-    packages=$(realpath "$build")/python/packages
-    if [[ -z $(find "$build/python" -maxdepth 1 -name '_core.*') ]]; then
-        echo "the Python packages were not built: python3 has no pybind11 (pip install pybind11)"
-        return 77
-    fi
-    rm -rf "$packages"
-    mkdir -p "$packages"
-    cmake --install "$build" --component python --prefix "$packages" >/dev/null || return 1
-    cp -r python/sdpa_graph python/cudnn/cudnn.py "$packages" || return 1
-    env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m pytest -q -rs -p no:cacheprovider test/python || return 1
+    install_packages || return
+    printf '%s\0' test/python/test_*.py |
+        env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" xargs -0 -n 1 -P 8 bash -c "$pytest_quietly" || return 1
+    sum_of_pytest
     # The existing package and its notebooks are not ours to keep here.
     if grep '^SKIPPED' "$log" | grep -qvE 'SDPA_GRAPH_(NOTEBOOKS|EXISTING_PYTHON)'; then return 77; fi
 }
 
-# One attention by all GPUs: random cases, and the samples, whose ranks are threads of a process or processes.
-run_groups() {
-    local packages
-    packages=$(realpath "$build")/python/packages
-    "$gpu/gpu_groups" "${SDPA_GRAPH_GPU_CASES:-300}" && "$gpu/gpu_groups" recorded 40 &&
-        "$build/samples/sample_30_several_gpus" --target cuda && run_ranks || return
-    if [[ ! -d $packages ]]; then
-        echo "the Python packages were not built, so that their sample did not run"
+install_packages() {
+    if [[ -d $packages ]]; then return; fi
+    if [[ -z $(find "$build/python" -maxdepth 1 -name '_core.*') ]]; then
+        echo "the Python packages were not built: python3 has no pybind11 (pip install pybind11)"
         return 77
     fi
+    mkdir -p "$packages"
+    cmake --install "$build" --component python --prefix "$packages" >/dev/null &&
+        cp -r python/sdpa_graph python/cudnn/cudnn.py "$packages"
+}
+
+# Tests one file, and prints all of its output at once, since other files are tested at the same time.
+pytest_quietly='output=$(python3 -B -m pytest -q -rs --durations 3 -p no:cacheprovider "$0" 2>&1); code=$?; echo "$output"; exit $code'
+
+sum_of_pytest() {
+    grep -E '^[0-9]+ (passed|skipped).* in [0-9.]+s' "$log" |
+        awk '{ for (i = 1; i < NF; ++i) if ($(i + 1) ~ /^(passed|skipped)/) sum[$(i + 1) ~ /^p/] += $i }
+             END { printf "%d passed, %d skipped\n", sum[1], sum[0] }'
+}
+
+# One attention by all GPUs: random cases, and the samples, whose ranks are threads of a process or processes.
+run_groups() {
+    "$gpu/gpu_groups" "${SDPA_GRAPH_GPU_CASES:-300}" && "$gpu/gpu_groups" recorded 40 &&
+        "$build/samples/sample_30_several_gpus" --target cuda && run_ranks && install_packages || return
     env -u SDPA_GRAPH_CUDNN_PATH PYTHONPATH="$packages" python3 -B -m torch.distributed.run --standalone \
         --nproc-per-node "$gpus" samples/python/04_several_gpus.py
 }
