@@ -332,6 +332,10 @@ constexpr bool may_be_ragged(Operand const& row) {
     return has_rows && row.part == Part::Any;
 }
 
+// The most queries or keys: row and column numbers of the scores, and their sums with bounds and lengths, are computed
+// as INT32.
+inline constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
+
 inline constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
 // Sizes of an attention. Any other number may come from the user.

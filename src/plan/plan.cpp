@@ -34,6 +34,16 @@ error_t Plan::check_workspace(Run const& run) const {
     return {};
 }
 
+Result<std::shared_ptr<Plan const>> Plan::resized(TensorShapes shapes) const {
+    auto layout = plan::resized(proposal_->layout(), shapes);
+    if (layout.is_bad()) return layout.error();
+    auto executable = executable_->resized(shapes);
+    if (executable.is_bad()) return executable.error();
+    auto proposal =
+        std::make_shared<Proposal const>(std::make_shared<PackLayout const>(std::move(layout).value()), Engines());
+    return std::make_shared<Plan const>(std::move(proposal), info_, std::move(executable).value());
+}
+
 template <class Call>
 error_t Plan::launch_with(Run const& run, Call const& call) const {
     SDPA_GRAPH_TRY(executable_->check_queue(run.queue));

@@ -29,6 +29,9 @@ class Plan {
     std::int64_t workspace_size() const { return executable_->workspace_size(); }
     std::vector<Slot> const& slots() const { return proposal_->layout().slots; }
 
+    // The plan for tensors of other shapes, where its engine serves them too.
+    Result<std::shared_ptr<Plan const>> resized(TensorShapes shapes) const;
+
     error_t execute(Run const& run) const;
     error_t capture(Run const& run, Recording recording) const;
     error_t update(Run const& run, Recording recording) const;

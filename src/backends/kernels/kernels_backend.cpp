@@ -82,11 +82,11 @@ Result<cuda::DeviceFacts> planned_device(plan::PlanningInput const& input, Queue
 }
 
 plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::DeviceFacts const& facts,
-                          plan::Stored const* stored) {
+                          OtherSizes sizes, plan::Stored const* stored) {
     std::string advantage = fills(read.problem, facts) ? advantage_of(read.problem) : "";
     auto layout = std::make_shared<plan::PackLayout const>(std::move(read.layout));
     plan::Engines engines{
-        std::make_shared<ChainEngine>(attention_chain(std::move(read), facts), device, layout, code_of(stored))};
+        std::make_shared<ChainEngine>(attention_chain(std::move(read), facts, sizes), device, layout, code_of(stored))};
     return loaded_of(std::move(layout), std::move(engines), std::move(advantage));
 }
 
@@ -103,7 +103,7 @@ Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDe
     if (facts.is_bad()) return facts.error();
     auto read = read_attention(input.graph, facts.value(), scope);
     if (read.is_bad()) return read.error();
-    return attention_of(std::move(read).value(), device, facts.value(), stored);
+    return attention_of(std::move(read).value(), device, facts.value(), OtherSizes::None, stored);
 }
 
 // Proposes all engines for the graph, or the one of a stored plan.
@@ -149,11 +149,9 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
     auto read =
         read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::BeforeOthers);
     if (read.is_bad()) return read.error();
-    if (!is_alone && !fills(read.value().problem, facts.value())) {
-        return error_t(error_code_t::HEURISTIC_QUERY_FAILED,
-                       "the engine 'attention' has too few tiles here for the multiprocessors");
-    }
-    return attention_of(std::move(read).value(), device.value(), facts.value(), nullptr).proposal;
+    if (!is_alone && !fills(read.value().problem, facts.value())) return too_few_tiles();
+    OtherSizes const sizes = is_alone ? OtherSizes::All : OtherSizes::ThatFill;
+    return attention_of(std::move(read).value(), device.value(), facts.value(), sizes, nullptr).proposal;
 }
 
 Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_invariant(

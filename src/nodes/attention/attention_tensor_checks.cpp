@@ -12,8 +12,6 @@ namespace {
 
 using namespace attention;
 
-// Row and column numbers of the scores, and their sums with bounds and lengths, are computed as INT32.
-constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;  // of an intermediate, 4 bytes each
 
 // Whether the operand has more than one number, or may have; all of these lie in memory. Modifiers and block scales

@@ -62,6 +62,37 @@ void SlotFiller::refuse(VirtualTensor const& result) {
            "no entry in the pack", "call set_output(true) on it before the graph is built, or remove the entry");
 }
 
+static error_t not_resizable(std::int64_t uid, std::string found, std::string needed) {
+    return core::error_at("the shape for uid " + std::to_string(uid), error_code_t::INVALID_VALUE, std::move(found),
+                          std::move(needed));
+}
+
+static error_t resize(Slot& slot, TensorShape const& shape) {
+    if (slot.is_ragged()) return not_resizable(slot.uid, "a packed tensor", "tensors without ragged offsets");
+    if (shape.dim.size() != slot.dim.size() || shape.stride.size() != slot.dim.size()) {
+        return not_resizable(slot.uid, text(shape.dim.size(), " dims and ", shape.stride.size(), " strides"),
+                             text(slot.dim.size(), " of each, as the graph's tensor has"));
+    }
+    slot.dim.assign(shape.dim.begin(), shape.dim.end());
+    slot.stride.assign(shape.stride.begin(), shape.stride.end());
+    bool const is_legal = std::ranges::all_of(slot.dim, [](std::int64_t size) { return size > 0; }) &&
+                          std::ranges::all_of(slot.stride, [](std::int64_t stride) { return stride >= 0; });
+    auto const elements = is_legal ? core::span_of(slot.dim, slot.stride) : std::nullopt;
+    if (elements && !__builtin_mul_overflow(*elements, slot.element_size, &slot.span)) return {};
+    return not_resizable(slot.uid, text("dims ", slot.dim, " and strides ", slot.stride),
+                         "sizes above 0, and strides that are not negative and do not overflow");
+}
+
+Result<PackLayout> resized(PackLayout const& layout, TensorShapes shapes) {
+    PackLayout resized = layout;
+    for (TensorShape const& shape : shapes) {
+        auto const slot = resized.slot_of(shape.uid);
+        if (!slot) return not_resizable(shape.uid, "no tensor of that uid in packs", "one that get_uid() returns");
+        SDPA_GRAPH_TRY(resize(resized.slots[*slot], shape));
+    }
+    return resized;
+}
+
 static std::size_t slot_index_of(ir::OpGraph const& graph, ir::ValueId value) {
     auto const binding =
         std::ranges::find_if(graph.bindings(), [&](ir::Binding const& candidate) { return candidate.value == value; });

@@ -37,6 +37,13 @@ struct Slot {
     bool is_ragged() const { return offset_slot != kNoSlot; }
 };
 
+// Dims and strides of a tensor in place of those that the graph has for its uid.
+struct TensorShape {
+    std::int64_t uid;
+    std::span<std::int64_t const> dim, stride;
+};
+using TensorShapes = std::span<TensorShape const>;
+
 // A result without memory of the caller's: nothing would be written to a pointer for it in a pack.
 struct VirtualTensor {
     std::int64_t uid;
@@ -64,6 +71,10 @@ PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op
 // The same for a graph that has no 8-bit factors and whose operations read all of its tensors, which is faster than
 // to expand it.
 PackLayout make_pack_layout(nodes::GraphSpec const& graph);
+
+// The layout with other shapes of its tensors. An error if packs have no pointer to one of them, or its rank differs,
+// or its elements cannot be counted.
+Result<PackLayout> resized(PackLayout const& layout, TensorShapes shapes);
 
 // An array with an element for each slot, which does not allocate for as many slots as attention graphs have.
 template <class T>

@@ -31,6 +31,13 @@ error_t Executable::update(Launch const&, Recording) const { return no_recording
 Result<std::unique_ptr<RecordedSteps>> Executable::steps_of(Recording) const { return no_recording(); }
 error_t Executable::record_run(Queue, Recording, std::function<error_t()> const&) const { return no_recording(); }
 
+Result<std::shared_ptr<Executable const>> Executable::resized(TensorShapes) const {
+    return error_t(
+        error_code_t::GRAPH_NOT_SUPPORTED,
+        "the plan's engine serves the shapes of its graph alone; call "
+        "set_shape_policy(ShapePolicy_t::ALL_SHAPES) before the graph is built, or build a graph of these shapes");
+}
+
 Result<std::unique_ptr<Stopwatch>> Executable::stopwatch(Queue) const {
     return std::unique_ptr<Stopwatch>(std::make_unique<HostStopwatch>());
 }

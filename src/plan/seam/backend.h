@@ -135,6 +135,9 @@ class Executable {
     virtual std::shared_ptr<Executable const> twin() const { return nullptr; }
     // Times work on the queue; by the host's clock unless overridden.
     virtual Result<std::unique_ptr<Stopwatch>> stopwatch(Queue queue) const;
+    // The same work for tensors of other shapes, each with the rank that its tensor has; the others keep the graph's.
+    // An error where the engine has no code for them, or they are not those of a graph.
+    virtual Result<std::shared_ptr<Executable const>> resized(TensorShapes) const;
     // Everything that Backend::load() needs besides the graph.
     virtual Result<std::string> serialize() const = 0;
     // Facts that are stored with it for people.

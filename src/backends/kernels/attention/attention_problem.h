@@ -17,6 +17,8 @@ namespace cudnn_frontend::kernels {
 // An operand, with the number of its pointer.
 struct PlacedOperand : Operand {
     std::size_t pointer = 0;
+
+    friend bool operator==(PlacedOperand const&, PlacedOperand const&) = default;
 };
 
 // Where the sequences of a tensor begin that are packed one behind the other.
@@ -24,12 +26,16 @@ struct PackedOffsets {
     std::size_t pointer = 0;
     std::int64_t elements_of_offset = 1;
     bool is_wide = false;  // offsets have 64 bits
+
+    friend bool operator==(PackedOffsets const&, PackedOffsets const&) = default;
 };
 
 // The lengths of sequences, or their sums, which are one more.
 struct SequenceLengths {
     std::size_t pointer = 0;
     bool is_wide = false, are_sums = false;
+
+    friend bool operator==(SequenceLengths const&, SequenceLengths const&) = default;
 };
 
 // A number that the graph holds, or to which each run has a pointer: in the GPU's memory or in the host's.
@@ -37,12 +43,16 @@ struct PlacedInteger {
     std::optional<std::size_t> pointer;
     bool is_wide = false, is_on_host = false;
     std::int64_t number = 0;
+
+    friend bool operator==(PlacedInteger const&, PlacedInteger const&) = default;
 };
 
 // Dropout by the library's generator (docs/spec.md).
 struct GeneratedDropout {
     double probability = 0;
     PlacedInteger seed, offset;
+
+    friend bool operator==(GeneratedDropout const&, GeneratedDropout const&) = default;
 };
 
 // A score modifier as CUDA C++ with which kernels are compiled; score_code.h writes it.
@@ -57,6 +67,8 @@ struct ModifierCode {
     bool scatters_hidden = false;  // whether bounds say little of which scores it hides
     bool leaves_scores = false;    // whether it may leave all scores of a block, and their gradients, as they are
     bool hides_by_batch = false, hides_by_head = false;  // whether it may hide other blocks in each
+
+    friend bool operator==(ModifierCode const&, ModifierCode const&) = default;
 };
 
 struct AttentionKernelProblem {
@@ -74,6 +86,8 @@ struct AttentionKernelProblem {
     std::vector<std::uint32_t> score_numbers;
     std::optional<GeneratedDropout> dropout;
     std::optional<std::size_t> workspace_pointer;  // the last one, where there is a workspace
+
+    friend bool operator==(AttentionKernelProblem const&, AttentionKernelProblem const&) = default;
 
     bool has(attention::Port port) const { return operands[port].has_value(); }
     PlacedOperand const& operand(attention::Port port) const { return *operands[port]; }

@@ -67,20 +67,27 @@ std::string columns_text(AttentionKernelProblem const& problem) {
                 problem.operand(Port::V).dims[3], " for V");
 }
 
-void check_columns(Scope const& scope) {
-    AttentionKernelProblem const& problem = scope.problem;
+bool has_legal_columns(AttentionKernelProblem const& problem) {
     bool const are_whole = problem.operand(Port::Q).dims[3] % kVectorElements == 0 &&
                            problem.operand(Port::V).dims[3] % kVectorElements == 0;
-    if (are_whole && class_of(problem)) return;
-    scope.report("", columns_text(problem), "multiples of 8, up to 256", "pad the rows with zeros, up to 256 columns");
+    return are_whole && class_of(problem);
+}
+
+void check_columns(Scope const& scope) {
+    if (has_legal_columns(scope.problem)) return;
+    scope.report("", columns_text(scope.problem), "multiples of 8, up to 256",
+                 "pad the rows with zeros, up to 256 columns");
+}
+
+bool has_gradient_columns(AttentionKernelProblem const& problem) {
+    constexpr int kMostOfGradients = 192;
+    auto const attention_class = class_of(problem);
+    return !problem.is_backward || !attention_class || attention_class->columns <= kMostOfGradients;
 }
 
 void check_columns_of_gradients(Scope const& scope) {
-    constexpr int kMostOfGradients = 192;
-    AttentionKernelProblem const& problem = scope.problem;
-    auto const attention_class = class_of(problem);
-    if (!problem.is_backward || !attention_class || attention_class->columns <= kMostOfGradients) return;
-    scope.report("", columns_text(problem), "for gradients at most 192 for Q and K, and 128 for V",
+    if (has_gradient_columns(scope.problem)) return;
+    scope.report("", columns_text(scope.problem), "for gradients at most 192 for Q and K, and 128 for V",
                  "engines of other backends");
 }
 
@@ -93,19 +100,28 @@ void check_strides(Scope const& scope) {
     });
 }
 
+bool has_one_count_of_key_heads(AttentionKernelProblem const& problem) {
+    return problem.key_heads() == problem.operand(Port::V).dims[1];
+}
+
 void check_heads(Scope const& scope) {
+    if (has_one_count_of_key_heads(scope.problem)) return;
     std::int64_t const of_values = scope.problem.operand(Port::V).dims[1];
-    if (scope.problem.key_heads() == of_values) return;
     scope.report_port(Port::V, text(of_values, " heads"), text("the ", scope.problem.key_heads(), " of K"),
                       "repeat the heads of the tensor that has fewer");
 }
 
 // Tiles are counted in 32 bits. So are places of rows with bounds added to them: every graph has at most 2^28 rows.
-void check_counts(Scope const& scope) {
-    constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
-    AttentionKernelProblem const& problem = scope.problem;
+constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
+
+std::int64_t blocks_of(AttentionKernelProblem const& problem) {
     std::int64_t const rows = std::max(problem.queries(), problem.keys());
-    std::int64_t const blocks = (rows / kWarpgroupQueries + 1) * problem.batches() * problem.heads();
+    std::int64_t const heads = core::saturating_multiply(problem.batches(), problem.heads());
+    return core::saturating_multiply(rows / kWarpgroupQueries + 1, heads);
+}
+
+void check_counts(Scope const& scope) {
+    std::int64_t const blocks = blocks_of(scope.problem);
     if (blocks <= kMostBlocks) return;
     scope.report("", text(blocks, " blocks of 64 rows in all heads"), "at most 2^30", "compute the attention in parts");
 }
@@ -160,8 +176,12 @@ void check_stats(Scope const& scope) {
                       is_binary ? "leave set_stats_use_log2() out" : "set_data_type(DataType_t::FLOAT)");
 }
 
+bool is_determinism_possible(AttentionKernelProblem const& problem) {
+    return !problem.is_deterministic || !problem.shares_bias_sums();
+}
+
 void check_determinism(Scope const& scope) {
-    if (!scope.problem.is_deterministic || !scope.problem.shares_bias_sums()) return;
+    if (is_determinism_possible(scope.problem)) return;
     scope.report_port(Port::DBias,
                       text("set_deterministic_algorithm(true) and a gradient of the bias of ",
                            scope.values.value(Port::DBias).dim, ", which several tiles of scores add to in any order"),
@@ -352,6 +372,14 @@ Obstacle obstacle_of(nodes::Node const* node) {
 }
 
 }  // namespace
+
+bool may_have_sizes_of(AttentionKernelProblem const& problem) {
+    bool const has_legal_matrices = std::ranges::all_of(matrix_ports(problem), [&](Port port) {
+        return !problem.has(port) || has_legal_strides(problem.operand(port));
+    });
+    return has_legal_columns(problem) && has_gradient_columns(problem) && has_legal_matrices &&
+           has_one_count_of_key_heads(problem) && blocks_of(problem) <= kMostBlocks && is_determinism_possible(problem);
+}
 
 error_t check_operation(nodes::Node const* node, std::optional<AttentionValues> const& values) {
     std::string const name = node == nullptr ? "" : nodes::name_of_node(*node);

@@ -18,6 +18,9 @@ enum class AttentionScope {
 // Checks that the graph's attention is one operation, and its only one. The node is null where the graph has none.
 error_t check_operation(nodes::Node const* node, std::optional<AttentionValues> const& values);
 
+// Whether the rules about sizes and strides let a problem pass.
+bool may_have_sizes_of(AttentionKernelProblem const& problem);
+
 // Checks everything else. `modifier` says why the score modifier has no code, where it has none.
 error_t check_attention(AttentionValues const& values, AttentionKernelProblem const& problem, error_t const& modifier,
                         DeviceFacts const& device, AttentionScope scope);

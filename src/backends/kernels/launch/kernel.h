@@ -24,6 +24,8 @@ inline constexpr std::size_t kMaxDims = 6;
 struct Operand {
     DataType_t type = DataType_t::NOT_SET;  // BFLOAT16, HALF or FLOAT
     core::Dims dims, strides;
+
+    friend bool operator==(Operand const&, Operand const&) = default;
 };
 
 // One address for each operand of the problem, in the order in which its struct has them. The address may be any

@@ -28,32 +28,43 @@ struct BoundKernel {
     std::vector<BoundPointer> sources;
 };
 
+using DevicePointer = std::shared_ptr<QueueDevice const>;
+using LayoutPointer = std::shared_ptr<plan::PackLayout const>;
+
+// The executable of a chain, from the code of each kernel or, without any, compiled.
+Result<std::shared_ptr<plan::Executable const>> build_chain(KernelChain const& chain, DevicePointer const& device,
+                                                            LayoutPointer const& layout,
+                                                            std::vector<std::string> const& codes);
+
 class ChainExecutable final : public plan::Executable {
    public:
-    ChainExecutable(std::vector<BoundKernel> kernels, QueueDevice device, std::int64_t workspace_size,
-                    bool has_device_memory_alone)
+    // The kernels are those of the chain.
+    ChainExecutable(std::vector<BoundKernel> kernels, KernelChain const& chain, DevicePointer device,
+                    LayoutPointer layout)
         : kernels_(std::move(kernels)),
           device_(std::move(device)),
-          workspace_size_(workspace_size),
-          has_device_memory_alone_(has_device_memory_alone),
+          layout_(std::move(layout)),
+          workspace_size_(chain.info.workspace_bytes),
+          resized_(chain.resized),
+          has_device_memory_alone_(std::ranges::none_of(layout_->slots, &plan::Slot::is_on_host)),
           replays_(replays()) {}
 
     std::int64_t workspace_size() const override { return workspace_size_; }
-    error_t check_queue(plan::Queue queue) const override { return device_.check_queue(queue); }
-    Result<plan::Stream> stream(plan::Queue queue) const override { return device_.stream_of(queue); }
+    error_t check_queue(plan::Queue queue) const override { return device_->check_queue(queue); }
+    Result<plan::Stream> stream(plan::Queue queue) const override { return device_->stream_of(queue); }
     Result<std::unique_ptr<plan::Stopwatch>> stopwatch(plan::Queue queue) const override {
-        return device_.stopwatch_of(queue);
+        return device_->stopwatch_of(queue);
     }
 
     // A replay would not look at numbers in the host's memory.
     std::unique_ptr<plan::Replays> replays() const override {
-        return has_device_memory_alone_ ? replays_on(device_.stream_of) : nullptr;
+        return has_device_memory_alone_ ? replays_on(device_->stream_of) : nullptr;
     }
 
     error_t launch(plan::Launch const& launch) const override {
         auto const record = [this](plan::Launch const& all, plan::Recording to) { return capture(all, to); };
         if (launch.may_replay && replays_ != nullptr && replays_->launch(launch, record)) return {};
-        auto const own = device_.stream_of(launch.queue);
+        auto const own = device_->stream_of(launch.queue);
         if (own.is_bad()) return own.error();
         return for_each_kernel(launch, [&](Kernel const& kernel, Pointers pointers) {
             return kernel.launch(static_cast<CUstream>(own.value()), pointers);
@@ -63,7 +74,7 @@ class ChainExecutable final : public plan::Executable {
     // One node behind the other.
     error_t capture(plan::Launch const& launch, plan::Recording recording) const override {
         SDPA_GRAPH_TRY(cuda::check_is_empty(static_cast<CUgraph>(recording)));
-        SDPA_GRAPH_TRY(device_.stream_of(launch.queue).error());
+        SDPA_GRAPH_TRY(device_->stream_of(launch.queue).error());
         CUgraphNode last = nullptr;
         return for_each_kernel(launch, [&](Kernel const& kernel, Pointers pointers) {
             auto const after = std::span<CUgraphNode const>(&last, last == nullptr ? 0 : 1);
@@ -83,16 +94,23 @@ class ChainExecutable final : public plan::Executable {
     }
     error_t record_run(plan::Queue queue, plan::Recording recording,
                        std::function<error_t()> const& run) const override {
-        auto const own = device_.stream_of(queue);
+        auto const own = device_->stream_of(queue);
         if (own.is_bad()) return own.error();
         return cuda::record_run(static_cast<CUstream>(own.value()), static_cast<CUgraph>(recording), run);
     }
 
     error_t warm_up(plan::Queue queue) const override {
         SDPA_GRAPH_TRY(check_queue(queue));
-        SDPA_GRAPH_TRY(device_.stream_of(queue).error());
+        SDPA_GRAPH_TRY(device_->stream_of(queue).error());
         for (BoundKernel const& bound : kernels_) SDPA_GRAPH_TRY(bound.kernel->load());
         return {};
+    }
+
+    Result<std::shared_ptr<plan::Executable const>> resized(plan::TensorShapes shapes) const override {
+        if (!resized_) return plan::Executable::resized(shapes);
+        auto const chain = resized_(shapes);
+        if (chain.is_bad()) return chain.error();
+        return build_chain(chain.value(), device_, layout_, {});
     }
 
     Result<std::string> serialize() const override {
@@ -102,7 +120,7 @@ class ChainExecutable final : public plan::Executable {
         return all.take();
     }
     Result<plan::ExecutableFacts> facts() const override {
-        plan::ExecutableFacts facts{.device = device_.name};
+        plan::ExecutableFacts facts{.device = device_->name};
         for (BoundKernel const& bound : kernels_) {
             std::string name = bound.kernel->name();
             if (std::ranges::find(facts.kernels, name) == facts.kernels.end()) facts.kernels.push_back(std::move(name));
@@ -124,8 +142,10 @@ class ChainExecutable final : public plan::Executable {
     }
 
     std::vector<BoundKernel> kernels_;
-    QueueDevice device_;
+    DevicePointer device_;
+    LayoutPointer layout_;
     std::int64_t workspace_size_;
+    std::function<Result<KernelChain>(plan::TensorShapes)> resized_;
     bool has_device_memory_alone_;
     std::unique_ptr<plan::Replays> replays_;
 };
@@ -149,25 +169,30 @@ Result<BoundPointer> bound_pointer(KernelPlace const& place, plan::PackLayout co
                                                     "; call set_output(true) on it if it is a result");
 }
 
+Result<std::shared_ptr<plan::Executable const>> build_chain(KernelChain const& chain, DevicePointer const& device,
+                                                            LayoutPointer const& layout,
+                                                            std::vector<std::string> const& codes) {
+    std::vector<BoundKernel> kernels;
+    for (ChainedKernel const& chained : chain.kernels) {
+        std::optional<std::string_view> code;
+        if (!codes.empty()) code = codes[kernels.size()];
+        BoundKernel bound;
+        SDPA_GRAPH_TRY(chained.make(code).move_to(bound.kernel));
+        for (KernelPlace const& place : chained.places) {
+            SDPA_GRAPH_TRY(bound_pointer(place, *layout).move_to(bound.sources.emplace_back()));
+        }
+        kernels.push_back(std::move(bound));
+    }
+    return std::shared_ptr<plan::Executable const>(
+        std::make_shared<ChainExecutable>(std::move(kernels), chain, device, layout));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<plan::Executable const>> ChainEngine::build() {
     std::vector<std::string> codes;
     if (stored_) SDPA_GRAPH_TRY(read_codes(chain_.info.name, *stored_, chain_.kernels.size()).move_to(codes));
-    std::vector<BoundKernel> kernels;
-    for (ChainedKernel const& chained : chain_.kernels) {
-        std::optional<std::string_view> code;
-        if (stored_) code = codes[kernels.size()];
-        BoundKernel bound;
-        SDPA_GRAPH_TRY(chained.make(code).move_to(bound.kernel));
-        for (KernelPlace const& place : chained.places) {
-            SDPA_GRAPH_TRY(bound_pointer(place, *layout_).move_to(bound.sources.emplace_back()));
-        }
-        kernels.push_back(std::move(bound));
-    }
-    bool const has_device_memory_alone = std::ranges::none_of(layout_->slots, &plan::Slot::is_on_host);
-    return std::shared_ptr<plan::Executable const>(std::make_shared<ChainExecutable>(
-        std::move(kernels), device_, chain_.info.workspace_bytes, has_device_memory_alone));
+    return build_chain(chain_, device_, layout_, codes);
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -32,6 +32,8 @@ struct KernelChain {
     plan::EngineInfo info;
     std::string reason_against;  // the reason why it must not be used; empty if there is none
     std::vector<ChainedKernel> kernels;
+    // Makes the chain for tensors of other shapes; null where it serves those of its graph alone.
+    std::function<Result<KernelChain>(plan::TensorShapes)> resized = nullptr;
 };
 
 class ChainEngine final : public plan::Engine {
@@ -41,7 +43,7 @@ class ChainEngine final : public plan::Engine {
     ChainEngine(KernelChain chain, QueueDevice device, std::shared_ptr<plan::PackLayout const> layout,
                 std::optional<std::string> stored)
         : chain_(std::move(chain)),
-          device_(std::move(device)),
+          device_(std::make_shared<QueueDevice const>(std::move(device))),
           layout_(std::move(layout)),
           stored_(std::move(stored)) {}
 
@@ -51,7 +53,7 @@ class ChainEngine final : public plan::Engine {
 
    private:
     KernelChain chain_;
-    QueueDevice device_;
+    std::shared_ptr<QueueDevice const> device_;
     std::shared_ptr<plan::PackLayout const> layout_;
     std::optional<std::string> stored_;
 };
