@@ -58,6 +58,7 @@
 #include "cudnn_frontend/names_only.h"
 #include "cudnn_frontend/pass_by_value.h"
 #include "cudnn_frontend/process.h"
+#include "cudnn_frontend/resized_plan.h"
 #include "cudnn_frontend/score_modifiers.h"
 #include "cudnn_frontend/stored_plan.h"
 

@@ -6,6 +6,7 @@
 #include <cudnn_frontend/graph.h>
 #include <cudnn_frontend/neighborhood_picture.h>
 #include <cudnn_frontend/process.h>
+#include <cudnn_frontend/resized_plan.h>
 #include <cudnn_frontend/score_modifiers.h>
 #include <cudnn_frontend/verification.h>
 

@@ -3,6 +3,7 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"
+#include "api/graph/run_queue.h"
 #include "plan/measured_times.h"
 #include "plan/packs/run_rules.h"
 #include "plan/planner.h"
@@ -31,27 +32,11 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
     return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, call, "build_plans");
 }
 
-bool fits(Graph::Impl const& impl, detail::Run_queue const& queue) {
-    bool const is_of_stream = impl.planned_for == Target::Kind::STREAM;
-    bool const needs_handle = impl.planned_for == Target::Kind::CUDA || impl.planned_for == Target::Kind::OFFLINE;
-    return queue.is_stream ? !needs_handle : !is_of_stream;
-}
-
-error_t wrong_queue(detail::Run_queue const& queue) {
-    return {
-        error_code_t::INVALID_VALUE,
-        queue.is_stream
-            ? "the plan was built for a cuDNN handle, and the call has a Cuda_stream; pass a handle, whose "
-              "stream runtime::set_stream() sets"
-            : "the plan was built for Target::cuda(Cuda_stream), and the call has none; pass one, which may be that of "
-              "the default stream"};
-}
-
 // The same, for a run on that queue.
 Result<Plan const*> plan_to_run(Graph::Impl const* impl, detail::Run_queue const& queue, std::int64_t index,
                                 std::int64_t current) {
     auto plan = plan_to_run(impl, index, current);
-    if (plan.is_good() && !fits(*impl, queue)) plan = wrong_queue(queue);
+    if (plan.is_good()) SDPA_GRAPH_TRY(api::check_queue(impl->planned_for, queue));
     return plan;
 }
 
