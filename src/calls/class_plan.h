@@ -7,7 +7,7 @@
 #include "core/result.h"
 #include "core/short_list.h"
 
-#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/resized_plan.h>
 #include <sdpa_graph/place.h>
 
 #include <atomic>
@@ -54,12 +54,17 @@ class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
     // The plan of the class: a known one, or a new one.
     static cudnn_frontend::Result<std::shared_ptr<ClassPlan const>> find(Shapes const& shapes,
                                                                          cudnn_frontend::Target const& target) {
+        return find(shapes, shapes, target);
+    }
+    // The same for a kind of shapes, whose graph is that of an example.
+    static cudnn_frontend::Result<std::shared_ptr<ClassPlan const>> find(Shapes const& kind, Shapes const& example,
+                                                                         cudnn_frontend::Target const& target) {
         auto const make = [&]() -> cudnn_frontend::Result<std::shared_ptr<ClassPlan const>> {
-            std::shared_ptr<ClassPlan> plan(new ClassPlan(shapes));
-            SDPA_GRAPH_TRY(plan->make(target));
+            std::shared_ptr<ClassPlan> plan(new ClassPlan(kind));
+            SDPA_GRAPH_TRY(plan->make(example, target));
             return std::shared_ptr<ClassPlan const>(std::move(plan));
         };
-        auto found = Known::of_process().find_or_make(hash_of(shapes), shapes, make);
+        auto found = Known::of_process().find_or_make(hash_of(kind), kind, make);
         if (found.is_bad()) return found.error();
         if (found.value().is_known) count_plan(PlanSource::Known);
         return std::move(found.value().object);
@@ -73,10 +78,17 @@ class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
     // The first run loads kernels, which may fail while a CUDA graph is recorded.
     bool has_run() const { return has_run_.load(std::memory_order_acquire); }
     std::int64_t workspace_bytes() const { return graph_.get_workspace_size(); }
-    // A CUDA graph that records the run refers to the plan, which therefore stays as long as the process.
+    cudnn_frontend::graph::Graph const& graph() const { return graph_; }
+
     cudnn_frontend::error_t run(Lease const& lease, Pack const& pack, void* workspace) const {
+        return run(graph_, lease, pack, workspace);
+    }
+    // Runs the graph, or a plan that was resized from it. A CUDA graph that records the run refers to the plan, which
+    // therefore stays as long as the process.
+    template <class Runnable>
+    cudnn_frontend::error_t run(Runnable const& runnable, Lease const& lease, Pack const& pack, void* workspace) const {
         if (lease.is_recorded) stay();
-        cudnn_frontend::error_t failure = graph_.execute(lease.target.handle(), pack.entries(), workspace);
+        cudnn_frontend::error_t failure = runnable.execute(lease.target.handle(), pack.entries(), workspace);
         if (failure.is_good()) has_run_.store(true, std::memory_order_release);
         return failure;
     }
@@ -99,9 +111,9 @@ class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
     using Known = cudnn_frontend::core::process::KeptObjects<PlanKind>;
 
     // Code that the graph needs may be in the plan store.
-    cudnn_frontend::error_t make(cudnn_frontend::Target const& target) {
-        describe(shapes_, graph_);
-        graph_.set_shape_policy(policy_of(shapes_));
+    cudnn_frontend::error_t make(Shapes const& described, cudnn_frontend::Target const& target) {
+        describe(described, graph_);
+        graph_.set_shape_policy(policy_of(described));
         auto const& counts = cudnn_frontend::core::process::engine_counts_of_thread();
         auto const before = counts;
         // The plan is built by the stages: build() would search changes of the graph after a refusal, which are of no

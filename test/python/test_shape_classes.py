@@ -46,13 +46,13 @@ def results(policy, inputs, grad, **options):
     return [output.detach(), *torch.autograd.grad(output, inputs, grad)]
 
 
-def check(inputs, **options):
-    """Compares outputs and gradients as classes with those of exact shapes."""
+def check(inputs, policy="classes", **options):
+    """Compares outputs and gradients by a policy with those of exact shapes."""
     grad = torch.randn(inputs[0].shape).half().to(inputs[0].device)
     for name, exact, found in zip(
         ("output", "query", "key", "value"),
         results("exact", inputs, grad, **options),
-        results("classes", inputs, grad, **options),
+        results(policy, inputs, grad, **options),
     ):
         most = max(1.0, exact.float().abs().max().item())
         assert (exact.float() - found.float()).abs().max().item() <= 4e-3 * most, name
@@ -186,6 +186,28 @@ def test_exact_shapes_have_plans_of_their_own():
     assert built() - before == 10
 
 
+def has_engine_for_all_shapes():
+    return torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not has_engine_for_all_shapes(), reason="no GPU of the Hopper generation")
+def test_one_plan_for_all_shapes_serves_the_calls_of_a_kind():
+    torch.manual_seed(4)
+    numbers, counts = random.Random(6), []
+    for order in ("bshd", "bhsd", "sbhd"):
+        for _ in range(6):
+            shape = (numbers.randint(1, 4), 8, numbers.randint(1, 700), 64)
+            inputs = [made(shape, order, "cuda") for _ in range(3)]
+            set_shape_policy("all_shapes")
+            before = built()
+            output = scaled_dot_product_attention(*inputs, is_causal=True, scale=0.43)
+            torch.autograd.grad(output.sum(), inputs)
+            counts.append(built() - before)
+            check(inputs, policy="all_shapes", is_causal=True, scale=0.43)
+    assert counts == [2] + [0] * 17
+
+
 RECORDED = """
 import gc, torch
 from sdpa_graph.torch import scaled_dot_product_attention as attend
@@ -212,7 +234,15 @@ print((output - expected).abs().max().item())
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-@pytest.mark.parametrize("policy", ["auto", "classes", "exact"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "auto",
+        "classes",
+        "exact",
+        pytest.param("all_shapes", marks=pytest.mark.skipif(not has_engine_for_all_shapes(), reason="no Hopper GPU")),
+    ],
+)
 def test_a_recorded_call_outlives_its_plan(policy):
     environment = {**os.environ, "SDPA_GRAPH_KEPT_BYTES": "1", "SDPA_GRAPH_SHAPE_POLICY": policy}
     called = subprocess.run([sys.executable, "-c", RECORDED], env=environment, capture_output=True, text=True)

@@ -83,14 +83,14 @@ calls::Pack pack_of(Run const& run) {
 error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     auto const chosen = choose_plan(call, sizes, lease);
     if (chosen.is_bad()) return chosen.error();
-    auto const& [form, shapes, plan] = chosen.value();
-    auto const scratch = Scratch::make(call, shapes, plan->workspace_bytes());
+    Chosen const& choice = chosen.value();
+    auto const scratch = Scratch::make(call, choice.shapes, choice.workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
-    Run const run{call, sizes, form, shapes, scratch.value()};
+    Run const run{call, sizes, choice.form, choice.shapes, scratch.value()};
     calls::Site const site{call.place, lease, *call.at(Q)};
     if (needs_tables(run)) SDPA_GRAPH_TRY(calls::work_on_rows(site, write_tables(run)));
-    SDPA_GRAPH_TRY(plan->run(lease, pack_of(run), run.scratch.workspace()));
-    return form.has_slots ? calls::work_on_rows(site, clear_padding(run)) : error_t();
+    SDPA_GRAPH_TRY(choice.run(lease, pack_of(run), run.scratch.workspace()));
+    return choice.form.has_slots ? calls::work_on_rows(site, clear_padding(run)) : error_t();
 }
 
 // No key is visible to any query.

@@ -103,6 +103,21 @@ class Chooser {
     }
 
     fe::Result<Chosen> choose() const {
+        bool const has_kind = exact_.policy == Shape_policy::ALL_SHAPES && call_.is_on_gpu() && !call_.has_packed();
+        return has_kind ? choose_for_all_shapes() : choose_by_form();
+    }
+
+   private:
+    // The plan of the call's kind, or that of its shapes where the first one does not serve them.
+    fe::Result<Chosen> choose_for_all_shapes() const {
+        Chosen own{exact_, shapes_of(call_, sizes_, exact_, target_), nullptr};
+        SDPA_GRAPH_TRY(CallPlan::find(kind_of(own.shapes), own.shapes, target_).move_to(own.plan));
+        error_t const failure = resized(own.plan->graph(), own.shapes).move_to(own.resized);
+        if (failure.is_good()) return own;
+        return is_refusal(failure) ? exact() : failure;
+    }
+
+    fe::Result<Chosen> choose_by_form() const {
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
         if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
         own.plan = CallPlan::find_known(own.shapes);
@@ -115,7 +130,6 @@ class Chooser {
         return exact();
     }
 
-   private:
     fe::Result<Chosen> finish(Chosen chosen) const {
         if (chosen.plan != nullptr) calls::count_plan(calls::PlanSource::Known);
         else SDPA_GRAPH_TRY(CallPlan::find(chosen.shapes, target_).move_to(chosen.plan));

@@ -13,9 +13,18 @@ struct Chosen {
     Form form;
     Shapes shapes;
     std::shared_ptr<calls::ClassPlan<Shapes> const> plan;
+    fe::graph::Resized_plan resized = {};  // the plan for the call's shapes, where it is one for all shapes
+
+    std::int64_t workspace_bytes() const {
+        return resized.is_made() ? resized.get_workspace_size() : plan->workspace_bytes();
+    }
+    error_t run(calls::Lease const& lease, calls::Pack const& pack, void* workspace) const {
+        return resized.is_made() ? plan->run(resized, lease, pack, workspace) : plan->run(lease, pack, workspace);
+    }
 };
 
-// A plan of the call's class where the place's policy wants one and there is one, else the plan of its exact shapes.
+// A plan of the call's class where the place's policy wants one and there is one, a plan for all shapes where it wants
+// that, else the plan of its exact shapes.
 fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease);
 
 // The memory that a run needs in addition to the caller's tensors, in one piece.

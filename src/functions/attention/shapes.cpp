@@ -124,6 +124,34 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
     return shapes;
 }
 
+Shapes kind_of(Shapes shapes) {
+    shapes.slots = shapes.longest_kv = 0;
+    for (Layout& layout : shapes.layouts) layout.stride = {};
+    for (Argument const argument : kRowTensors) shapes.of(argument).dim[0] = shapes.of(argument).dim[2] = 0;
+    for (Argument const argument : {Bias, DBias, Sink, DSink, PageTable}) {
+        for (std::int64_t& size : shapes.of(argument).dim) size = std::min<std::int64_t>(size, 2);  // 1 is for all
+    }
+    return shapes;
+}
+
+fe::Result<fe::graph::Resized_plan> resized(fe::graph::Graph const& graph, Shapes const& shapes) {
+    fe::core::ShortList<fe::graph::Tensor_shape, kArguments + 2> all;
+    for (std::size_t i = 0; i < kArguments; ++i) {
+        auto const argument = static_cast<Argument>(i);
+        Layout const& layout = shapes.of(argument);
+        if (shapes.has(argument))
+            all.push_back({static_cast<std::int64_t>(i), layout.dim.data(), layout.stride.data(), layout.dim.size()});
+    }
+    std::array<std::int64_t, 4> const lengths{shapes.slots, 1, 1, 1}, in_turn{1, 1, 1, 1};
+    if (shapes.has_lengths) {
+        for (Extra const extra : {Extra::LengthsQ, Extra::LengthsKv})
+            all.push_back({static_cast<std::int64_t>(extra), lengths.data(), in_turn.data(), lengths.size()});
+    }
+    fe::graph::Resized_plan plan;
+    SDPA_GRAPH_TRY(fe::graph::Resized_plan::make(graph, all.data(), all.size(), plan));
+    return plan;
+}
+
 // The sizes distinguish most classes; the rest is compared.
 std::size_t hash_of(Shapes const& shapes) {
     std::size_t hash = shapes.is_backward ? 1 : 0;

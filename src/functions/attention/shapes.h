@@ -1,9 +1,10 @@
 // The form in which a call becomes a graph, and the properties of the call on which the plan of that graph depends.
 #pragma once
 
+#include "core/result.h"
 #include "functions/attention/call.h"
 
-#include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/resized_plan.h>
 
 #include <cstddef>
 
@@ -64,6 +65,12 @@ Shapes shapes_of(Call const& call, Sizes const& sizes, Form const& form, fe::Tar
 
 std::size_t hash_of(Shapes const& shapes);
 inline fe::ShapePolicy_t policy_of(Shapes const& shapes) { return shapes.policy; }
+
+// The properties that calls have in common whose graphs one plan for all shapes may serve: batches, lengths and strides
+// are left out.
+Shapes kind_of(Shapes shapes);
+// The plan of a graph of the kind for these shapes.
+fe::Result<fe::graph::Resized_plan> resized(fe::graph::Graph const& graph, Shapes const& shapes);
 
 // The tensors that a graph has in addition to the arguments. The tables of starts follow, each at the place of its
 // argument.

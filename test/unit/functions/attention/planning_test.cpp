@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <list>
+#include <set>
 
 using namespace sdpa_graph::attention;
 using cudnn_frontend::Target;
@@ -212,4 +213,41 @@ TEST_CASE("attention planning: what depends on lengths or heads has exact shapes
     CHECK(Sized_call(bhsd, false, dropping).form() == kExact);
     CHECK(Sized_call({.key_heads = 2}, false, dropping).form() == kExact);
     CHECK(Sized_call({.type = DataType_t::FLOAT}, false, {}).form() == kExact);
+}
+
+TEST_CASE("attention planning: one plan for all shapes serves the calls of a kind") {
+    if (!sdpa_test::has_cudnn()) return;
+    using Plan = sdpa_graph::calls::ClassPlan<Shapes>;
+    Target const target = Target::offline("h100");
+    Options causal;
+    causal.right_bound = 0;
+    for (bool const is_backward : {false, true}) {
+        std::set<Plan const*> plans;
+        for (std::int64_t tokens = 100; tokens <= 500; tokens += 57) {
+            Sized const sized{.batches = 1 + tokens % 5, .queries = tokens, .keys = tokens, .heads = 8, .key_heads = 8};
+            Sized_call const call(sized, is_backward, causal);
+            Shapes const shapes = call.shapes({.policy = cudnn_frontend::ShapePolicy_t::ALL_SHAPES});
+            auto const plan = Plan::find(kind_of(shapes), shapes, target);
+            REQUIRE(plan.error().get_message() == "");
+            auto const resized_plan = resized(plan.value()->graph(), shapes);
+            CHECK(resized_plan.error().get_message() == "");
+            plans.insert(plan.value().get());
+        }
+        CHECK(plans.size() == 1);
+    }
+}
+
+TEST_CASE("attention planning: calls of different kinds have plans of their own") {
+    Form const form{.policy = cudnn_frontend::ShapePolicy_t::ALL_SHAPES};
+    auto const kind = [&](Sized const& sized, Options const& options = {}, bool is_backward = false) {
+        return kind_of(Sized_call(sized, is_backward, options).shapes(form));
+    };
+    Options causal;
+    causal.right_bound = 0;
+    CHECK(kind({.batches = 1, .queries = 17, .keys = 900}) == kind({}));
+    for (Shapes const& other :
+         {kind({.heads = 8}), kind({.width = 72}), kind({.type = DataType_t::HALF}), kind({}, causal),
+          kind({}, {}, true), kind({.layout = Layout_of_call::Bshd, .width = 68})}) {
+        CHECK(!(other == kind({})));
+    }
 }
