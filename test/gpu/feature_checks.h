@@ -28,6 +28,9 @@ void check_dropout_replay(GpuStream const& gpu);
 void check_dropout_offsets(GpuStream const& gpu);
 void check_indices(GpuStream const& gpu);
 
+// feature_resizing.cpp
+void check_resized_plans(GpuStream const& gpu);
+
 // feature_verification.cpp
 void check_verification(GpuStream const& gpu);
 

@@ -471,6 +471,7 @@ int main() {
     check_plans(place, gpu);
     check_kernel_cache(gpu);
     check_shape_overrides(gpu);
+    check_resized_plans(gpu);
     check_determinism(gpu);
     check_deterministic_program(gpu);
     check_dropout_replay(gpu);
