@@ -21,11 +21,6 @@ bool good(cudaError_t status, char const* call) {
     return status == cudaSuccess;
 }
 
-namespace {
-
-using fe::Rewrite_t;
-using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
-
 Dims dims_of(Row const& row, Uid uid) {
     if (row.kernel > 0 && uid == Uid::Stats) return {row.b, row.s_q, row.h_q};
     if (row.kernel > 0) return {row.b, row.s_q, row.h_q, row.d};
@@ -44,6 +39,11 @@ Dims strides_of(Row const& row, Uid uid) {
     if (row.rows_first && has_vectors) return {dim[2] * dim[1] * dim[3], dim[3], dim[1] * dim[3], 1};
     return {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
 }
+
+namespace {
+
+using fe::Rewrite_t;
+using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 class Description {
    public:

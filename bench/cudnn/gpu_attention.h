@@ -61,6 +61,8 @@ using Pack = std::map<std::int64_t, void*>;
 bool good(fe::error_t const& error, char const* where);
 bool good(cudaError_t status, char const* call = "CUDA");
 
+Dims dims_of(Row const& row, Uid uid);
+Dims strides_of(Row const& row, Uid uid);
 std::size_t bytes_of(Row const& row, Uid uid);
 
 // Forward without Stats, or backward.

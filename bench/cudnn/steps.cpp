@@ -1,18 +1,24 @@
 // Training steps whose shapes no step had before: each describes, builds and runs the graphs of a forward and a
-// backward pass. The graph API's side of bench/steps.py.
+// backward pass, or resizes the plans of two graphs. The graph API's side of bench/steps.py.
 //
 //     bench_cudnn_steps [steps [steps of exact shapes]]
 //
-// Milliseconds of the calling thread for a whole step, until the GPU is done, and microseconds to describe and build
-// both graphs; medians of the steps after the first 20. Without a GPU the steps are only built, for an H100.
+// Milliseconds of the calling thread for a whole step, until the GPU is done, and microseconds to get both plans;
+// medians of the steps after the first 20. In a program, other work fills the processor's caches between steps: "cold"
+// does that. Without a GPU the plans are only made, for an H100.
 #include "gpu_attention.h"
 
+#include <cudnn_frontend/resized_plan.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <random>
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -42,25 +48,91 @@ struct Machine {
 };
 
 struct Times {
-    double whole = 0.0, building = 0.0;  // microseconds
+    double whole = 0.0, planning = 0.0;  // microseconds
 };
 
-bool run(fe::graph::Graph& graph, Machine const& machine) {
+// How steps get their plans.
+struct Way {
+    char const* name;
+    fe::ShapePolicy_t policy;
+    bool resizes = false, is_cold = false;
+};
+
+template <class Plan>
+bool run(Plan const& plan, Machine const& machine) {
     return !machine.gpu ||
-           bench::good(graph.execute(machine.gpu->handle(), machine.buffers->pack(), machine.workspace->get()), "run");
+           bench::good(plan.execute(machine.gpu->handle(), machine.buffers->pack(), machine.workspace->get()), "run");
 }
 
-std::optional<Times> step(Row const& row, fe::ShapePolicy_t policy, Machine const& machine) {
+// The plans of a pass.
+class Pass {
+   public:
+    Pass(Way const& way, bool is_backward, Machine const& machine)
+        : way_(way), is_backward_(is_backward), machine_(machine) {}
+
+    // Runs a plan for the row; returns the time that it took to get it.
+    std::optional<double> run_for(Row const& row) {
+        if (way_.resizes && !resizable_) {
+            resizable_.emplace();
+            if (!build(row, *resizable_)) return {};
+        }
+        auto const start = Clock::now();
+        if (way_.resizes) {
+            fe::graph::Resized_plan plan;
+            if (!resize(row, plan)) return {};
+            return run_timed(plan, start);
+        }
+        fe::graph::Graph graph;
+        if (!build(row, graph)) return {};
+        return run_timed(graph, start);
+    }
+
+   private:
+    bool build(Row const& row, fe::graph::Graph& graph) const {
+        bench::describe_pass(row, is_backward_, graph);
+        graph.set_shape_policy(way_.policy);
+        return bench::good(graph.build(machine_.target()), "build");
+    }
+
+    bool resize(Row const& row, fe::graph::Resized_plan& plan) const {
+        constexpr int kFirst = bench::Uid::Q;
+        std::array<bench::Dims, bench::Uid::DV + 1> dims, strides;
+        std::vector<fe::graph::Tensor_shape> shapes;
+        for (int uid = kFirst; uid <= (is_backward_ ? bench::Uid::DV : bench::Uid::Stats); ++uid) {
+            auto const at = static_cast<std::size_t>(uid);
+            dims[at] = bench::dims_of(row, static_cast<bench::Uid>(uid));
+            strides[at] = bench::strides_of(row, static_cast<bench::Uid>(uid));
+            shapes.push_back({uid, dims[at].data(), strides[at].data(), dims[at].size()});
+        }
+        return bench::good(fe::graph::Resized_plan::make(*resizable_, shapes.data(), shapes.size(), plan), "resize");
+    }
+
+    template <class Plan>
+    std::optional<double> run_timed(Plan const& plan, Clock::time_point start) const {
+        double const planning = microseconds(start, Clock::now());
+        return run(plan, machine_) ? std::optional(planning) : std::nullopt;
+    }
+
+    Way way_;
+    bool is_backward_;
+    Machine const& machine_;
+    std::optional<fe::graph::Graph> resizable_;
+};
+
+// Leaves none of the library's data in the caches that belong to a core.
+void cool() {
+    constexpr std::size_t kBytes = std::size_t{8} << 20, kLine = 64;
+    static std::vector<char> other(kBytes);
+    for (std::size_t at = 0; at < kBytes; at += kLine) ++other[at];
+}
+
+std::optional<Times> step(Row const& row, std::span<Pass> passes, Machine const& machine) {
     Times times;
     auto const begin = Clock::now();
-    for (bool const is_backward : {false, true}) {
-        auto const start = Clock::now();
-        fe::graph::Graph graph;
-        bench::describe_pass(row, is_backward, graph);
-        graph.set_shape_policy(policy);
-        if (!bench::good(graph.build(machine.target()), "build")) return {};
-        times.building += microseconds(start, Clock::now());
-        if (!run(graph, machine)) return {};
+    for (Pass& pass : passes) {
+        auto const planning = pass.run_for(row);
+        if (!planning) return {};
+        times.planning += *planning;
     }
     if (machine.gpu) cudaStreamSynchronize(machine.gpu->stream());
     times.whole = microseconds(begin, Clock::now());
@@ -72,25 +144,27 @@ double rank(std::vector<double> values, double share) {
     return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
 }
 
-void report(char const* name, fe::ShapePolicy_t policy, int steps, Machine const& machine) {
+// The shapes come from the generator, so that no other way had them.
+void report(Way const& way, int steps, Machine const& machine, std::mt19937& random) {
     constexpr int kFirst = 20;
     constexpr double kPlan = 10000.0;
-    std::mt19937 random(1);
-    std::vector<double> whole, building;
+    std::array passes{Pass(way, false, machine), Pass(way, true, machine)};
+    std::vector<double> whole, planning;
     int waits = 0;
     for (int i = 0; i < steps; ++i) {
         auto const batches = static_cast<std::int64_t>(random() % kMostBatches + 1);
         auto const length = static_cast<std::int64_t>(random() % (kMostLength - 100) + 100);
-        auto const times = step(row_of(batches, length), policy, machine);
+        if (way.is_cold) cool();
+        auto const times = step(row_of(batches, length), passes, machine);
         if (!times) return;
-        if (times->building > kPlan) ++waits;
+        if (times->planning > kPlan) ++waits;
         if (i < std::min(kFirst, steps - 1)) continue;
         whole.push_back(times->whole);
-        building.push_back(times->building);
+        planning.push_back(times->planning);
     }
     if (whole.empty()) return;
-    std::printf("%-10s %5d steps: %9.3f ms, p99 %9.3f ms; describe and build %9.1f us; %d steps built plans\n", name,
-                steps, rank(whole, 0.5) / 1000.0, rank(whole, 0.99) / 1000.0, rank(building, 0.5), waits);
+    std::printf("%-16s %5d steps: %9.3f ms, p99 %9.3f ms; both plans %9.1f us; %d steps built plans\n", way.name, steps,
+                rank(whole, 0.5) / 1000.0, rank(whole, 0.99) / 1000.0, rank(planning, 0.5), waits);
 }
 
 }  // namespace
@@ -104,9 +178,14 @@ int main(int argc, char** argv) {
         machine.buffers.emplace(row_of(kMostBatches, kMostLength));
         machine.workspace.emplace(std::size_t{1} << 31);
     } else {
-        std::printf("no GPU: the steps are built for an H100, and do not run\n");
+        std::printf("no GPU: the plans are made for an H100, and do not run\n");
     }
-    report("exact", fe::ShapePolicy_t::EXACT, exact_steps, machine);
-    report("classes", fe::ShapePolicy_t::CLASSES, steps, machine);
-    report("all shapes", fe::ShapePolicy_t::ALL_SHAPES, steps, machine);
+    using enum fe::ShapePolicy_t;
+    std::mt19937 random(1);
+    report({"exact", EXACT}, exact_steps, machine, random);
+    for (Way const& way : {Way{"classes", CLASSES}, Way{"all shapes", ALL_SHAPES}, Way{"resized", ALL_SHAPES, true},
+                           Way{"classes, cold", CLASSES, false, true}, Way{"all shapes, cold", ALL_SHAPES, false, true},
+                           Way{"resized, cold", ALL_SHAPES, true, true}}) {
+        report(way, steps, machine, random);
+    }
 }
