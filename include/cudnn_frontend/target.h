@@ -53,4 +53,7 @@ class SDPA_GRAPH_API Target {
 
 SDPA_GRAPH_API char const* to_string(Target::Kind kind);
 
+// Whether graphs for such targets run on the host, in its memory.
+inline bool runs_on_host(Target::Kind kind) { return kind == Target::Kind::CPU || kind == Target::Kind::REFERENCE; }
+
 }  // namespace cudnn_frontend

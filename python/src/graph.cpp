@@ -43,9 +43,7 @@ Graph::~Graph() {
     if (own_ != nullptr) static_cast<void>(fe::runtime::destroy_handle(own_));
 }
 
-bool Graph::runs_on_host() const {
-    return target_.kind() == fe::Target::Kind::CPU || target_.kind() == fe::Target::Kind::REFERENCE;
-}
+bool Graph::runs_on_host() const { return fe::runs_on_host(target_.kind()); }
 
 cudnnHandle_t Graph::handle() {
     if (given_ != nullptr || target_.kind() != fe::Target::Kind::CUDA) return given_;

@@ -27,7 +27,7 @@ void expect_target_there(Reporter const& reporter, Place const& place, Tensor_vi
     using Kind = fe::Target::Kind;
     if (!place.target || tensor.device == Device_kind::UNKNOWN) return;
     Kind const kind = place.target->kind();
-    bool const is_on_cpu = kind == Kind::CPU || kind == Kind::REFERENCE;
+    bool const is_on_cpu = fe::runs_on_host(kind);
     if (tensor.device == Device_kind::CPU ? is_on_cpu : kind == Kind::CUDA) return;
     reporter.report({}, text("the target ", to_string(kind), " for tensors of ", device_text(tensor)),
                     "a target that runs there", "leave the target out: the tensors say where they are");

@@ -26,10 +26,6 @@ Result<rewrite::Program> class_of(nodes::ValidatedGraph const& graph) {
     return rewrite::no_attention(rewrite::kNameOfClasses);
 }
 
-bool is_host(Target const& target) {
-    return target.kind() == Target::Kind::CPU || target.kind() == Target::Kind::REFERENCE;
-}
-
 }  // namespace
 
 ShapePolicy_t shape_policy_of(Target const& target, Settings const& settings) {
@@ -37,7 +33,7 @@ ShapePolicy_t shape_policy_of(Target const& target, Settings const& settings) {
     auto const policy = said.value_or(ShapePolicy_t::EXACT);
     bool const is_on_gpu = target.kind() == Target::Kind::CUDA;
     if (policy == ShapePolicy_t::AUTO) return is_on_gpu ? ShapePolicy_t::CLASSES : ShapePolicy_t::EXACT;
-    return policy == ShapePolicy_t::ALL_SHAPES && is_host(target) ? ShapePolicy_t::EXACT : policy;
+    return policy == ShapePolicy_t::ALL_SHAPES && runs_on_host(target.kind()) ? ShapePolicy_t::EXACT : policy;
 }
 
 // Plans for described GPUs are made ahead and stored: those of classes are few.
@@ -67,7 +63,7 @@ static Result<PackLayout> layout_as_given(nodes::ValidatedGraph const& graph) {
 Result<PackLayout> layout_of_class(PlanningInput const& input) {
     PackLayout layout;
     SDPA_GRAPH_TRY(layout_as_given(input.graph).move_to(layout));
-    if (is_host(input.target)) return layout;
+    if (runs_on_host(input.target.kind())) return layout;
     layout.host_memory = HostMemory::ScalarsByValue;
     for (Slot& slot : layout.slots) {
         bool const is_matrix = slot.dim.size() == 4 && slot.element_size == 2;

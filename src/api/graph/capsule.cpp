@@ -164,7 +164,7 @@ void append_pack(Json& capsule, graph::Graph::Impl const& graph, plan::PackSourc
     pack.fill(filler);
     Json slots = Json::list(), integers = Json::object();
     nodes::GraphSpec const& spec = graph.planned->graph.spec();
-    bool const is_on_host = graph.planned_for == Target::Kind::CPU || graph.planned_for == Target::Kind::REFERENCE;
+    bool const is_on_host = runs_on_host(graph.planned_for);
     for (std::size_t i = 0; i < layout.slots.size(); ++i) {
         plan::Slot const& slot = layout.slots[i];
         void const* const pointer = pointers.all()[i];

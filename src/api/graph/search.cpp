@@ -188,7 +188,7 @@ class Searcher {
     }
 
     bool accept(State const& state, std::string const& target_name, Target const& target) {
-        bool const is_quick = target.kind() == Target::Kind::CPU || target.kind() == Target::Kind::REFERENCE;
+        bool const is_quick = runs_on_host(target.kind());
         Proof const proof = is_quick ? proof_ : proof_now();
         auto plan = plan_of(state.graph, target, search_.settings, proof);
         if (!plan) return false;

@@ -31,8 +31,6 @@ constexpr double kRoundoffOnGpu = 0x1p-11;
 // Scores of a sample, and of the part on which hypotheses are tried first.
 constexpr std::int64_t kScoresOfSample = std::int64_t{1} << 22, kScoresOfTrial = std::int64_t{1} << 17;
 
-bool runs_on_host(Target::Kind kind) { return kind == Target::Kind::CPU || kind == Target::Kind::REFERENCE; }
-
 // Replaces a pointer to the GPU's memory by a copy on the host.
 error_t copy_to_host(Memory& memory, std::int64_t bytes) {
     void const* const from = memory.data;
@@ -279,7 +277,7 @@ error_t Graph::compare(Variant_pack pack, Verification_options const* options, V
         Verification_options const chosen = options == nullptr ? Verification_options() : *options;
         problem.left_out = chosen.left_out;
         SDPA_GRAPH_TRY(verification::check_size(problem, chosen));
-        bool const is_on_host = verification::runs_on_host(impl_->planned_for);
+        bool const is_on_host = runs_on_host(impl_->planned_for);
         if (!is_on_host) SDPA_GRAPH_TRY(verification::copy_all_to_host(problem, layout.slots));
         double const least = is_on_host ? 0.0 : verification::kRoundoffOnGpu;
         return verification::verify(problem, std::max(chosen.roundoff, least), chosen, verification);

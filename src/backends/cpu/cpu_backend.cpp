@@ -91,9 +91,7 @@ class HostBackend final : public plan::Backend {
    public:
     char const* name() const override { return "CPU"; }
 
-    bool serves(Target const& target) const override {
-        return target.kind() == Target::Kind::CPU || target.kind() == Target::Kind::REFERENCE;
-    }
+    bool serves(Target const& target) const override { return runs_on_host(target.kind()); }
 
     Result<std::shared_ptr<plan::Proposal const>> propose(plan::PlanningInput const& input) const override {
         SDPA_GRAPH_TRY(check_settings(input.settings, input.target));

@@ -21,9 +21,9 @@ char const* name_of(group::Medium medium) {
 }
 
 bool fits(Target::Kind target, group::Medium medium) {
-    bool const is_on_host = target == Target::Kind::CPU || target == Target::Kind::REFERENCE;
     if (medium == group::Medium::None) return true;
-    return is_on_host ? medium == group::Medium::Host : target == Target::Kind::CUDA && medium == group::Medium::Gpu;
+    return runs_on_host(target) ? medium == group::Medium::Host
+                                : target == Target::Kind::CUDA && medium == group::Medium::Gpu;
 }
 
 error_t check_target(PlanningInput const& input) {

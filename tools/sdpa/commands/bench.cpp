@@ -73,11 +73,9 @@ Subject read_subject(std::string const& path) {
     return {name, document, std::move(plan), {bytes.begin(), bytes.end()}};
 }
 
-bool is_of_gpu(fe::Target::Kind kind) { return kind != fe::Target::Kind::CPU && kind != fe::Target::Kind::REFERENCE; }
-
 fe::error_t load_plan(Subject const& subject, fe::Target const& target, fe::graph::Graph& graph) {
     fe::Target::Kind const kind = subject.plan->target;
-    if (kind != target.kind() && !(is_of_gpu(kind) && is_of_gpu(target.kind())))
+    if (kind != target.kind() && (runs_on_host(kind) || runs_on_host(target.kind())))
         return {fe::error_code_t::GRAPH_NOT_SUPPORTED, std::string("the plan is for the target ") + to_string(kind)};
     return graph.deserialize(target.handle(), subject.bytes);
 }
