@@ -13,8 +13,8 @@
 
 namespace cudnn_frontend::plan {
 
-// The list of candidates never changes, and plans are only ever added to it, so that a plan lives as long as its
-// planner. Many threads may build and read at once.
+// The list of candidates is immutable. Building adds plans to candidates and never removes one, so that a plan lives as
+// long as its planner. Many threads may build and read at once.
 class Planner {
    public:
     // A backend that serves the target, and its proposal for the graph.
@@ -95,8 +95,8 @@ class Planner {
     Plan const* plan() const { return chosen_.load(); }
     Result<Plan const*> plan_at(std::int64_t index) const;
     std::vector<Plan const*> built_plans() const;
-    // Notes the times of plans, of which the chosen one is one, and chooses the fastest if it is clearly faster than
-    // that one. Returns them by candidates.
+    // Records the times of these plans, which include the chosen plan, and chooses the fastest if it is clearly faster
+    // than that one. Returns the times by candidates.
     TimedCandidates choose_by_times(std::vector<Plan const*> const& plans, std::vector<MeasuredTimes> const& times);
 
     // Whether the first run of the plan, which is the chosen one, gave right results.

@@ -10,15 +10,16 @@
 
 namespace sdpa_graph::attention {
 
-// A graph is as the caller's padded tensors are, or has slots, of which tables say where they start and how long they
-// are. In slots packed tensors do not depend on where sequences lie. In a class of shapes all tensors of rows are
+// A graph has either the layout of the caller's padded tensors or slots. Tables give each slot's start and length, so
+// that packed tensors in slots do not depend on where sequences lie. In a class of shapes all tensors of rows are
 // packed ones, so that a graph with room for more and longer sequences serves too.
 struct Form {
     bool has_slots = false;
     bool is_class = false;  // sizes are rounded up
     // A slot for each query head: heads that lie outside of the rows are at distances that depend on lengths.
     bool has_slots_of_heads = false;
-    std::int64_t growth = 1;  // of the sizes of a class, times this: its plan serves this call too
+    // The bounds of queries and keys are multiplied by this, to find a larger class whose plan can run this call.
+    std::int64_t growth = 1;
     fe::ShapePolicy_t policy = fe::ShapePolicy_t::EXACT;  // of the graph
 
     bool operator==(Form const&) const = default;

@@ -9,7 +9,7 @@
 
 namespace cudnn_frontend::plan {
 
-// A graph with nothing left of what planning it refers to.
+// An owning copy of a PlanningInput, which does not refer to the caller's objects.
 struct KeptInput {
     explicit KeptInput(PlanningInput const& input)
         : graph(input.graph), target(input.target), settings(input.settings) {}

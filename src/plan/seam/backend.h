@@ -217,7 +217,8 @@ class Backend {
 
     virtual char const* name() const = 0;
     virtual bool serves(Target const& target) const = 0;
-    // Whether the backend is for graphs of this kind: users need not read its refusals of others.
+    // Whether the backend handles graphs of this kind. Otherwise propose() is not called, so that users need not read
+    // its refusal.
     virtual bool takes(nodes::ValidatedGraph const&) const { return true; }
     // An error if the backend cannot run the graph.
     virtual Result<std::shared_ptr<Proposal const>> propose(PlanningInput const& input) const = 0;
@@ -230,19 +231,20 @@ class Backend {
     virtual Report limits(PlanningInput const&) const { return {}; }
     // The expected costs of its engines, and its joints, on a target; null where no figures are known.
     virtual std::unique_ptr<rewrite::Costs const> costs(Target const&, Settings const&) const { return nullptr; }
-    // The executable that combines the partial results of a program: its launches get a pointer for each of
-    // places_of(), and the stream. The target is one for which the backend joins. `stored` is the result of serialize()
-    // by the executable for the same joint, if there is one.
+    // Whether the backend makes executables for joints on this target.
     virtual bool joins(Target const&) const { return false; }
     // The reason why no joint can be made here, though stored ones can be loaded; programs that need one are then not
     // offered.
     virtual error_t check_joints() const { return {}; }
     virtual std::vector<BehaviorNote_t> notes_of_joints() const { return {}; }
+    // The executable that combines the partial results of a program: its launches get a pointer for each of
+    // places_of(), and the stream. The target is one for which the backend joins. `stored` is the result of serialize()
+    // by the executable for the same joint, if there is one.
     virtual Result<std::shared_ptr<Executable const>> join(rewrite::Joint const& joint, Target const& target,
                                                            Settings const& settings,
                                                            std::optional<std::string_view> stored) const;
-    // Everything besides the graph that a proposal depends on: the proposal serves a graph that is built again where
-    // this is equal. Nothing where a proposal is good for one graph alone.
+    // Everything besides the graph that a proposal depends on. A later build of the same graph reuses the proposal if
+    // this text is equal. Returns std::nullopt if proposals must not be reused.
     virtual std::optional<std::string> circumstances(Target const&, Settings const&) const { return std::nullopt; }
     // Names all that the times of its plans depend on besides the graph and the settings: a folder of the plan store.
     // Nothing where no times are kept.

@@ -102,7 +102,8 @@ struct AttentionKernelProblem {
     bool shares_bias_sums() const;
     // Whether a kernel finds the blocks of scores that the modifier hides or leaves as they are, before the others.
     bool hides_blocks() const { return !modifier.text_of_bounds.empty(); }
-    // Whether a kernel brings what entries have of their own into one form before.
+    // Whether attention_entries runs first: it converts lengths and offsets to one form, and makes the tensor maps of
+    // each packed sequence.
     bool needs_entries() const;
 
     std::int64_t batches() const { return operand(attention::Q).dims[0]; }
@@ -123,8 +124,8 @@ inline constexpr std::array kAttentionClasses = {AttentionClass{64, 64}, Attenti
 // The smallest class; nothing for more columns than any has.
 std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
 
-// The matrices of a pass, most of which the copy engine moves: it needs columns next to each other, and other strides
-// that are multiples of 16 bytes, by which rows do not overlap.
+// The matrices of a pass, most of which the copy engine moves. It needs 1 as the stride of the last dim, and other
+// strides that are multiples of 16 bytes and at least one row long.
 std::span<attention::Port const> matrix_ports(AttentionKernelProblem const& problem);
 bool has_legal_strides(Operand const& matrix);
 inline constexpr std::int64_t kVectorElements = 8;  // of 16 bytes
@@ -166,7 +167,7 @@ bool looks_at_scores(AttentionKernelProblem const& problem);
 // The tiles of the gradient of a bias that scores share, along each of its dims: 1 where they share it.
 std::array<std::int64_t, 4> bias_sum_tiles(AttentionKernelProblem const& problem);
 
-// The places of what kernels pass on, in bytes.
+// Byte offsets in the workspace of buffers that one kernel writes and a later one reads.
 struct AttentionWorkspace {
     std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
     std::int64_t maps = 0, offsets = 0;               // of entries

@@ -9,7 +9,8 @@ namespace cudnn_frontend::kernels {
 
 // Which of the graphs that the engine can run it offers itself for.
 enum class AttentionScope {
-    NextToOthers,  // those with an advantage_of(); else without packed sequences, and without terms but a modifier
+    // Graphs with an advantage_of(), and graphs without packed sequences whose scores have no terms except a modifier.
+    NextToOthers,
     BeforeOthers,  // all except those with dropout, since other engines run what this one refuses
     Alone,         // all
     InAnyBatch,    // those in which a row's bits depend on its own sequence alone

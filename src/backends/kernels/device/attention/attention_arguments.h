@@ -128,7 +128,7 @@ struct AttentionArguments {
 
 // --- Gradients
 
-// Rows of columns in turn. Strides count elements.
+// A tensor whose rows are contiguous. Strides count elements.
 struct Rows {
     void* start;
     long long batch, head, row;
