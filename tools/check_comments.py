@@ -18,7 +18,7 @@ SCRIPT_SUFFIXES = (".sh", ".cmake")  # and run, and each CMakeLists.txt
 
 # (what must not be found in the text of a comment, why)
 RULES = (
-    (re.compile(r"^(Of|(That|Those|These) of) "), "a comment is a sentence or names the thing below it: say the noun that 'of' leans on"),
+    (re.compile(r"^(Of|Those|(That|These) of) "), "a comment is a sentence or names the thing below it: say the noun that 'of' leans on"),
     (re.compile(r"^(At|For|From|In|On|Through|To|Under|With) (which|what|whom)\b"), "say the noun: 'the context in which it was recorded'"),
     (re.compile(r"^(What|Whom?)\b"), "say the noun: 'the key', not 'what' or 'who'"),
     (re.compile(r"\b(who(so)?ever|whomever|whom|who (meets|sees))\b", re.I), "say the noun: 'the key', not 'whoever'"),

@@ -42,7 +42,7 @@ Report limits_of(PlanningInput const& input) {
     std::vector<Finding> all;
     for (plan::Backend const* const backend : api::backends()) {
         if (!backend->serves(input.target) || !backend->takes(input.graph)) continue;
-        // Those without a rule are in the refusals, too.
+        // Findings without a rule are in the refusals, too.
         for (Finding const& finding : backend->limits(input).findings()) {
             if (!finding.where.rule.empty()) all.push_back(finding);
         }

@@ -73,7 +73,7 @@ class Collector {
         }
     }
 
-    // Those that save workspace, for after the graph as it is.
+    // Adds the programs that save workspace, which come after the graph as it is.
     void add_spare() {
         if (attention_) add_slices(offers_.spare);
     }

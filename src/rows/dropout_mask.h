@@ -27,7 +27,7 @@ struct Dropout_mask {
     float *scale, *inverse;  // of what is kept; the second may be null
     float scale_number, inverse_number;
 
-    // Those that a row has at most: it may start in the last key of a group.
+    // The most groups that a row can have: it may start in the last key of one.
     long long groups() const {
         return keys_before != nullptr ? (keys + 6) / 4 : (first_key + keys + 3) / 4 - first_key / 4;
     }

@@ -121,7 +121,7 @@ std::string ids_in(std::string const& text) {
     return ids;
 }
 
-// Those by which the engine refuses a graph for which there is no other.
+// The ids of the rules by which the engine refuses a graph that no other engine runs.
 std::string refused_by(Graph graph, char const* device = "h200") {
     std::string const text = plan(graph, device, {HeurMode_t::OPENSOURCE}).get_message();
     bool const is_refusal = text.find("the engine 'attention' cannot run this graph:\n") != text.npos;

@@ -33,7 +33,7 @@ struct Groups {
     std::int64_t first, count, length;
 };
 
-// Those that have a token more come first, where the dilation does not divide the length.
+// Where the dilation does not divide the length, the groups that have a token more come first.
 std::vector<Groups> groups_of(neighborhood::Axis const& axis) {
     std::int64_t const length = axis.length / axis.dilation, longer = axis.length % axis.dilation;
     std::vector<Groups> groups;

@@ -129,7 +129,7 @@ class Fetcher {
         start_fetching(memory_.queries, map_for(tile, arguments_, QueryMap),
                        {0, tile.number * Memory::kQueries, tile.head, batch}, memory_.queries_are_here);
         ++tiles_;
-        // Those that a map of an entry does not have are 0.
+        // Rows that a map of an entry does not have are 0.
         bool const has_rows_behind = arguments_.sequences.key_lengths != nullptr && entries.start == nullptr;
         int const key_head = tile.head / arguments_.sequences.heads_of_key_head;
         for (int block = blocks.last(); blocks.has(block); block = blocks.before(block)) {

@@ -107,7 +107,7 @@ class QueryFetcher {
         }
     }
 
-    // Those from `end` on become 0, where sequences have lengths; the copy engine does it behind the tensor's.
+    // Rows from `end` on become 0, where sequences have lengths; the copy engine sets those behind the tensor to 0.
     template <class AllPanels>
     void fetch_rows(AllPanels& to, TensorMap const& map, BoxPlace const& place, Arrivals& arrivals, int end) {
         bool const is_cut = end - place.row < AllPanels::kRows;
