@@ -10,7 +10,7 @@ Result<Engines> ProgramProposal::engines(std::vector<HeurMode_t> const& modes) c
     for (rewrite::Program const& program : programs_) {
         auto engine = ProgramEngine::propose(program, input_->input(), layout(), backends_, modes);
         if (engine.is_good()) {
-            if (auto least = least_of(*engine.value())) smaller.push_back(std::move(least));
+            if (auto least = with_least_workspace(*engine.value())) smaller.push_back(std::move(least));
             engines.push_back(std::move(engine).value());
         } else if (refusals.is_good()) {
             refusals = engine.error();
@@ -28,7 +28,7 @@ std::size_t ProgramProposal::bytes() const {
     return bytes;
 }
 
-std::shared_ptr<Engine> ProgramProposal::least_of(ProgramEngine const& engine) const {
+std::shared_ptr<Engine> ProgramProposal::with_least_workspace(ProgramEngine const& engine) const {
     return input_->settings.slices_for_workspace ? engine.with_least_workspace() : nullptr;
 }
 

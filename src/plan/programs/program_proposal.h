@@ -34,8 +34,9 @@ class ProgramProposal final : public Proposal {
     std::size_t bytes() const override;
 
    private:
-    // The engine that needs the least for the same program, under a limit of workspace, where that is another one.
-    std::shared_ptr<Engine> least_of(ProgramEngine const& engine) const;
+    // If slices_for_workspace is set: the engine of the same program with the smallest workspace. Null if that is
+    // `engine` itself.
+    std::shared_ptr<Engine> with_least_workspace(ProgramEngine const& engine) const;
 
     std::shared_ptr<KeptInput const> input_;
     Backends const& backends_;
