@@ -9,10 +9,11 @@
 namespace sdpa_graph::calls {
 
 // The target is for the GPU of the work, which is current.
-using Later = std::function<void(cudnn_frontend::Target const& target)>;
+using BackgroundWork = std::function<void(cudnn_frontend::Target const& target)>;
 
-// Does the work on a thread that each GPU has, one after the other. False if too much waits already, or in builds
-// without cuDNN; then it is not done. What still waits when the process ends is not done either.
-bool do_later(std::int32_t device, Later work);
+// Enqueues work for the GPU's background thread, which runs it in order. Returns false, without running it, if the
+// queue is full, the thread cannot run, or the build has no cuDNN. Work that still waits when the process ends is
+// dropped.
+bool enqueue_background(std::int32_t device, BackgroundWork work);
 
 }  // namespace sdpa_graph::calls

@@ -25,7 +25,7 @@ class BackgroundWorker {
    public:
     explicit BackgroundWorker(std::int32_t device) : device_(device), thread_([this] { run(); }) {}
 
-    bool add(Later work) {
+    bool add(BackgroundWork work) {
         constexpr std::size_t kMostWaiting = 64;
         if (getpid() != owner_) return false;
         std::lock_guard const lock(mutex_);
@@ -47,11 +47,11 @@ class BackgroundWorker {
     }
 
    private:
-    std::optional<Later> next() {
+    std::optional<BackgroundWork> next() {
         std::unique_lock lock(mutex_);
         has_work_.wait(lock, [this] { return is_stopping_ || !waiting_.empty(); });
         if (is_stopping_) return std::nullopt;
-        Later work = std::move(waiting_.front());
+        BackgroundWork work = std::move(waiting_.front());
         waiting_.pop_front();
         return work;
     }
@@ -73,7 +73,7 @@ class BackgroundWorker {
     }
 
     // A failure is reported by the call that needs the plan.
-    static void do_now(Later const& work, cudnnHandle_t handle) noexcept {
+    static void do_now(BackgroundWork const& work, cudnnHandle_t handle) noexcept {
         static_cast<void>(fe::core::guarded([&]() -> fe::error_t {
             work(fe::Target::cuda(handle));
             return {};
@@ -84,7 +84,7 @@ class BackgroundWorker {
     pid_t owner_ = getpid();
     std::mutex mutex_;
     std::condition_variable has_work_;
-    std::deque<Later> waiting_;
+    std::deque<BackgroundWork> waiting_;
     bool is_stopping_ = false;
     std::thread thread_;  // last, since it uses the others
 };
@@ -110,7 +110,7 @@ BackgroundWorker& worker_of(std::int32_t device) {
 }  // namespace
 
 // Starting a thread may fail.
-bool do_later(std::int32_t device, Later work) {
+bool enqueue_background(std::int32_t device, BackgroundWork work) {
     try {
         return worker_of(device).add(std::move(work));
     } catch (...) {

@@ -8,7 +8,7 @@ namespace sdpa_graph::calls {
 namespace fe = cudnn_frontend;
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): with a GPU it is moved from
-bool do_later(std::int32_t, Later) { return false; }
+bool enqueue_background(std::int32_t, BackgroundWork) { return false; }
 
 bool is_recorded(fe::Target const&) noexcept { return false; }
 

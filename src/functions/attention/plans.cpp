@@ -67,7 +67,7 @@ bool is_refusal(error_t const& failure) {
 
 void prepare(Shapes const& shapes) {
     if (!Requested::of_process().add(shapes)) return;
-    bool const is_waiting = calls::do_later(shapes.device, [shapes](fe::Target const& target) {
+    bool const is_waiting = calls::enqueue_background(shapes.device, [shapes](fe::Target const& target) {
         auto const made = CallPlan::find(shapes, target);
         if (made.is_bad() && is_refusal(made.error())) note_refused(shapes);
         Requested::of_process().remove(shapes);
