@@ -217,16 +217,16 @@ void check_packing(Scope const& scope) {
                  "set_padding_mask(true), set_seq_len_q() and set_seq_len_kv()");
 }
 
-// Whether the memory of the caller's has an entry's number behind that of the entry before.
-bool are_in_turn(ir::Value const& numbers) {
+// Whether the numbers of batch entries are contiguous in the caller's memory.
+bool are_contiguous(ir::Value const& numbers) {
     return numbers.role == ir::Role::Input && (numbers.dim[0] == 1 || numbers.stride[0] == 1);
 }
 
 void check_numbers_of_entries(Scope const& scope) {
     AttentionValues const& values = scope.values;
     auto const check = [&](ir::Value const& numbers) {
-        if (are_in_turn(numbers)) return;
-        scope.report(numbers.name, text("a stride of ", numbers.stride[0]), "numbers of the caller's in turn",
+        if (are_contiguous(numbers)) return;
+        scope.report(numbers.name, text("a stride of ", numbers.stride[0]), "contiguous numbers in the caller's memory",
                      "lay out lengths and ragged offsets with a stride of 1");
     };
     for (Port const port : {Port::SeqLenQ, Port::SeqLenKv}) {
@@ -269,9 +269,9 @@ void check_lengths_next_to_others(Scope const& scope) {
     for (Port const port : {Port::SeqLenQ, Port::SeqLenKv}) {
         if (!scope.values.has(port)) continue;
         ir::Value const& lengths = scope.values.value(port);
-        if (lengths.type == DataType_t::INT32 && are_in_turn(lengths)) continue;
+        if (lengths.type == DataType_t::INT32 && are_contiguous(lengths)) continue;
         scope.report(scope.values.source_of(lengths).name, text("sums of lengths, or lengths of ", lengths.type),
-                     "lengths of INT32 in turn where other engines run them", "a stream as target");
+                     "contiguous lengths of INT32 where other engines run them", "a stream as target");
     }
 }
 
@@ -339,7 +339,7 @@ constexpr Rule kRules[] = {
     {"kernels.c19",
      "All matrices are packed, with lengths, or none; with them Stats, Max and Sum_exp may be, and nothing else.",
      kCode, check_packing},
-    {"kernels.c20", "Lengths and ragged offsets are the caller's, one after the other.", kCode,
+    {"kernels.c20", "Lengths and ragged offsets are contiguous in the caller's memory.", kCode,
      check_numbers_of_entries},
     {"kernels.c21", "Next to other engines and without an advantage: no packed sequences.", kCode,
      check_packing_next_to_others},

@@ -390,13 +390,13 @@ TEST_CASE("kernels.c19: matrices that are packed next to others") {
              ": found packed sequences; expected none where other engines run them. Try: a stream as target."));
 }
 
-TEST_CASE("kernels.c20: lengths that do not follow each other") {
+TEST_CASE("kernels.c20: lengths that are not contiguous") {
     Change const apart = [](Graph& graph, SDPA_attributes& options) {
         pad(graph, options, DataType_t::INT32, {2, 1, 1, 1});
     };
     CHECK(refusal_of(apart) ==
           by("kernels.c20",
-             ", tensors 'queries', 'keys': found a stride of 2; expected numbers of the caller's in turn. "
+             ", tensors 'queries', 'keys': found a stride of 2; expected contiguous numbers in the caller's memory. "
              "Try: lay out lengths and ragged offsets with a stride of 1."));
 }
 
