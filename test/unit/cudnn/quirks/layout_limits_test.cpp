@@ -55,7 +55,7 @@ TEST_CASE("cudnn.s85: rng_dump and dBias with gaps, or in another order", "[supp
     CHECK(ids(with_strides(shared, Port::DBias, {7, 3, 5, 1})) == "");  // of one element
 }
 
-TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
+TEST_CASE("cudnn.s86: the stride of the last dim of a bias or a dropout mask is not 1", "[support]") {
     for (auto const& plain : {AttentionGraph::forward(), AttentionGraph::backward()}) {
         AttentionGraph graph = plain;
         graph.bias({2, 4, 6, 5});
@@ -69,6 +69,14 @@ TEST_CASE("cudnn.s86: columns of a bias or a dropout mask apart", "[support]") {
         CHECK(ids(with_strides(masked, Port::DropoutMask, {30, 30, 5, 1})) == "");
         CHECK(ids(with_strides(masked, Port::DropoutMask, {30, 30, 1, 6})) == "cudnn.s86");
     }
+}
+
+TEST_CASE("cudnn.s86: the text says what is expected of the tensor that it names", "[support]") {
+    auto const graph = with_strides(AttentionGraph::forward().bias({2, 4, 6, 5}), Port::Bias, {120, 30, 1, 6});
+    CHECK(quirks::check(test::validated(graph.spec), kH200).to_text() ==
+          "[cudnn.s86] node 'sdpa', tensor 'bias': found 6 as the stride of the last dim on compute capability 9.0 "
+          "with cuDNN 9.19.0; expected 1 as the stride of the last dim. Try: copy the tensor, so that the stride of "
+          "the last dim is 1. This limit holds in every release of cuDNN, on every GPU: docs/cudnn-quirks.md.\n");
 }
 
 TEST_CASE("cudnn.s87: lengths, offsets, sinks and numbers for heads apart", "[support]") {
