@@ -95,7 +95,8 @@ void check_strides(Scope const& scope) {
     scope.for_each_matrix([&](Port port, Operand const& matrix) {
         if (has_legal_strides(matrix)) return;
         scope.report_port(port, text("strides ", matrix.strides),
-                          "columns next to each other, and other strides that are multiples of 16 bytes and hold a row",
+                          "1 as the stride of the last dim, and other strides that are multiples of 16 bytes and at "
+                          "least one row long",
                           "lay it out with rows of a multiple of 8 elements");
     });
 }
@@ -317,7 +318,7 @@ constexpr Rule kRules[] = {
     {"kernels.c04", "Q, K, V, O and their gradients have one type, BFLOAT16 or HALF.", kCode, check_types},
     {"kernels.c05", "Head dims are multiples of 8, up to 256.", kCode, check_columns},
     {"kernels.c06",
-     "Matrices have columns next to each other, and other strides that are multiples of 16 bytes and hold a row.",
+     "The stride of a matrix's last dim is 1. Its other strides are multiples of 16 bytes and at least one row long.",
      kCode, check_strides},
     {"kernels.c07", "V has as many heads as K.", kCode, check_heads},
     {"kernels.c08", "All heads together have at most 2^30 blocks of 64 rows.", kCode, check_counts},
@@ -337,7 +338,8 @@ constexpr Rule kRules[] = {
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},
     {"kernels.c19",
-     "All matrices are packed, with lengths, or none; with them Stats, Max and Sum_exp may be, and nothing else.",
+     "Either all matrices are packed and have lengths, or none is packed. If they are, Stats, Max and Sum_exp may be "
+     "packed too; no other tensor may.",
      kCode, check_packing},
     {"kernels.c20", "Lengths and ragged offsets are contiguous in the caller's memory.", kCode,
      check_numbers_of_entries},

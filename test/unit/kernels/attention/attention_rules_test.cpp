@@ -194,8 +194,8 @@ TEST_CASE("kernels.c06: strides") {
     tensors.q_strides = {4 * 96 * 68, 96 * 68, 68, 1};
     CHECK(refusal_of(forward(nothing, tensors)) ==
           by("kernels.c06",
-             ", tensor 'Q': found strides [26112, 6528, 68, 1]; expected columns next to each other, and "
-             "other strides that are multiples of 16 bytes and hold a row. Try: lay it out with rows of a "
+             ", tensor 'Q': found strides [26112, 6528, 68, 1]; expected 1 as the stride of the last dim, and other "
+             "strides that are multiples of 16 bytes and at least one row long. Try: lay it out with rows of a "
              "multiple of 8 elements."));
 }
 
