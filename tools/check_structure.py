@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The structure of the sources: rooms of the library do not include each other in a circle, and a type is defined once.
+"""The structure of the sources: folders of the library do not include each other in a circle, and a type is defined once.
 
 Two types of one name in two files of a program are undefined behavior: ./run odr finds them in the library and in what
 several tests share, this script also in the other files of tests, benchmarks and tools. --counts prints how finely the sources are cut.
@@ -58,16 +58,16 @@ def users_of_headers(texts):
     return users
 
 
-def rooms_of(users):
-    """The folders whose headers each folder of src includes. A folder and its own rooms count as one."""
+def included_by(users):
+    """The folders whose headers each folder of src includes. A folder and its own subfolders count as one."""
     seen = {}
     for header, places in users.items():
-        room = header.rsplit("/", 1)[0]
+        folder = header.rsplit("/", 1)[0]
         for place in places:
             user = place.rsplit("/", 1)[0]
-            is_of_one = (user + "/").startswith(room + "/") or room.startswith(user + "/")
+            is_of_one = (user + "/").startswith(folder + "/") or folder.startswith(user + "/")
             if place.startswith("src/") and not is_of_one:
-                seen.setdefault(user, set()).add(room)
+                seen.setdefault(user, set()).add(folder)
     return seen
 
 
@@ -141,7 +141,7 @@ def main():
     if sys.argv[1:] == ["--counts"]:
         print_counts(texts, users)
     faults = []
-    if circle := circle_of(rooms_of(users)):
+    if circle := circle_of(included_by(users)):
         faults.append(f"found folders that include each other in a circle: {' -> '.join(circle)}; move what both need into one of them")
     for name, places in types_defined_twice(texts).items():
         faults.append(f"{name} is defined in {' and in '.join(places)}: rename one, or move it into an unnamed namespace")
