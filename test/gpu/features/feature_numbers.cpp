@@ -1,7 +1,7 @@
 // Promises about results besides being right: the same bits in each run, dropout that can be replayed, and no reading
 // of lengths, offsets and pages that lead elsewhere.
 #include "gpu/cases/case_changes.h"
-#include "gpu/feature_checks.h"
+#include "gpu/features/feature_checks.h"
 #include "reference/checks/check_case.h"
 
 #include <cudnn_frontend/process.h>

@@ -1,5 +1,5 @@
 // Graph::verify() and first runs that are verified, on results in the GPU's memory.
-#include "gpu/feature_checks.h"
+#include "gpu/features/feature_checks.h"
 #include "reference/checks/check_case.h"
 
 #include <cudnn_frontend/process.h>

@@ -3,7 +3,6 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"
-#include "api/graph/run_queue.h"
 #include "plan/planner.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // Plans for all shapes that are resized give the results of graphs of these shapes.
-#include "gpu/feature_checks.h"
+#include "gpu/features/feature_checks.h"
 #include "reference/checks/check_case.h"
 
 #include <cudnn_frontend/resized_plan.h>

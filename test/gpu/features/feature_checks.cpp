@@ -1,4 +1,4 @@
-#include "gpu/feature_checks.h"
+#include "gpu/features/feature_checks.h"
 
 #include "gpu/this_gpu.h"
 

@@ -1,7 +1,7 @@
 // The ways to run a plan on the GPU: by map, by sorted pointers, captured, as a CUDA graph, from many threads, tuned.
 // All give the bits of the first run.
 #include "gpu/allocation_count.h"
-#include "gpu/feature_checks.h"
+#include "gpu/features/feature_checks.h"
 #include "gpu/this_gpu.h"
 #include "reference/checks/check_case.h"
 #include "support/dynamic_shapes.h"
