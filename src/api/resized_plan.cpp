@@ -3,18 +3,34 @@
 #include "api/graph/graph_errors.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"
+#include "core/findings.h"
 #include "plan/planner.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace cudnn_frontend::graph {
 
-static std::vector<plan::TensorShape> shapes_of(Tensor_shape const* shapes, std::size_t count) {
+static error_t invalid(std::int64_t uid, char const* found, char const* needed) {
+    return core::error_at("the shape for uid " + std::to_string(uid), error_code_t::INVALID_VALUE, found, needed);
+}
+
+static bool has_uid(Graph::Impl const& impl, std::int64_t uid) {
+    auto const& tensors = impl.planned->graph.spec().tensors;
+    return std::ranges::any_of(tensors, [&](nodes::TensorSpec const& tensor) { return tensor.uid == uid; });
+}
+
+static Result<std::vector<plan::TensorShape>> shapes_of(Graph::Impl const& impl, Tensor_shape const* shapes,
+                                                        std::size_t count) {
     std::vector<plan::TensorShape> all;
-    all.reserve(count);
+    if (shapes == nullptr && count > 0)
+        return error_t(error_code_t::INVALID_VALUE, "the array of shapes is null; pass one shape for each tensor");
     for (std::size_t i = 0; i < count; ++i) {
         auto const& [uid, dim, stride, rank] = shapes[i];
+        if (dim == nullptr || stride == nullptr) return invalid(uid, "a null pointer", "lists of dims and strides");
+        if (!has_uid(impl, uid)) return invalid(uid, "no tensor of that uid", "one that get_uid() returns");
         all.push_back({uid, {dim, rank}, {stride, rank}});
     }
     return all;
@@ -41,7 +57,9 @@ error_t Resized_plan::make(Graph const& graph, Tensor_shape const* shapes, std::
         if (plan == nullptr)
             return api::missing_stage(error_code_t::GRAPH_EXECUTION_FAILED, "Resized_plan::make", "build_plans");
         if (impl->verifies_first_run) return not_verified();
-        auto resized = plan->resized(shapes_of(shapes, count));
+        auto const named = shapes_of(*impl, shapes, count);
+        if (named.is_bad()) return named.error();
+        auto resized = plan->resized(named.value());
         if (resized.is_bad()) return resized.error();
         SDPA_GRAPH_TRY(check_filters(*resized.value(), impl->settings.filters));
         made.plan_ = std::move(resized).value();

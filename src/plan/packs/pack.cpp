@@ -85,10 +85,11 @@ static error_t resize(Slot& slot, TensorShape const& shape) {
 
 Result<PackLayout> resized(PackLayout const& layout, TensorShapes shapes) {
     PackLayout resized = layout;
-    for (TensorShape const& shape : shapes) {
-        auto const slot = resized.slot_of(shape.uid);
-        if (!slot) return not_resizable(shape.uid, "no tensor of that uid in packs", "one that get_uid() returns");
-        SDPA_GRAPH_TRY(resize(resized.slots[*slot], shape));
+    for (auto shape = shapes.begin(); shape != shapes.end(); ++shape) {
+        auto const is_same = [&](TensorShape const& other) { return other.uid == shape->uid; };
+        if (std::any_of(shapes.begin(), shape, is_same))
+            return not_resizable(shape->uid, "more than one shape", "one shape for each tensor");
+        if (auto const slot = resized.slot_of(shape->uid)) SDPA_GRAPH_TRY(resize(resized.slots[*slot], *shape));
     }
     return resized;
 }

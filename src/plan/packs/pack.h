@@ -72,8 +72,8 @@ PackLayout make_pack_layout(nodes::GraphSpec const& graph, ir::OpGraph const& op
 // to expand it.
 PackLayout make_pack_layout(nodes::GraphSpec const& graph);
 
-// The layout with other shapes of its tensors. An error if packs have no pointer to one of them, or its rank differs,
-// or its elements cannot be counted.
+// The layout with other shapes of its tensors; those to which packs have no pointer are ignored. An error if a tensor
+// has two, or another rank, or its elements cannot be counted.
 Result<PackLayout> resized(PackLayout const& layout, TensorShapes shapes);
 
 // An array with an element for each slot, which does not allocate for as many slots as attention graphs have.

@@ -57,8 +57,7 @@ TEST_CASE("shapes that are not those of the graph's tensors are refused") {
     };
     std::string const legal = "expected sizes above 0, and strides that are not negative and do not overflow.";
     constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max() / 4;
-    expect(70, {2, 4, 6, 8}, {192, 48, 8, 1},
-           "70: found no tensor of that uid in packs; expected one that get_uid() returns.");
+    expect(70, {2, 4, 6, 8}, {192, 48, 8, 1}, "70: found no tensor of that uid; expected one that get_uid() returns.");
     expect(7, {2, 4, 6}, {24, 6, 1}, "7: found 3 dims and 3 strides; expected 4 of each, as the graph's tensor has.");
     expect(7, {0, 4, 6, 8}, {192, 48, 8, 1}, "7: found dims [0, 4, 6, 8] and strides [192, 48, 8, 1]; " + legal);
     expect(7, {2, 4, 6, 8}, {192, 48, -8, 1}, "7: found dims [2, 4, 6, 8] and strides [192, 48, -8, 1]; " + legal);
@@ -85,4 +84,20 @@ TEST_CASE("where first runs are verified, no plan is resized") {
     auto const refusal = refusal_of(small.graph, 7, {2, 4, 6, 8}, {192, 48, 8, 1});
     CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(refusal.message.starts_with("first runs of the graph's plans are verified"));
+}
+
+TEST_CASE("a shape for each tensor, and lists that are there, are needed") {
+    auto small = small_graph();
+    small.q->set_uid(7);
+    REQUIRE(small.graph.build(Target::cpu()).get_message() == "");
+    Sizes const dim{2, 4, 6, 8}, stride{192, 48, 8, 1};
+    Tensor_shape const twice[] = {{7, dim.data(), stride.data(), 4}, {7, dim.data(), stride.data(), 4}};
+    Tensor_shape const null{7, nullptr, stride.data(), 4};
+    Resized_plan made;
+    CHECK(Resized_plan::make(small.graph, twice, 2, made).get_message() ==
+          "the shape for uid 7: found more than one shape; expected one shape for each tensor.");
+    CHECK(Resized_plan::make(small.graph, &null, 1, made).get_message() ==
+          "the shape for uid 7: found a null pointer; expected lists of dims and strides.");
+    CHECK(Resized_plan::make(small.graph, nullptr, 1, made).get_message() ==
+          "the array of shapes is null; pass one shape for each tensor");
 }
