@@ -40,7 +40,7 @@ static error_t not_verified() {
     return {
         error_code_t::GRAPH_NOT_SUPPORTED,
         "first runs of the graph's plans are verified, which those of resized plans are not; build a graph of these "
-        "shapes, or call set_first_run_verification(false)"};
+        "shapes"};
 }
 
 static error_t check_filters(plan::Plan const& plan, plan::Filters const& filters) {
