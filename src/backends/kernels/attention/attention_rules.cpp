@@ -74,7 +74,6 @@ bool has_legal_columns(AttentionKernelProblem const& problem) {
 }
 
 void check_columns(Scope const& scope) {
-    if (has_legal_columns(scope.problem)) return;
     scope.report("", columns_text(scope.problem), "multiples of 8, up to 256",
                  "pad the rows with zeros, up to 256 columns");
 }
@@ -86,9 +85,14 @@ bool has_gradient_columns(AttentionKernelProblem const& problem) {
 }
 
 void check_columns_of_gradients(Scope const& scope) {
-    if (has_gradient_columns(scope.problem)) return;
     scope.report("", columns_text(scope.problem), "for gradients at most 192 for Q and K, and 128 for V",
                  "engines of other backends");
+}
+
+bool has_legal_matrices(AttentionKernelProblem const& problem) {
+    return std::ranges::all_of(matrix_ports(problem), [&](Port port) {
+        return !problem.has(port) || has_legal_strides(problem.operand(port));
+    });
 }
 
 void check_strides(Scope const& scope) {
@@ -106,25 +110,23 @@ bool has_one_count_of_key_heads(AttentionKernelProblem const& problem) {
 }
 
 void check_heads(Scope const& scope) {
-    if (has_one_count_of_key_heads(scope.problem)) return;
     std::int64_t const of_values = scope.problem.operand(Port::V).dims[1];
     scope.report_port(Port::V, text(of_values, " heads"), text("the ", scope.problem.key_heads(), " of K"),
                       "repeat the heads of the tensor that has fewer");
 }
 
 // Tiles are counted in 32 bits. So are places of rows with bounds added to them: every graph has at most 2^28 rows.
-constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
-
 std::int64_t blocks_of(AttentionKernelProblem const& problem) {
     std::int64_t const rows = std::max(problem.queries(), problem.keys());
     std::int64_t const heads = core::saturating_multiply(problem.batches(), problem.heads());
     return core::saturating_multiply(rows / kWarpgroupQueries + 1, heads);
 }
 
+bool has_few_blocks(AttentionKernelProblem const& problem) { return blocks_of(problem) <= std::int64_t{1} << 30; }
+
 void check_counts(Scope const& scope) {
-    std::int64_t const blocks = blocks_of(scope.problem);
-    if (blocks <= kMostBlocks) return;
-    scope.report("", text(blocks, " blocks of 64 rows in all heads"), "at most 2^30", "compute the attention in parts");
+    scope.report("", text(blocks_of(scope.problem), " blocks of 64 rows in all heads"), "at most 2^30",
+                 "compute the attention in parts");
 }
 
 // --- Options
@@ -182,7 +184,6 @@ bool is_determinism_possible(AttentionKernelProblem const& problem) {
 }
 
 void check_determinism(Scope const& scope) {
-    if (is_determinism_possible(scope.problem)) return;
     scope.report_port(Port::DBias,
                       text("set_deterministic_algorithm(true) and a gradient of the bias of ",
                            scope.values.value(Port::DBias).dim, ", which several tiles of scores add to in any order"),
@@ -305,7 +306,10 @@ void check_modifier_in_any_batch(Scope const& scope) {
                  "a modifier that changes all scores, or none", "leave the modifier or set_batch_invariant(true) out");
 }
 
-using Rule = core::RuleFor<Scope>;
+// A rule about sizes and strides has a condition on the problem, for problems with other ones; its check reports.
+struct Rule : core::RuleFor<Scope> {
+    bool (*is_kept)(AttentionKernelProblem const& problem) = nullptr;
+};
 constexpr error_code_t kCode = error_code_t::GRAPH_NOT_SUPPORTED;
 
 constexpr core::Rule kOneOperation{"kernels.c01", "Attention has a form as one operation.", kCode};
@@ -316,12 +320,12 @@ constexpr core::Rule kOnlyOperation{
 constexpr Rule kRules[] = {
     {"kernels.c03", "The GPU has compute capability 9.0.", kCode, check_device},
     {"kernels.c04", "Q, K, V, O and their gradients have one type, BFLOAT16 or HALF.", kCode, check_types},
-    {"kernels.c05", "Head dims are multiples of 8, up to 256.", kCode, check_columns},
+    {"kernels.c05", "Head dims are multiples of 8, up to 256.", kCode, check_columns, has_legal_columns},
     {"kernels.c06",
      "The stride of a matrix's last dim is 1. Its other strides are multiples of 16 bytes and at least one row long.",
-     kCode, check_strides},
-    {"kernels.c07", "V has as many heads as K.", kCode, check_heads},
-    {"kernels.c08", "All heads together have at most 2^30 blocks of 64 rows.", kCode, check_counts},
+     kCode, check_strides, has_legal_matrices},
+    {"kernels.c07", "V has as many heads as K.", kCode, check_heads, has_one_count_of_key_heads},
+    {"kernels.c08", "All heads together have at most 2^30 blocks of 64 rows.", kCode, check_counts, has_few_blocks},
     {"kernels.c09", "attn_scale is a number of the graph above 0.", kCode, check_scale},
     {"kernels.c10", "Dropout has no mask of the caller's.", kCode, check_dropout_mask},
     {"kernels.c11", "K and V have no pages.", kCode, check_pages},
@@ -330,11 +334,11 @@ constexpr Rule kRules[] = {
     {"kernels.c14", "O, or dQ, dK and dV, are outputs.", kCode, check_results},
     {"kernels.c15", "Stats are natural logarithms of FLOAT.", kCode, check_stats},
     {"kernels.c16", "For gradients, head dims are at most 192 for Q and K, and 128 for V.", kCode,
-     check_columns_of_gradients},
+     check_columns_of_gradients, has_gradient_columns},
     {"kernels.c17",
      "Deterministic: the gradient of a bias is not summed over batches or keys, nor over heads that have several key "
      "heads.",
-     kCode, check_determinism},
+     kCode, check_determinism, is_determinism_possible},
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},
     {"kernels.c19",
@@ -376,11 +380,8 @@ Obstacle obstacle_of(nodes::Node const* node) {
 }  // namespace
 
 bool may_have_sizes_of(AttentionKernelProblem const& problem) {
-    bool const has_legal_matrices = std::ranges::all_of(matrix_ports(problem), [&](Port port) {
-        return !problem.has(port) || has_legal_strides(problem.operand(port));
-    });
-    return has_legal_columns(problem) && has_gradient_columns(problem) && has_legal_matrices &&
-           has_one_count_of_key_heads(problem) && blocks_of(problem) <= kMostBlocks && is_determinism_possible(problem);
+    return std::ranges::all_of(kRules,
+                               [&](Rule const& rule) { return rule.is_kept == nullptr || rule.is_kept(problem); });
 }
 
 error_t check_operation(nodes::Node const* node, std::optional<AttentionValues> const& values) {
@@ -406,6 +407,7 @@ error_t check_attention(AttentionValues const& values, AttentionKernelProblem co
                         DeviceFacts const& device, AttentionScope scope) {
     core::Findings findings;
     for (Rule const& rule : kRules) {
+        if (rule.is_kept != nullptr && rule.is_kept(problem)) continue;
         rule.check({{rule, findings, values.op.name}, values, problem, modifier, device, scope});
     }
     return findings.to_error(kHeading);
