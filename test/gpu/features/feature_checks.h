@@ -28,7 +28,8 @@ void check_dropout_replay(GpuStream const& gpu);
 void check_dropout_offsets(GpuStream const& gpu);
 void check_indices(GpuStream const& gpu);
 
-// feature_resizing.cpp
+// feature_other_shapes.cpp
+void check_shape_overrides(GpuStream const& gpu);
 void check_resized_plans(GpuStream const& gpu);
 
 // feature_verification.cpp

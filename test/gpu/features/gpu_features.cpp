@@ -324,60 +324,6 @@ void check_kernel_cache(GpuStream const& gpu) {
     expect(cache->describe() == "kernel cache of 6 graphs", cache->describe());
 }
 
-// A graph of other sizes gives the same results as a graph whose shapes are overridden by these.
-void check_override(Session const& built, Session const& wanted, std::vector<HostTensor> const& results,
-                    GpuStream const& gpu, std::string const& name) {
-    expect_good(execute_on_gpu(wanted, gpu), name + " of its own shapes");
-    std::vector<HostTensor> expected;
-    for (HostTensor const& result : results) {
-        expected.push_back(make_tensor(result.type, result.dim).fill([&](Index4 const& at) { return result.get(at); }));
-        result.fill([](Index4 const&) { return 0.0; });
-    }
-    DeviceMirror mirror;
-    auto const pack = device_pack(wanted, mirror);
-    HostMemory const workspace(built.graph().get_workspace_size());
-    std::vector<std::int64_t> uids;
-    std::vector<std::vector<std::int64_t>> dims, strides;
-    for (Session::Entry const& entry : wanted.entries()) {
-        uids.push_back(entry.tensor->get_uid());
-        dims.push_back(entry.tensor->get_dim());
-        strides.push_back(entry.tensor->get_stride());
-    }
-    for (char const* const turn : {"planned", "again"}) {
-        auto const start = std::chrono::steady_clock::now();
-        expect_good(built.graph().execute(gpu.handle(), pack, mirror.address(workspace), uids, dims, strides),
-                    name + " of overridden shapes, " + turn);
-        std::chrono::duration<double, std::milli> const time = std::chrono::steady_clock::now() - start;
-        std::printf("  %.3f ms\n", time.count());
-    }
-    static_cast<void>(gpu.wait());
-    static_cast<void>(mirror.copy_back());
-    for (std::size_t i = 0; i < results.size(); ++i) expect_near(results[i], expected[i], name + ", a result");
-}
-
-// One built graph for other sizes: each new one is planned once.
-void check_shape_overrides(GpuStream const& gpu) {
-    AttentionCase const large = feature_case();
-    AttentionCase small = large;
-    small.s_q = small.s_kv = 72;
-    Inputs const in = make_inputs(large), small_in = make_inputs(small);
-    ForwardOutputs const out = make_forward_outputs(large), small_out = make_forward_outputs(small);
-    oracle::Forward const forward = oracle::forward(to_problem(large, in, {}));
-    oracle::Forward const small_forward = oracle::forward(to_problem(small, small_in, {}));
-    BackwardInputs const more = make_backward_inputs(large, forward);
-    BackwardInputs const small_more = make_backward_inputs(small, small_forward);
-    BackwardOutputs const gradients = make_backward_outputs(large), small_gradients = make_backward_outputs(small);
-    Session built(large, in, out), wanted(small, small_in, small_out);
-    Session built_backward(large, in, more, gradients), wanted_backward(small, small_in, small_more, small_gradients);
-    for (Session* const session : {&built, &wanted, &built_backward, &wanted_backward}) {
-        session->graph().set_override_shape_enabled(session == &built || session == &built_backward);
-        expect_good(session->build(Target::cuda(gpu.handle())), "a graph for overrides of shapes");
-    }
-    check_override(built, wanted, {small_out.o}, gpu, "forward");
-    check_override(built_backward, wanted_backward, {small_gradients.d_q, small_gradients.d_k, small_gradients.d_v},
-                   gpu, "backward");
-}
-
 void check_bad_arguments(Place& place, GpuStream const& gpu) {
     auto pack = place.pack();
     expect_bad(place.graph().execute(nullptr, pack, place.scratch()), "handle is null", "a null handle");
