@@ -29,7 +29,7 @@ struct ResizableAttention {
     OtherSizes sizes;
 
     KernelChain chain() const;
-    Result<KernelChain> chain_for(plan::TensorShapes shapes) const;
+    Result<ResizedKernels> kernels_for(plan::TensorShapes shapes, std::span<KernelPointer const> kernels) const;
 };
 
 KernelChain ResizableAttention::chain() const {
@@ -41,17 +41,24 @@ KernelChain ResizableAttention::chain() const {
         chain.kernels.push_back({std::move(make), places});
     }
     if (sizes == OtherSizes::None) return chain;
-    chain.resized = [self = *this](plan::TensorShapes shapes) { return self.chain_for(shapes); };
+    chain.resized = [self = *this](plan::TensorShapes shapes, std::span<KernelPointer const> kernels) {
+        return self.kernels_for(shapes, kernels);
+    };
     return chain;
 }
 
-Result<KernelChain> ResizableAttention::chain_for(plan::TensorShapes shapes) const {
+// The kernels' code does not depend on sizes, and nor does which kernels there are.
+Result<ResizedKernels> ResizableAttention::kernels_for(plan::TensorShapes shapes,
+                                                       std::span<KernelPointer const> kernels) const {
     auto other = resized(*problem, places, shapes);
     if (other.is_bad()) return other.error();
     if (sizes == OtherSizes::ThatFill && !fills(other.value(), device)) return too_few_tiles();
-    ResizableAttention const resized{std::make_shared<AttentionKernelProblem const>(std::move(other).value()), places,
-                                     device, OtherSizes::None};
-    return resized.chain();
+    auto const now = std::make_shared<AttentionKernelProblem const>(std::move(other).value());
+    ResizedKernels all{.kernels = {}, .workspace_bytes = workspace_of(*now).bytes};
+    for (AttentionWork const work : works_of(*now)) {
+        all.kernels.push_back(make_kernel(now, work, device, kernels[all.kernels.size()]->code()));
+    }
+    return all;
 }
 
 }  // namespace

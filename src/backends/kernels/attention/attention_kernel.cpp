@@ -29,13 +29,13 @@ class AttentionKernel final : public CodeKernel<Arguments> {
    public:
     using Base = CodeKernel<Arguments>;
 
-    AttentionKernel(AttentionProblemPointer problem, AttentionLaunch<Arguments> launch,
+    AttentionKernel(AttentionProblemPointer problem, AttentionLaunch<Arguments> const& launch,
                     std::shared_ptr<Code const> code, std::vector<Parameter> parameters)
-        : Base(std::move(code), std::move(parameters)), problem_(std::move(problem)), launch_(std::move(launch)) {}
+        : Base(std::move(code), std::move(parameters)), problem_(std::move(problem)), launch_(launch) {}
 
    private:
     Result<typename Base::Bound> bind(Pointers pointers) const override {
-        auto const function = this->code().function(launch_.function);
+        auto const function = this->code()->function(launch_.function);
         if (function.is_bad()) return function.error();
         typename Base::Bound bound{function.value(), launch_.blocks, launch_.threads, launch_.shared_bytes,
                                    launch_.arguments};
@@ -83,45 +83,36 @@ std::vector<Parameter> parameters_of(AttentionKernelProblem const& problem) {
 }
 
 template <class Arguments>
-Result<KernelPointer> make(AttentionProblemPointer const& problem, AttentionLaunch<Arguments> launch,
-                           std::optional<std::string_view> stored) {
-    auto code = stored ? stored_code(launch.code, *stored) : find_code(launch.code);
-    if (code.is_bad()) return code.error();
-    return KernelPointer(std::make_shared<AttentionKernel<Arguments>>(
-        problem, std::move(launch), std::move(code).value(), parameters_of(*problem)));
+KernelPointer make(AttentionProblemPointer const& problem, AttentionLaunch<Arguments> const& launch,
+                   std::shared_ptr<Code const> code) {
+    return std::make_shared<AttentionKernel<Arguments>>(problem, launch, std::move(code), parameters_of(*problem));
 }
 
 }  // namespace
 
-std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
-    std::vector<AttentionWork> works;
-    if (problem.needs_entries()) works.push_back(AttentionWork::Entries);
-    if (problem.hides_blocks()) works.push_back(AttentionWork::BlockBits);
-    if (looks_at_scores(problem)) works.push_back(AttentionWork::BlockScores);
-    if (problem.has(attention::RngDump)) works.push_back(AttentionWork::DropoutMask);
-    if (!problem.is_backward) {
-        works.push_back(AttentionWork::Forward);
-    } else {
-        works.insert(works.end(), {AttentionWork::GradientStart, AttentionWork::Gradients, AttentionWork::GradientEnd});
-        if (problem.sums_bias_gradient()) works.push_back(AttentionWork::BiasGradientEnd);
-    }
-    return works;
-}
-
 Result<KernelPointer> make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
                                   std::optional<std::string_view> stored) {
+    CodeName const name = code_of(*problem, work);
+    auto code = stored ? stored_code(name, *stored) : find_code(name);
+    if (code.is_bad()) return code.error();
+    return make_kernel(problem, work, device, std::move(code).value());
+}
+
+KernelPointer make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
+                          std::shared_ptr<Code const> code) {
     switch (work) {
-        case AttentionWork::Entries: return make(problem, entry_launch(*problem), stored);
-        case AttentionWork::BlockBits: return make(problem, block_bits_launch(*problem), stored);
-        case AttentionWork::BlockScores: return make(problem, block_scores_launch(*problem), stored);
-        case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(*problem), stored);
-        case AttentionWork::Forward: return make(problem, forward_launch(*problem, device.multiprocessors), stored);
-        case AttentionWork::GradientStart: return make(problem, gradient_start_launch(*problem), stored);
-        case AttentionWork::Gradients: return make(problem, gradient_launch(*problem), stored);
-        case AttentionWork::GradientEnd: return make(problem, gradient_end_launch(*problem), stored);
+        case AttentionWork::Entries: return make(problem, entry_launch(*problem), std::move(code));
+        case AttentionWork::BlockBits: return make(problem, block_bits_launch(*problem), std::move(code));
+        case AttentionWork::BlockScores: return make(problem, block_scores_launch(*problem), std::move(code));
+        case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(*problem), std::move(code));
+        case AttentionWork::Forward:
+            return make(problem, forward_launch(*problem, device.multiprocessors), std::move(code));
+        case AttentionWork::GradientStart: return make(problem, gradient_start_launch(*problem), std::move(code));
+        case AttentionWork::Gradients: return make(problem, gradient_launch(*problem), std::move(code));
+        case AttentionWork::GradientEnd: return make(problem, gradient_end_launch(*problem), std::move(code));
         case AttentionWork::BiasGradientEnd: break;
     }
-    return make(problem, bias_gradient_end_launch(*problem), stored);
+    return make(problem, bias_gradient_end_launch(*problem), std::move(code));
 }
 
 }  // namespace cudnn_frontend::kernels

@@ -9,25 +9,14 @@
 
 namespace cudnn_frontend::kernels {
 
-// The kernels of a problem, in the order in which they run. All need all pointers.
-enum class AttentionWork {
-    Entries,
-    BlockBits,
-    BlockScores,
-    DropoutMask,
-    Forward,
-    GradientStart,
-    Gradients,
-    GradientEnd,
-    BiasGradientEnd
-};
-std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem);
-
 using AttentionProblemPointer = std::shared_ptr<AttentionKernelProblem const>;
 
 // Compiles a kernel of a problem without a reason against it, or loads it where the result of Kernel::serialize() is
 // given, which is that of a problem of the same types, columns and options.
 Result<KernelPointer> make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
                                   std::optional<std::string_view> stored);
+// The kernel with code that is there: that of a problem which differs in sizes and strides alone.
+KernelPointer make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
+                          std::shared_ptr<Code const> code);
 
 }  // namespace cudnn_frontend::kernels

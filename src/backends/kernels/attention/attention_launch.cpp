@@ -26,7 +26,7 @@ int bound_of(std::optional<std::int64_t> bound) {
 
 // --- Code
 
-CodeName code_of(AttentionKernelProblem const& problem, char const* source, std::vector<std::string> functions) {
+CodeName code_of_tiles(AttentionKernelProblem const& problem, char const* source, std::vector<std::string> functions) {
     auto const [columns, value_columns] = *class_of(problem);
     CodeName name{source, std::move(functions), {}, {90, true}, problem.modifier.text};
     name.defines = {std::string("X=") + element_name(problem.operand(attention::Q).type),
@@ -283,21 +283,47 @@ std::int64_t heads_of_all(AttentionKernelProblem const& problem) { return proble
 template <class Arguments>
 AttentionLaunch<Arguments> gradient_part(AttentionKernelProblem const& problem, std::size_t function) {
     AttentionLaunch<Arguments> launch;
-    std::vector<std::string> functions{"attention_gradient_start", "attention_gradients", "attention_gradient_end"};
-    if (problem.sums_bias_gradient()) functions.push_back("attention_bias_gradient_end");
-    launch.code = code_of(problem, "attention_gradients", std::move(functions));
     launch.function = function;
     if constexpr (requires { launch.arguments.sequences; }) launch.arguments.sequences = sequences_of(problem);
     return launch;
 }
 
+CodeName code_of_gradients(AttentionKernelProblem const& problem) {
+    std::vector<std::string> functions{"attention_gradient_start", "attention_gradients", "attention_gradient_end"};
+    if (problem.sums_bias_gradient()) functions.push_back("attention_bias_gradient_end");
+    return code_of_tiles(problem, "attention_gradients", std::move(functions));
+}
+
+CodeName code_of_blocks(AttentionKernelProblem const& problem) {
+    return {"attention_block_bits",
+            {"attention_block_bits", "attention_block_scores"},
+            {},
+            {90, true},
+            problem.modifier.text_of_bounds};
+}
+
 }  // namespace
+
+CodeName code_of(AttentionKernelProblem const& problem, AttentionWork work) {
+    switch (work) {
+        case AttentionWork::Entries: return {"attention_entries", {"attention_entries"}, {}, {90, true}, {}};
+        case AttentionWork::BlockBits:
+        case AttentionWork::BlockScores: return code_of_blocks(problem);
+        case AttentionWork::DropoutMask:
+            return {"attention_dropout_mask", {"attention_dropout_mask"}, {}, {90, true}, {}};
+        case AttentionWork::Forward: return code_of_tiles(problem, "attention_forward", {"attention_forward"});
+        case AttentionWork::GradientStart:
+        case AttentionWork::Gradients:
+        case AttentionWork::GradientEnd:
+        case AttentionWork::BiasGradientEnd: break;
+    }
+    return code_of_gradients(problem);
+}
 
 // --- Entries
 
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem) {
     AttentionLaunch<EntryArguments> launch;
-    launch.code = {"attention_entries", {"attention_entries"}, {}, {90, true}};
     launch.blocks = static_cast<unsigned>(tiles_of(problem.batches(), kEntriesOfBlock));
     launch.threads = kEntryThreads;
     launch.shared_bytes = kEntriesOfBlock * sizeof(TensorMap);
@@ -355,11 +381,6 @@ BlockBitsArguments block_bits_arguments(AttentionKernelProblem const& problem, H
 AttentionLaunch<BlockBitsArguments> block_launch(AttentionKernelProblem const& problem, HiddenBlocks const& blocks,
                                                  std::size_t function) {
     AttentionLaunch<BlockBitsArguments> launch;
-    launch.code = {"attention_block_bits",
-                   {"attention_block_bits", "attention_block_scores"},
-                   {},
-                   {90, true},
-                   problem.modifier.text_of_bounds};
     launch.function = function;
     launch.arguments = block_bits_arguments(problem, blocks);
     return launch;
@@ -396,7 +417,6 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kKeysOfGroup = 4;
     AttentionLaunch<DropoutMaskArguments> launch;
-    launch.code = {"attention_dropout_mask", {"attention_dropout_mask"}, {}, {90, true}};
     std::int64_t const groups = heads_of_all(problem) * problem.queries() * tiles_of(problem.keys(), kKeysOfGroup);
     launch.blocks = static_cast<unsigned>(tiles_of(groups, kDropoutMaskThreads));
     launch.threads = kDropoutMaskThreads;
@@ -416,7 +436,6 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors) {
     int const warpgroups = forward_warpgroups(problem);
     AttentionLaunch<AttentionArguments> launch;
-    launch.code = code_of(problem, "attention_forward", {"attention_forward"});
     AttentionArguments& arguments = launch.arguments;
     arguments.sequences = sequences_of(problem);
     std::int64_t const bytes_of_key_head =

@@ -8,10 +8,12 @@
 
 namespace cudnn_frontend::kernels {
 
+// The code with a kernel of the problem.
+CodeName code_of(AttentionKernelProblem const& problem, AttentionWork work);
+
 // A launch without its pointers.
 template <class Arguments>
 struct AttentionLaunch {
-    CodeName code;
     std::size_t function = 0;  // of the code's
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
     Arguments arguments{};
@@ -25,9 +27,7 @@ struct AttentionPointers {
     void* at(std::size_t number) const { return pointers[number]; }
 };
 
-// For problems without a reason against them. Forward is one kernel, backward three, or four where it
-// sums_bias_gradient(). Others are before either where the problem needs_entries(), where it hides_blocks(), and where
-// it looks_at_scores().
+// For problems without a reason against them.
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem const& problem);

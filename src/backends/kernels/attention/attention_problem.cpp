@@ -77,6 +77,21 @@ bool AttentionKernelProblem::shares_bias_sums() const {
     return dims[0] != batches() || (dims[1] != heads() && key_heads() > 1) || dims[3] != keys();
 }
 
+std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
+    std::vector<AttentionWork> works;
+    if (problem.needs_entries()) works.push_back(AttentionWork::Entries);
+    if (problem.hides_blocks()) works.push_back(AttentionWork::BlockBits);
+    if (looks_at_scores(problem)) works.push_back(AttentionWork::BlockScores);
+    if (problem.has(attention::RngDump)) works.push_back(AttentionWork::DropoutMask);
+    if (!problem.is_backward) {
+        works.push_back(AttentionWork::Forward);
+    } else {
+        works.insert(works.end(), {AttentionWork::GradientStart, AttentionWork::Gradients, AttentionWork::GradientEnd});
+        if (problem.sums_bias_gradient()) works.push_back(AttentionWork::BiasGradientEnd);
+    }
+    return works;
+}
+
 std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
     auto const holds = [&](AttentionClass const& candidate) {
         return problem.operand(attention::Q).dims[3] <= candidate.columns &&

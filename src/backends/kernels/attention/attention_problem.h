@@ -121,6 +121,20 @@ struct AttentionClass {
 inline constexpr std::array kAttentionClasses = {AttentionClass{64, 64}, AttentionClass{128, 128},
                                                  AttentionClass{192, 128}, AttentionClass{256, 256}};
 
+// The kernels of a problem, in the order in which they run. All need all pointers.
+enum class AttentionWork {
+    Entries,
+    BlockBits,
+    BlockScores,
+    DropoutMask,
+    Forward,
+    GradientStart,
+    Gradients,
+    GradientEnd,
+    BiasGradientEnd
+};
+std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem);
+
 // The smallest class; nothing for more columns than any has.
 std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem);
 

@@ -107,7 +107,7 @@ class SinkGradientKernel final : public CodeKernel<SinkGradientArguments> {
 
    private:
     Result<Bound> bind(Pointers pointers) const override {
-        auto const function = code().function(0);
+        auto const function = code()->function(0);
         if (function.is_bad()) return function.error();
         auto const heads = static_cast<unsigned>(problem_.o.operand.dims[1]);
         Bound bound{function.value(), heads, 32 * kSinkWarps, kSinkWarps * sizeof(double), arguments_};

@@ -43,7 +43,7 @@ class SlotKernel final : public CodeKernel<ArgumentOf<Joint>> {
    private:
     Result<typename Base::Bound> bind(Pointers pointers) const override {
         auto const work = argument_of(joint_, pointers);
-        auto const function = this->code().function(rows::Work(work).index());
+        auto const function = this->code()->function(rows::Work(work).index());
         if (function.is_bad()) return function.error();
         auto const blocks = blocks_of_rows(work.threads());
         if (blocks.is_bad()) return blocks.error();

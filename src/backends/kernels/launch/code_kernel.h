@@ -60,6 +60,7 @@ class CodeKernel : public Kernel {
 
     std::string serialize() const override { return to_store(*code_); }
     std::string name() const override { return code_->name().source; }
+    std::shared_ptr<Code const> const& code() const override { return code_; }
 
    protected:
     // A launch with its pointers; the call points into it.
@@ -70,8 +71,6 @@ class CodeKernel : public Kernel {
     };
     // The pointers were checked before.
     virtual Result<Bound> bind(Pointers pointers) const = 0;
-
-    Code const& code() const { return *code_; }
 
    private:
     Result<Bound> checked(Pointers pointers) const {

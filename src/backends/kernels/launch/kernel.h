@@ -16,6 +16,7 @@
 namespace cudnn_frontend::kernels {
 
 using cuda::DeviceFacts;
+class Code;
 
 // The most dims that a problem may have, without the dim of the parts.
 inline constexpr std::size_t kMaxDims = 6;
@@ -54,6 +55,7 @@ class Kernel {
     virtual std::string serialize() const = 0;
     // The name of its source, whose functions differ by the work or by addresses.
     virtual std::string name() const = 0;
+    virtual std::shared_ptr<Code const> const& code() const = 0;
 };
 using KernelPointer = std::shared_ptr<Kernel const>;
 

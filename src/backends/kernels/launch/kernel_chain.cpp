@@ -23,29 +23,27 @@ void* pointer_of(BoundPointer const& source, plan::Launch const& launch) {
     return static_cast<std::byte*>(launch.workspace) + source.offset;
 }
 
+// The sources of the kernel's pointers are shared by chains for other shapes.
 struct BoundKernel {
     KernelPointer kernel;
-    std::vector<BoundPointer> sources;
+    std::shared_ptr<std::vector<BoundPointer> const> sources;
 };
 
 using DevicePointer = std::shared_ptr<QueueDevice const>;
 using LayoutPointer = std::shared_ptr<plan::PackLayout const>;
 
-// The executable of a chain, from the code of each kernel or, without any, compiled.
-Result<std::shared_ptr<plan::Executable const>> build_chain(KernelChain const& chain, DevicePointer const& device,
-                                                            LayoutPointer const& layout,
-                                                            std::vector<std::string> const& codes);
-
 class ChainExecutable final : public plan::Executable {
    public:
-    // The kernels are those of the chain.
-    ChainExecutable(std::vector<BoundKernel> kernels, KernelChain const& chain, DevicePointer device,
+    using Resize = decltype(KernelChain::resized);
+
+    // Without `resized` it serves the shapes of its graph alone.
+    ChainExecutable(std::vector<BoundKernel> kernels, std::int64_t workspace_size, Resize resized, DevicePointer device,
                     LayoutPointer layout)
         : kernels_(std::move(kernels)),
           device_(std::move(device)),
           layout_(std::move(layout)),
-          workspace_size_(chain.info.workspace_bytes),
-          resized_(chain.resized),
+          workspace_size_(workspace_size),
+          resized_(std::move(resized)),
           has_device_memory_alone_(std::ranges::none_of(layout_->slots, &plan::Slot::is_on_host)),
           replays_(replays()) {}
 
@@ -108,9 +106,14 @@ class ChainExecutable final : public plan::Executable {
 
     Result<std::shared_ptr<plan::Executable const>> resized(plan::TensorShapes shapes) const override {
         if (!resized_) return plan::Executable::resized(shapes);
-        auto const chain = resized_(shapes);
-        if (chain.is_bad()) return chain.error();
-        return build_chain(chain.value(), device_, layout_, {});
+        std::vector<KernelPointer> kernels;
+        for (BoundKernel const& bound : kernels_) kernels.push_back(bound.kernel);
+        auto others = resized_(shapes, kernels);
+        if (others.is_bad()) return others.error();
+        std::vector<BoundKernel> all = kernels_;
+        for (std::size_t i = 0; i < all.size(); ++i) all[i].kernel = std::move(others.value().kernels[i]);
+        return std::shared_ptr<plan::Executable const>(std::make_shared<ChainExecutable>(
+            std::move(all), others.value().workspace_bytes, nullptr, device_, layout_));
     }
 
     Result<std::string> serialize() const override {
@@ -132,10 +135,9 @@ class ChainExecutable final : public plan::Executable {
     template <class Run>
     error_t for_each_kernel(plan::Launch const& launch, Run const& run) const {
         for (BoundKernel const& bound : kernels_) {
-            plan::PointerList pointers(bound.sources.size());
-            for (std::size_t i = 0; i < bound.sources.size(); ++i) {
-                pointers.all()[i] = pointer_of(bound.sources[i], launch);
-            }
+            std::vector<BoundPointer> const& sources = *bound.sources;
+            plan::PointerList pointers(sources.size());
+            for (std::size_t i = 0; i < sources.size(); ++i) pointers.all()[i] = pointer_of(sources[i], launch);
             SDPA_GRAPH_TRY(run(*bound.kernel, pointers.all()));
         }
         return {};
@@ -145,7 +147,7 @@ class ChainExecutable final : public plan::Executable {
     DevicePointer device_;
     LayoutPointer layout_;
     std::int64_t workspace_size_;
-    std::function<Result<KernelChain>(plan::TensorShapes)> resized_;
+    Resize resized_;
     bool has_device_memory_alone_;
     std::unique_ptr<plan::Replays> replays_;
 };
@@ -169,6 +171,7 @@ Result<BoundPointer> bound_pointer(KernelPlace const& place, plan::PackLayout co
                                                     "; call set_output(true) on it if it is a result");
 }
 
+// The executable of a chain, from the code of each kernel or, without any, compiled.
 Result<std::shared_ptr<plan::Executable const>> build_chain(KernelChain const& chain, DevicePointer const& device,
                                                             LayoutPointer const& layout,
                                                             std::vector<std::string> const& codes) {
@@ -176,15 +179,16 @@ Result<std::shared_ptr<plan::Executable const>> build_chain(KernelChain const& c
     for (ChainedKernel const& chained : chain.kernels) {
         std::optional<std::string_view> code;
         if (!codes.empty()) code = codes[kernels.size()];
-        BoundKernel bound;
-        SDPA_GRAPH_TRY(chained.make(code).move_to(bound.kernel));
+        KernelPointer kernel;
+        SDPA_GRAPH_TRY(chained.make(code).move_to(kernel));
+        std::vector<BoundPointer> sources;
         for (KernelPlace const& place : chained.places) {
-            SDPA_GRAPH_TRY(bound_pointer(place, *layout).move_to(bound.sources.emplace_back()));
+            SDPA_GRAPH_TRY(bound_pointer(place, *layout).move_to(sources.emplace_back()));
         }
-        kernels.push_back(std::move(bound));
+        kernels.push_back({std::move(kernel), std::make_shared<std::vector<BoundPointer> const>(std::move(sources))});
     }
-    return std::shared_ptr<plan::Executable const>(
-        std::make_shared<ChainExecutable>(std::move(kernels), chain, device, layout));
+    return std::shared_ptr<plan::Executable const>(std::make_shared<ChainExecutable>(
+        std::move(kernels), chain.info.workspace_bytes, chain.resized, device, layout));
 }
 
 }  // namespace

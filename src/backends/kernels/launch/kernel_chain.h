@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,12 +29,18 @@ struct ChainedKernel {
     std::vector<KernelPlace> places;  // of its operands, in order
 };
 
+// Kernels for tensors of other shapes, in the order of the chain.
+struct ResizedKernels {
+    std::vector<KernelPointer> kernels;
+    std::int64_t workspace_bytes;
+};
+
 struct KernelChain {
     plan::EngineInfo info;
     std::string reason_against;  // the reason why it must not be used; empty if there is none
     std::vector<ChainedKernel> kernels;
-    // Makes the chain for tensors of other shapes; null where it serves those of its graph alone.
-    std::function<Result<KernelChain>(plan::TensorShapes)> resized = nullptr;
+    // Makes kernels for tensors of other shapes from those of the chain; null where it serves those of its graph alone.
+    std::function<Result<ResizedKernels>(plan::TensorShapes, std::span<KernelPointer const>)> resized = nullptr;
 };
 
 class ChainEngine final : public plan::Engine {

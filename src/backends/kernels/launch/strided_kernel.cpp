@@ -31,7 +31,7 @@ class StridedKernel final : public CodeKernel<KernelArguments> {
 
    private:
     Result<CUkernel> function(LaunchForm const& form) const {
-        return code().function(static_cast<std::size_t>(form.share));
+        return code()->function(static_cast<std::size_t>(form.share));
     }
 
     error_t load(LaunchForm const& form) const {

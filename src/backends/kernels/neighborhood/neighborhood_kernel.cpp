@@ -176,7 +176,7 @@ class NeighborhoodKernel final : public CodeKernel<NeighborhoodArguments> {
 
    private:
     Result<Bound> bind(Pointers pointers) const override {
-        auto const function = code().function(neighborhood_function(problem_.work));
+        auto const function = code()->function(neighborhood_function(problem_.work));
         if (function.is_bad()) return function.error();
         Bound bound{function.value(), launch_.blocks, launch_.threads, launch_.shared_bytes, launch_.arguments};
         kernels::bind(problem_, bound.arguments, pointers);

@@ -126,9 +126,9 @@ ScoreCodes score_codes_of(oracle::Modify modifier) {
 }
 
 std::vector<kernels::CodeName> codes_of(kernels::AttentionKernelProblem const& problem) {
-    kernels::CodeName const own =
-        problem.is_backward ? kernels::gradient_launch(problem).code : kernels::forward_launch(problem, 132).code;
-    return {kernels::block_bits_launch(problem).code, own};
+    kernels::CodeName const own = problem.is_backward ? code_of(problem, kernels::AttentionWork::Gradients)
+                                                      : code_of(problem, kernels::AttentionWork::Forward);
+    return {code_of(problem, kernels::AttentionWork::BlockBits), own};
 }
 
 // The faults of both passes, and of the dumped masks: their elements that are not those of the CPU targets' generator.

@@ -90,7 +90,8 @@ kernels::CodeName code_of_blocks(ScatteredMask const& mask, std::int64_t batches
     kernels::CodeName code;
     auto const find = [&](kernels::AttentionKernelProblem const& read, kernels::Pointers) {
         REQUIRE(kernels::looks_at_scores(read) == (batches == 2));
-        code = batches == 2 ? kernels::block_scores_launch(read).code : kernels::block_bits_launch(read).code;
+        code = batches == 2 ? code_of(read, kernels::AttentionWork::BlockScores)
+                            : code_of(read, kernels::AttentionWork::BlockBits);
     };
     auto const address = [&](std::int64_t uid) { return problem.tensor(uid).data(); };
     REQUIRE(visit_problem(graph, kernels::AttentionScope::Alone, address, find).is_good());

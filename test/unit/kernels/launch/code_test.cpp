@@ -136,14 +136,14 @@ TEST_CASE("the gradients of attention compile for 9.0 with few spilled registers
         for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
             kernels::AttentionKernelProblem problem = problem_of(columns, type);
             problem.is_backward = true;
-            std::string const log = log_of(kernels::gradient_launch(problem).code);
+            std::string const log = log_of(code_of(problem, kernels::AttentionWork::Gradients));
             INFO(log);
             CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
             CHECK(log.find("serialized") == std::string::npos);
             for (ports::Port const port : {ports::Bias, ports::DBias}) {
                 problem.operands[port] = kernels::PlacedOperand{{type, {1, 1, 64, 64}, {4096, 4096, 64, 1}}, 0};
             }
-            std::string const with_bias = log_of(kernels::gradient_launch(problem).code);
+            std::string const with_bias = log_of(code_of(problem, kernels::AttentionWork::Gradients));
             INFO(with_bias);
             CHECK(with_bias.find("serialized") == std::string::npos);
         }
@@ -154,7 +154,7 @@ TEST_CASE("attention compiles for 9.0 in each class of columns, without a spille
     if (!has_compiler()) return;
     for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
         for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
-            std::string const log = log_of(kernels::forward_launch(problem_of(columns, type), 1).code);
+            std::string const log = log_of(code_of(problem_of(columns, type), kernels::AttentionWork::Forward));
             check_no_spills(log);
             INFO(log);
             CHECK(log.find("(C75") == std::string::npos);
@@ -167,7 +167,7 @@ TEST_CASE("attention with the greatest scores of rows as a result compiles for 9
     for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
         kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
         problem.operands[ports::Max] = kernels::PlacedOperand{{DataType_t::FLOAT, {1, 1, 64, 1}, {64, 64, 1, 1}}, 0};
-        kernels::CodeName const code = kernels::forward_launch(problem, 1).code;
+        kernels::CodeName const code = code_of(problem, kernels::AttentionWork::Forward);
         CHECK(std::ranges::count(code.defines, "STORES_MAXIMA") == 1);
         check_no_spills(log_of(code));
     }
@@ -182,7 +182,7 @@ TEST_CASE("sums of gradients of a bias compile for 9.0 with few spilled register
         for (ports::Port const port : {ports::Bias, ports::DBias}) {
             problem.operands[port] = kernels::PlacedOperand{{DataType_t::BFLOAT16, {1, 1, 1, 64}, {64, 64, 64, 1}}, 0};
         }
-        std::string const log = log_of(kernels::gradient_launch(problem).code);
+        std::string const log = log_of(code_of(problem, kernels::AttentionWork::Gradients));
         INFO(log);
         CHECK(log.find("'attention_bias_gradient_end'") != std::string::npos);
         CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
@@ -197,9 +197,9 @@ TEST_CASE("deterministic gradients have code of their own, which compiles for 9.
     for (kernels::AttentionClass const& columns : {kernels::AttentionClass{64, 64}, {128, 128}, {192, 128}}) {
         kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
         problem.is_backward = true;
-        CodeName const in_any_order = kernels::gradient_launch(problem).code;
+        CodeName const in_any_order = code_of(problem, kernels::AttentionWork::Gradients);
         problem.is_deterministic = true;
-        CodeName code = kernels::gradient_launch(problem).code;
+        CodeName code = code_of(problem, kernels::AttentionWork::Gradients);
         std::string const log = log_of(code);
         INFO(log);
         CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
@@ -219,8 +219,8 @@ TEST_CASE("attention with dropout compiles for 9.0 with few spilled registers an
             kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
             problem.is_backward = is_backward;
             problem.dropout.emplace();
-            std::string const log =
-                log_of(is_backward ? kernels::gradient_launch(problem).code : kernels::forward_launch(problem, 1).code);
+            std::string const log = log_of(is_backward ? code_of(problem, kernels::AttentionWork::Gradients)
+                                                       : code_of(problem, kernels::AttentionWork::Forward));
             INFO(log);
             CHECK(std::ranges::max(numbers(log, "(\\d+) bytes spill stores")) <= kMostSpilledBytes);
             CHECK(log.find("(C75") == std::string::npos);
