@@ -1,5 +1,6 @@
 #include "functions/attention/runs.h"
 
+#include "attention/shape_classes.h"
 #include "calls/background.h"
 
 #include <algorithm>
@@ -65,29 +66,67 @@ bool is_refusal(error_t const& failure) {
            failure.code == GRAPH_EXECUTION_PLAN_CREATION_FAILED;
 }
 
-void prepare(Shapes const& shapes) {
-    if (!Requested::of_process().add(shapes)) return;
-    bool const is_waiting = calls::enqueue_background(shapes.device, [shapes](fe::Target const& target) {
-        auto const made = CallPlan::find(shapes, target);
-        if (made.is_bad() && is_refusal(made.error())) note_refused(shapes);
-        Requested::of_process().remove(shapes);
+// Plans the example's graph in the background, as the plan of its kind. Without an engine for its kind, the kind is
+// refused; where the engine would run other shapes of the kind well, the example is.
+void prepare(Shapes const& kind, Shapes const& example) {
+    if (is_refused(kind) || is_refused(example) || !Requested::of_process().add(kind)) return;
+    bool const is_waiting = calls::enqueue_background(kind.device, [kind, example](fe::Target const& target) {
+        auto const made = CallPlan::find(kind, example, target);
+        bool const serves_others = made.error().code == fe::error_code_t::HEURISTIC_QUERY_FAILED;
+        if (made.is_bad() && is_refusal(made.error())) note_refused(serves_others ? example : kind);
+        Requested::of_process().remove(kind);
     });
-    if (!is_waiting) Requested::of_process().remove(shapes);
+    if (!is_waiting) Requested::of_process().remove(kind);
 }
 
-// Whether calls of that hash came often of late. One of another hash may make it forget.
-bool comes_back(std::size_t hash) {
+void prepare(Shapes const& shapes) { prepare(shapes, shapes); }
+
+// How many calls of that hash there were of late, up to kOften. One of another hash may make it forget.
+constexpr std::uint64_t kOften = 16;
+std::uint64_t times_seen(std::size_t hash) {
     constexpr std::size_t kPlaces = 256;
-    constexpr std::uint64_t kOften = 16, kCount = 0xffff;
+    constexpr std::uint64_t kCount = 0xffff;
     static constinit std::array<std::atomic<std::uint64_t>, kPlaces> places{};  // a hash above its count
     std::atomic<std::uint64_t>& place = places[hash % kPlaces];
     std::uint64_t const name = hash & ~kCount, seen = place.load(std::memory_order_relaxed);
     if ((seen & ~kCount) != name) {
         place.store(name | 1, std::memory_order_relaxed);
-        return false;
+        return 0;
     }
     if ((seen & kCount) < kOften) place.store(seen + 1, std::memory_order_relaxed);
-    return (seen & kCount) >= kOften;
+    return seen & kCount;
+}
+
+// A plan that is resized for shapes which came before, so that its launches are replayed.
+struct Resized {
+    Shapes shapes;
+    fe::graph::Resized_plan plan;
+};
+
+struct ResizedKind {
+    using Key = Shapes;
+    using Object = Resized const;
+    static constexpr char const* kName = "resized plans";
+    static Key const& key_of(Object const& resized) { return resized.shapes; }
+    static bool is_same(Key const& a, Key const& b) { return a == b; }
+    static std::size_t bytes_of(Object const&) {
+        constexpr std::size_t kOfKernels = 12 << 10;  // and of the layout of packs
+        return sizeof(Resized) + kOfKernels;
+    }
+};
+using ResizedPlans = fe::core::process::KeptObjects<ResizedKind>;
+
+// The plan of these shapes' kind, resized for them. Shapes that are new are mostly not seen again.
+fe::Result<fe::graph::Resized_plan> resized(CallPlan const& plan, Shapes const& shapes, bool is_new) {
+    if (is_new) return resized(plan.graph(), shapes);
+    auto const make = [&]() -> fe::Result<std::shared_ptr<Resized const>> {
+        auto made = resized(plan.graph(), shapes);
+        if (made.is_bad()) return made.error();
+        return std::make_shared<Resized const>(Resized{shapes, std::move(made).value()});
+    };
+    auto const found = ResizedPlans::of_process().find_or_make(hash_of(shapes), shapes, make);
+    if (found.is_bad()) return found.error();
+    return found.value().object->plan;
 }
 
 class Chooser {
@@ -112,20 +151,22 @@ class Chooser {
     fe::Result<Chosen> choose_for_all_shapes() const {
         Chosen own{exact_, shapes_of(call_, sizes_, exact_, target_), nullptr};
         SDPA_GRAPH_TRY(CallPlan::find(kind_of(own.shapes), own.shapes, target_).move_to(own.plan));
-        error_t const failure = resized(own.plan->graph(), own.shapes).move_to(own.resized);
+        bool const is_new = times_seen(hash_of(own.shapes)) == 0;
+        error_t const failure = resized(*own.plan, own.shapes, is_new).move_to(own.resized);
         if (failure.is_good()) return own;
         return is_refusal(failure) ? exact() : failure;
     }
 
     fe::Result<Chosen> choose_by_form() const {
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
-        if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
+        bool const may_be_exact = form_.is_class && !call_.has_dropout();
+        if (!may_be_exact && !may_change_) return finish(std::move(own));
         own.plan = CallPlan::find_known(own.shapes);
-        if (own.plan == nullptr && is_refused(own.shapes)) return exact();
         if (auto other = may_change_ ? find_other(own) : std::nullopt) return finish(*std::move(other));
+        if (own.plan == nullptr && may_be_exact && is_refused(own.shapes)) return exact();
         Shapes const shapes = own.shapes;
         auto made = finish(std::move(own));
-        if (made.is_good() || !is_refusal(made.error())) return made;
+        if (made.is_good() || !may_be_exact || !is_refusal(made.error())) return made;
         note_refused(shapes);
         return exact();
     }
@@ -137,24 +178,49 @@ class Chooser {
     }
     fe::Result<Chosen> exact() const { return finish({exact_, shapes_of(call_, sizes_, exact_, target_), nullptr}); }
 
-    // Another plan than the shape's own: a larger one until the class has a plan, and the exact plan, which is faster,
-    // once the shape has come back often.
+    // Another plan than that of the form: the exact one once the shape has come back often, else one that is resized,
+    // else a larger class until the form has a plan.
     std::optional<Chosen> find_other(Chosen const& own) const {
-        if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
-        if (own.plan == nullptr) {
-            auto larger = find_larger();
-            if (larger) prepare(own.shapes);
-            return larger;
+        if (may_be_resized()) {
+            Shapes const shapes = form_.is_class ? shapes_of(call_, sizes_, exact_, target_) : own.shapes;
+            std::uint64_t const seen = times_seen(hash_of(shapes));
+            if (auto exact = find_exact(shapes, seen)) return exact;
+            bool const has_exact = !form_.is_class && own.plan != nullptr;
+            if (auto resized_plan = has_exact ? std::nullopt : find_resized(shapes, seen)) return resized_plan;
         }
-        if (call_.has_packed()) return std::nullopt;
-        Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
-        if (!comes_back(hash_of(shapes)) || is_refused(shapes)) return std::nullopt;
+        if (!form_.is_class) return std::nullopt;
+        if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
+        if (own.plan != nullptr) return std::nullopt;
+        auto larger = find_larger();
+        if (larger) prepare(own.shapes);
+        return larger;
+    }
+    // Packed sequences are in slots whatever the form.
+    bool may_be_resized() const { return !call_.has_packed(); }
+
+    std::optional<Chosen> find_exact(Shapes const& shapes, std::uint64_t seen) const {
+        if (is_recorded_ || seen < kOften) return std::nullopt;
         auto plan = CallPlan::find_known(shapes);
+        if (plan != nullptr) return Chosen{exact_, shapes, std::move(plan)};
+        prepare(shapes);
+        return std::nullopt;
+    }
+
+    // The plan of the call's kind for these shapes. With few queries the keys of a class are divided among
+    // multiprocessors, which is faster.
+    std::optional<Chosen> find_resized(Shapes shapes, std::uint64_t seen) const {
+        if (sizes_.queries <= fe::attention::kFewQueries) return std::nullopt;
+        shapes.policy = Shape_policy::ALL_SHAPES;
+        Shapes const kind = kind_of(shapes);
+        auto plan = CallPlan::find_known(kind);
         if (plan == nullptr) {
-            prepare(shapes);
+            if (!is_recorded_) prepare(kind, shapes);
             return std::nullopt;
         }
-        return Chosen{exact_, shapes, std::move(plan)};
+        if (is_recorded_ && !plan->has_run()) return std::nullopt;
+        auto resized_plan = resized(*plan, shapes, seen == 0);
+        if (resized_plan.is_bad()) return std::nullopt;
+        return Chosen{exact_, shapes, std::move(plan), std::move(resized_plan).value()};
     }
 
     // A class whose plan is there and has room for the call. One that is recorded has run before.

@@ -1,8 +1,10 @@
 // Real cuDNN plans classes of calls for a GPU, without one.
 #include "calls/class_plan.h"
-#include "functions/attention/shapes.h"
+#include "functions/attention/runs.h"
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"
+
+#include <cudnn_frontend/process.h>
 
 #include <functional>
 #include <list>
@@ -61,6 +63,14 @@ class Sized_call {
         if (call_.is_backward) set(DSink, {1, n_.heads, 1, 1}, DataType_t::FLOAT);
     }
     Form form() const { return class_form(call_, sizes_of(call_)); }
+    // The plan that a call with this policy gets, of which a CUDA graph records the launch or not.
+    Chosen choose(sdpa_graph::Shape_policy policy, bool is_recorded = false) {
+        place_.shape_policy = policy;
+        sdpa_graph::calls::Lease lease{Target::offline("h100"), {}, is_recorded};
+        auto chosen = choose_plan(call_, sizes_of(call_), lease);
+        REQUIRE(chosen.error().get_message() == "");
+        return std::move(chosen).value();
+    }
     Shapes shapes(Form const& form) const { return shapes_of(call_, sizes_of(call_), form, Target::offline("h100")); }
 
    private:
@@ -250,4 +260,59 @@ TEST_CASE("attention planning: calls of different kinds have plans of their own"
           kind({}, {}, true), kind({.layout = Layout_of_call::Bshd, .width = 68})}) {
         CHECK(!(other == kind({})));
     }
+}
+
+TEST_CASE("attention planning: AUTO resizes the plan of a call's kind where there is one") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum sdpa_graph::Shape_policy;
+    Sized const sized{.batches = 2, .queries = 300, .keys = 300, .heads = 12, .key_heads = 12};
+    CHECK(Sized_call(sized, false, {}).choose(AUTO).form.is_class);
+    CHECK(Sized_call(sized, false, {}).choose(ALL_SHAPES).resized.is_made());  // makes the kind's plan
+
+    Sized longer = sized;
+    longer.queries = longer.keys = 333;
+    Chosen const resized_plan = Sized_call(longer, false, {}).choose(AUTO);
+    CHECK(resized_plan.resized.is_made());
+    CHECK(!resized_plan.form.has_slots);
+    // It has not run, so that it may have kernels to load.
+    CHECK(!Sized_call(longer, false, {}).choose(AUTO, true).resized.is_made());
+
+    Sized few = longer;
+    few.queries = 16;
+    CHECK(Sized_call(few, false, {}).choose(AUTO).form.is_class);
+    Sized packed = longer;
+    packed.layout = Layout_of_call::Packed;
+    CHECK(Sized_call(packed, false, {}).choose(AUTO).form.is_class);
+    CHECK(Sized_call(longer, false, {}).choose(CLASSES).form.is_class);
+    CHECK(!Sized_call(longer, false, {}).choose(EXACT).resized.is_made());
+}
+
+TEST_CASE("attention planning: AUTO does not resize plans of dropout or deterministic calls") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum sdpa_graph::Shape_policy;
+    Options dropping, deterministic;
+    dropping.dropout_p = 0.1f;
+    deterministic.is_deterministic = true;
+    Sized const sized{.batches = 2, .queries = 300, .keys = 300, .heads = 6, .key_heads = 6};
+    for (Options const& options : {dropping, deterministic}) {
+        Sized_call call(sized, true, options);
+        if (options.is_deterministic) CHECK(call.choose(ALL_SHAPES).resized.is_made());
+        CHECK(!call.choose(AUTO).resized.is_made());
+    }
+}
+
+TEST_CASE("attention planning: plans that are resized for shapes which come back are kept") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const kept = [] {
+        for (auto const& kind : cudnn_frontend::runtime::kept_statistics())
+            if (kind.kind == std::string("resized plans")) return std::pair(kind.objects, kind.builds);
+        return std::pair(std::int64_t{0}, std::int64_t{0});
+    };
+    auto const [objects, builds] = kept();
+    Sized sized{.batches = 2, .heads = 10, .key_heads = 10};
+    for (std::int64_t const tokens : {401, 402, 403, 404, 403, 404, 403, 404}) {
+        sized.queries = sized.keys = tokens;
+        CHECK(Sized_call(sized, false, {}).choose(sdpa_graph::Shape_policy::ALL_SHAPES).resized.is_made());
+    }
+    CHECK(kept() == std::pair(objects + 2, builds + 2));
 }
