@@ -17,7 +17,7 @@ _is_checked = False
 
 def set_shape_policy(policy: str | None) -> None:
     """"exact": a plan for each shape. "classes": a plan for all shapes that round up to the same sizes. "auto": classes on
-    a GPU, where a plan takes long to make. "all_shapes": an engine whose code serves all shapes, or an error where there
+    a GPU, or an engine for all shapes. "all_shapes": an engine whose code serves all shapes, or an error where there
     is none. None resets it to SDPA_GRAPH_SHAPE_POLICY; without that graphs are planned for their exact shapes, and
     functions over tensors as with "auto"."""
     global _is_checked

@@ -122,9 +122,10 @@ class ClassPlan : public std::enable_shared_from_this<ClassPlan<Shapes>> {
         cudnn_frontend::error_t failure = graph_.build_operation_graph(target);
         if (failure.is_good()) failure = graph_.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK});
         if (failure.is_good()) failure = graph_.build_plans();
+        if (failure.is_bad()) return failure;
         bool const is_loaded = counts.loaded > before.loaded && counts.compiled == before.compiled;
         count_plan(is_loaded ? PlanSource::Loaded : PlanSource::Built);
-        return failure;
+        return {};
     }
 
     explicit ClassPlan(Shapes const& shapes) : shapes_(shapes) {}

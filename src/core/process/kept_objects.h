@@ -1,5 +1,5 @@
 // The objects that the process keeps for being used again: validated graphs, proposals, lowered graphs with their
-// plans, and the plans of functions. All of them share one budget of bytes.
+// plans, and the plans of functions, resized ones too. All of them share one budget of bytes.
 #pragma once
 
 #include "core/guard.h"

@@ -1,85 +1,14 @@
+#include "attention/shape_classes.h"
+#include "functions/attention/prepared_plans.h"
 #include "functions/attention/runs.h"
 
-#include "attention/shape_classes.h"
-#include "calls/background.h"
+#include <cudnn_frontend/process.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
-#include <vector>
 
 namespace sdpa_graph::attention {
 namespace {
-
-using CallPlan = calls::ClassPlan<Shapes>;
-
-// Shapes of which no engine made a plan: asking again would take as long.
-struct RefusedKind {
-    using Key = Shapes;
-    using Object = Shapes const;
-    static constexpr char const* kName = "refused shapes";
-    static Key const& key_of(Object const& shapes) { return shapes; }
-    static bool is_same(Key const& a, Key const& b) { return a == b; }
-    static std::size_t bytes_of(Object const&) { return sizeof(Shapes) + 128; }
-};
-using RefusedShapes = fe::core::process::KeptObjects<RefusedKind>;
-
-bool is_refused(Shapes const& shapes) {
-    auto const fits = [&](Shapes const& refused) { return refused == shapes; };
-    return RefusedShapes::of_process().find(hash_of(shapes), fits) != nullptr;
-}
-
-void note_refused(Shapes const& shapes) {
-    auto const make = [&] { return fe::Result(std::make_shared<Shapes const>(shapes)); };
-    static_cast<void>(RefusedShapes::of_process().find_or_make(hash_of(shapes), shapes, make));
-}
-
-// Shapes whose plans are being made in the background; there are few at a time. Safe from many threads.
-class Requested {
-   public:
-    // They are never destroyed, like plans.
-    static Requested& of_process() {
-        static auto* const all = new Requested();
-        return *all;
-    }
-    // False if it was there.
-    bool add(Shapes const& shapes) {
-        std::lock_guard const lock(mutex_);
-        if (std::ranges::find(all_, shapes) != all_.end()) return false;
-        all_.push_back(shapes);
-        return true;
-    }
-    void remove(Shapes const& shapes) {
-        std::lock_guard const lock(mutex_);
-        std::erase(all_, shapes);
-    }
-
-   private:
-    std::mutex mutex_;
-    std::vector<Shapes> all_;
-};
-
-bool is_refusal(error_t const& failure) {
-    using enum fe::error_code_t;
-    return failure.code == GRAPH_NOT_SUPPORTED || failure.code == HEURISTIC_QUERY_FAILED ||
-           failure.code == GRAPH_EXECUTION_PLAN_CREATION_FAILED;
-}
-
-// Plans the example's graph in the background, as the plan of its kind. Without an engine for its kind, the kind is
-// refused; where the engine would run other shapes of the kind well, the example is.
-void prepare(Shapes const& kind, Shapes const& example) {
-    if (is_refused(kind) || is_refused(example) || !Requested::of_process().add(kind)) return;
-    bool const is_waiting = calls::enqueue_background(kind.device, [kind, example](fe::Target const& target) {
-        auto const made = CallPlan::find(kind, example, target);
-        bool const serves_others = made.error().code == fe::error_code_t::HEURISTIC_QUERY_FAILED;
-        if (made.is_bad() && is_refusal(made.error())) note_refused(serves_others ? example : kind);
-        Requested::of_process().remove(kind);
-    });
-    if (!is_waiting) Requested::of_process().remove(kind);
-}
-
-void prepare(Shapes const& shapes) { prepare(shapes, shapes); }
 
 // How many calls of that hash there were of late, up to kOften. One of another hash may make it forget.
 constexpr std::uint64_t kOften = 16;
@@ -97,32 +26,32 @@ std::uint64_t times_seen(std::size_t hash) {
     return seen & kCount;
 }
 
-// A plan that is resized for shapes which came before, so that its launches are replayed.
-struct Resized {
+// A plan that was resized for shapes which came before. It is not resized again, and its launches are replayed once
+// there were enough of them.
+struct ResizedForShapes {
     Shapes shapes;
     fe::graph::Resized_plan plan;
 };
 
-struct ResizedKind {
+struct ResizedKept {
     using Key = Shapes;
-    using Object = Resized const;
+    using Object = ResizedForShapes const;
     static constexpr char const* kName = "resized plans";
     static Key const& key_of(Object const& resized) { return resized.shapes; }
     static bool is_same(Key const& a, Key const& b) { return a == b; }
     static std::size_t bytes_of(Object const&) {
         constexpr std::size_t kOfKernels = 12 << 10;  // and of the layout of packs
-        return sizeof(Resized) + kOfKernels;
+        return sizeof(ResizedForShapes) + kOfKernels;
     }
 };
-using ResizedPlans = fe::core::process::KeptObjects<ResizedKind>;
+using ResizedPlans = fe::core::process::KeptObjects<ResizedKept>;
 
-// The plan of these shapes' kind, resized for them. Shapes that are new are mostly not seen again.
-fe::Result<fe::graph::Resized_plan> resized(CallPlan const& plan, Shapes const& shapes, bool is_new) {
-    if (is_new) return resized(plan.graph(), shapes);
-    auto const make = [&]() -> fe::Result<std::shared_ptr<Resized const>> {
+// The plan of these shapes' kind, resized for them, or one that was kept.
+fe::Result<fe::graph::Resized_plan> resized_or_kept(CallPlan const& plan, Shapes const& shapes) {
+    auto const make = [&]() -> fe::Result<std::shared_ptr<ResizedForShapes const>> {
         auto made = resized(plan.graph(), shapes);
         if (made.is_bad()) return made.error();
-        return std::make_shared<Resized const>(Resized{shapes, std::move(made).value()});
+        return std::make_shared<ResizedForShapes const>(ResizedForShapes{shapes, std::move(made).value()});
     };
     auto const found = ResizedPlans::of_process().find_or_make(hash_of(shapes), shapes, make);
     if (found.is_bad()) return found.error();
@@ -147,26 +76,33 @@ class Chooser {
     }
 
    private:
-    // The plan of the call's kind, or that of its shapes where the first one does not serve them.
+    // The plan of the call's kind, or that of its shapes where the first one does not serve them. The error of a kind
+    // may be that of another call's shapes.
     fe::Result<Chosen> choose_for_all_shapes() const {
         Chosen own{exact_, shapes_of(call_, sizes_, exact_, target_), nullptr};
-        SDPA_GRAPH_TRY(CallPlan::find(kind_of(own.shapes), own.shapes, target_).move_to(own.plan));
-        bool const is_new = times_seen(hash_of(own.shapes)) == 0;
-        error_t const failure = resized(*own.plan, own.shapes, is_new).move_to(own.resized);
+        std::uint64_t const seen = times_seen(hash_of(own.shapes));
+        error_t failure = CallPlan::find(kind_of(own.shapes), own.shapes, target_).move_to(own.plan);
+        if (failure.is_good()) failure = resize(*own.plan, own.shapes, seen).move_to(own.resized);
         if (failure.is_good()) return own;
         return is_refusal(failure) ? exact() : failure;
     }
 
+    // Shapes that are new are mostly not seen again. Nothing is kept while a launch is recorded, since what has to go
+    // for it might not be destroyed then.
+    fe::Result<fe::graph::Resized_plan> resize(CallPlan const& plan, Shapes const& shapes, std::uint64_t seen) const {
+        return seen == 0 || is_recorded_ ? resized(plan.graph(), shapes) : resized_or_kept(plan, shapes);
+    }
+
     fe::Result<Chosen> choose_by_form() const {
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
-        bool const may_be_exact = form_.is_class && !call_.has_dropout();
-        if (!may_be_exact && !may_change_) return finish(std::move(own));
+        bool const exact_replaces_class = form_.is_class && !call_.has_dropout();
+        if (!exact_replaces_class && !may_change_) return finish(std::move(own));
         own.plan = CallPlan::find_known(own.shapes);
         if (auto other = may_change_ ? find_other(own) : std::nullopt) return finish(*std::move(other));
-        if (own.plan == nullptr && may_be_exact && is_refused(own.shapes)) return exact();
+        if (own.plan == nullptr && exact_replaces_class && is_refused(own.shapes)) return exact();
         Shapes const shapes = own.shapes;
         auto made = finish(std::move(own));
-        if (made.is_good() || !may_be_exact || !is_refusal(made.error())) return made;
+        if (made.is_good() || !exact_replaces_class || !is_refusal(made.error())) return made;
         note_refused(shapes);
         return exact();
     }
@@ -188,7 +124,7 @@ class Chooser {
             bool const has_exact = !form_.is_class && own.plan != nullptr;
             if (auto resized_plan = has_exact ? std::nullopt : find_resized(shapes, seen)) return resized_plan;
         }
-        if (!form_.is_class) return std::nullopt;
+        if (!form_.is_class || (own.plan == nullptr && is_refused(own.shapes))) return std::nullopt;
         if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
         if (own.plan != nullptr) return std::nullopt;
         auto larger = find_larger();
@@ -209,16 +145,17 @@ class Chooser {
     // The plan of the call's kind for these shapes. With few queries the keys of a class are divided among
     // multiprocessors, which is faster.
     std::optional<Chosen> find_resized(Shapes shapes, std::uint64_t seen) const {
-        if (sizes_.queries <= fe::attention::kFewQueries) return std::nullopt;
+        if (sizes_.queries <= fe::attention::kFewQueries || fe::runtime::verifies_first_runs()) return std::nullopt;
         shapes.policy = Shape_policy::ALL_SHAPES;
         Shapes const kind = kind_of(shapes);
         auto plan = CallPlan::find_known(kind);
         if (plan == nullptr) {
-            if (!is_recorded_) prepare(kind, shapes);
+            // A program that calls once needs no thread for it.
+            if (!is_recorded_ && times_seen(hash_of(kind)) > 0) prepare_kind(kind, shapes);
             return std::nullopt;
         }
         if (is_recorded_ && !plan->has_run()) return std::nullopt;
-        auto resized_plan = resized(*plan, shapes, seen == 0);
+        auto resized_plan = resize(*plan, shapes, seen);
         if (resized_plan.is_bad()) return std::nullopt;
         return Chosen{exact_, shapes, std::move(plan), std::move(resized_plan).value()};
     }

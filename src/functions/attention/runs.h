@@ -24,7 +24,7 @@ struct Chosen {
 };
 
 // A plan of the call's class where the place's policy wants one and there is one, a plan for all shapes where it wants
-// that, else the plan of its exact shapes.
+// that, else the plan of its exact shapes. With AUTO on a GPU whichever of these is there and serves the call best.
 fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease);
 
 // The memory that a run needs in addition to the caller's tensors, in one piece.
