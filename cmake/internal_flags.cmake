@@ -34,6 +34,15 @@ if(SDPA_GRAPH_PRECOMPILE)
     <optional> <set> <span> <string> <string_view> <unordered_map> <variant> <vector>)
 endif()
 
+# With CMAKE_UNITY_BUILD, as in the dev preset, a dozen sources of a target are compiled together, since most of the time is
+# for headers that they share. These sources are not: tables, and others with the names of their neighbors. The odr preset
+# compiles each source alone, so that each includes what it needs.
+function(sdpa_compile_alone)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  file(GLOB sources ${ARGN})
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # The texts of files as C++ literals in `include`, so that there is no file to find at run time: a line {"name", text}, for each,
 # or where NAMES is not given the text alone. A name is the file's own, or with BELOW its path below that folder, by which it
 # is then given. The content goes to `result` too.

@@ -4,6 +4,7 @@
 #include "edits/edits.h"
 #include "nodes/schema/schema.h"
 
+#include <array>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@ namespace cost {
 inline constexpr int kSetting = 0, kDescription = 1, kPrecision = 4, kCopy = 5, kPadding = 6, kRounding = 8,
                      kOtherSize = 9, kOtherResult = 12;
 }
+
+inline constexpr std::array<int, 8> kMatrices = {Port::Q,  Port::K,  Port::V,  Port::O,
+                                                 Port::DO, Port::DQ, Port::DK, Port::DV};
 
 using TensorIds = std::vector<nodes::TensorId>;
 

@@ -12,8 +12,6 @@ using nodes::GraphSpec;
 using nodes::TensorId;
 using nodes::TensorSpec;
 
-constexpr std::array<int, 8> kMatrices = {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV};
-
 void offsets_of_elements(Editor& editor) {
     editor.add_for_tensors(cost::kCopy, "count elements in the ragged offsets of ", ", with a multiplier of 1",
                            [](GraphSpec& changed) {

@@ -14,8 +14,6 @@ using nodes::GraphSpec;
 using nodes::TensorId;
 using nodes::TensorSpec;
 
-constexpr std::array<int, 8> kMatrices = {Port::Q, Port::K, Port::V, Port::O, Port::DO, Port::DQ, Port::DK, Port::DV};
-
 void set_type(Editor& editor, std::span<int const> ports, DataType_t type, int cost) {
     std::string const behind = core::text(" the type ", type);
     editor.add_for_tensors(cost, "give ", behind, [&](GraphSpec& changed) {

@@ -57,9 +57,9 @@ std::map<std::int64_t, Port_of_tensor> ports_of(Json const& document) {
     return ports;
 }
 
-class Maker {
+class DataMaker {
    public:
-    Maker(Json const& document, fe::graph::Graph const& graph, Data_options const& options)
+    DataMaker(Json const& document, fe::graph::Graph const& graph, Data_options const& options)
         : document_(with_dims(document, graph)),
           graph_(graph),
           options_(options),
@@ -99,7 +99,7 @@ class Maker {
     Memories all_;
 };
 
-Sizes Maker::dim_of_port(char const* port) const {
+Sizes DataMaker::dim_of_port(char const* port) const {
     for (Json const& node : document_.at("nodes")) {
         Json const& inputs = member(node, "inputs");
         if (!inputs.contains(port)) continue;
@@ -108,7 +108,7 @@ Sizes Maker::dim_of_port(char const* port) const {
     return {};
 }
 
-std::int64_t Maker::field(char const* name) const {
+std::int64_t DataMaker::field(char const* name) const {
     for (Json const& node : document_.at("nodes")) {
         Json const& fields = member(node, "fields");
         if (fields.contains(name) && fields[name].is_number_integer()) return fields[name].get<std::int64_t>();
@@ -117,7 +117,7 @@ std::int64_t Maker::field(char const* name) const {
 }
 
 // The most rows or keys of a batch entry.
-std::int64_t Maker::longest(bool is_keys) const {
+std::int64_t DataMaker::longest(bool is_keys) const {
     if (!is_keys) return dim_of_port("Q")[2];
     for (auto const& [table, port] : {std::pair("page_table_k", "K"), {"page_table_v", "V"}}) {
         Sizes const pages = dim_of_port(table);
@@ -131,7 +131,7 @@ std::int64_t Maker::longest(bool is_keys) const {
 }
 
 // Whether queries and keys share a tensor of lengths or of offsets.
-bool Maker::has_same_lengths() const {
+bool DataMaker::has_same_lengths() const {
     std::set<std::string> of_queries, of_keys;
     for (Json const& node : document_.at("nodes")) {
         for (auto const& [port, id] : member(node, "inputs").items()) {
@@ -145,7 +145,7 @@ bool Maker::has_same_lengths() const {
 }
 
 // The given integers of the tensor at a port; none where it has none.
-Sizes Maker::given_at(std::string const& port) const {
+Sizes DataMaker::given_at(std::string const& port) const {
     for (auto const& [uid, memory] : all_) {
         auto const found = options_.given.find(uid);
         if (memory.port == port && found != options_.given.end()) return {found->second.begin(), found->second.end()};
@@ -153,7 +153,7 @@ Sizes Maker::given_at(std::string const& port) const {
     return {};
 }
 
-Sizes const& Maker::lengths(bool is_keys) {
+Sizes const& DataMaker::lengths(bool is_keys) {
     Sizes& all = lengths_[is_keys];
     if (!all.empty()) return all;
     std::string const side = is_keys ? "kv" : "q";
@@ -171,7 +171,7 @@ Sizes const& Maker::lengths(bool is_keys) {
     return all;
 }
 
-void Maker::describe() {
+void DataMaker::describe() {
     for (std::int64_t const uid : graph_.get_variant_pack_uids_sorted()) {
         fe::graph::Tensor_attributes tensor;
         fe::error_t const error = graph_.query_tensor_attributes_of_uid(uid, tensor);
@@ -205,7 +205,7 @@ std::int64_t span_of(Memory const& memory, std::int64_t rows) {
 }
 
 // Where each entry of a ragged tensor starts, in units of its multiplier.
-Sizes const& Maker::starts_for(std::int64_t offset_uid, Memory const& memory, std::int64_t multiplier) {
+Sizes const& DataMaker::starts_for(std::int64_t offset_uid, Memory const& memory, std::int64_t multiplier) {
     Sizes& starts = offsets_[offset_uid];
     if (!starts.empty()) return starts;
     if (auto const given = options_.given.find(offset_uid); given != options_.given.end()) {
@@ -223,7 +223,7 @@ Sizes const& Maker::starts_for(std::int64_t offset_uid, Memory const& memory, st
     return starts;
 }
 
-void Maker::lay_out(Memory& memory) {
+void DataMaker::lay_out(Memory& memory) {
     std::int64_t last = 0;
     for (std::size_t axis = 0; axis < memory.dim.size(); ++axis)
         last += std::max<std::int64_t>(memory.dim[axis] - 1, 0) * memory.stride[axis];
@@ -254,7 +254,7 @@ void Maker::lay_out(Memory& memory) {
     memory.bytes.assign(static_cast<std::size_t>(elements * element_bits(memory.type) / 8), std::byte{0xFF});
 }
 
-void Maker::fill_numbers(Memory& memory) {
+void DataMaker::fill_numbers(Memory& memory) {
     std::string const& port = memory.port;
     bool const is_factor = port.starts_with("descale") || port.starts_with("scale_") || port == "dropout_scale_inv";
     if (is_factor || memory.type == fe::DataType_t::FP8_E8M0) memory.generate([] { return 1.0; });
@@ -264,7 +264,7 @@ void Maker::fill_numbers(Memory& memory) {
     else memory.generate([&] { return random_.number(); });
 }
 
-void Maker::fill_integers(Memory& memory) {
+void DataMaker::fill_integers(Memory& memory) {
     std::string const& port = memory.port;
     Sizes values;
     if (port == "seq_len_q" || port == "seq_len_kv") values = lengths(port == "seq_len_kv");
@@ -301,7 +301,7 @@ void Maker::fill_integers(Memory& memory) {
     });
 }
 
-void Maker::fill(Memory& memory) {
+void DataMaker::fill(Memory& memory) {
     using fe::DataType_t;
     bool const is_integer = memory.type == DataType_t::INT32 || memory.type == DataType_t::INT64 ||
                             memory.type == DataType_t::INT8 || memory.type == DataType_t::UINT8 ||
@@ -311,7 +311,7 @@ void Maker::fill(Memory& memory) {
     else fill_numbers(memory);
 }
 
-void Maker::fill_offsets() {
+void DataMaker::fill_offsets() {
     for (auto const& [uid, starts] : offsets_) {
         auto const found = all_.find(uid);
         if (found == all_.end()) continue;
@@ -320,7 +320,7 @@ void Maker::fill_offsets() {
     }
 }
 
-void Maker::fill_given() {
+void DataMaker::fill_given() {
     for (auto const& [uid, numbers] : options_.given) {
         Memory& memory = all_.at(uid);
         Sizes strides(memory.dim.size(), 1);
@@ -332,7 +332,7 @@ void Maker::fill_given() {
     }
 }
 
-Memories Maker::make() {
+Memories DataMaker::make() {
     describe();
     for (auto& [uid, memory] : all_) lay_out(memory);
     for (auto& [uid, memory] : all_) {
@@ -433,13 +433,13 @@ std::optional<Json> forward_of(Json const& document) {
 }
 
 Memories make_data(Json const& document, fe::graph::Graph const& graph, Data_options const& options) {
-    Memories memories = Maker(document, graph, options).make();
+    Memories memories = DataMaker(document, graph, options).make();
     if (options.computes_forward) fill_results_of_forward(document, options.given, memories);
     return memories;
 }
 
 Memories describe_tensors(Json const& document, fe::graph::Graph const& graph) {
-    return Maker(document, graph, {}).described();
+    return DataMaker(document, graph, {}).described();
 }
 
 std::vector<std::byte> make_workspace(std::int64_t bytes) {

@@ -8,7 +8,7 @@
 namespace sdpa {
 namespace {
 
-constexpr std::int64_t kLongSide = 480;
+constexpr std::int64_t kLongSideOfImage = 480;
 constexpr std::size_t kMostStored = 65535;  // bytes of a stored block of deflate
 // The colors of the SVG picture: hidden, visible, the query.
 constexpr unsigned char kPalette[] = {0xd8, 0xde, 0xe4, 0x09, 0x69, 0xda, 0xcf, 0x22, 0x2e};
@@ -59,7 +59,7 @@ std::string stored(std::string const& bytes) {
 }  // namespace
 
 std::string to_png(Mask_picture const& picture) {
-    Pixels const size = pixels_of(picture, kLongSide);
+    Pixels const size = pixels_of(picture, kLongSideOfImage);
     std::size_t const rows = picture.visible.size(), columns = picture.visible.front().size();
     std::string lines;
     for (std::int64_t y = 0; y < size.height; ++y) {

@@ -9,7 +9,7 @@ namespace {
 
 static_assert(kMostLoops == kMaxDims);
 
-constexpr std::int64_t kVectorBytes = 16;
+constexpr std::int64_t kLoopVectorBytes = 16;
 constexpr unsigned kMostThreads = 256;  // as the kernels' launch bounds
 constexpr unsigned kFewestThreads = 32;
 constexpr std::int64_t kThreadsOfMultiprocessor = 2048;
@@ -62,12 +62,14 @@ Loops merged(Loops const& loops) {
     return few;
 }
 
-std::int64_t vector_count(Problem const& problem) { return kVectorBytes / problem.operands.front().element_bytes(); }
+std::int64_t vector_count(Problem const& problem) {
+    return kLoopVectorBytes / problem.operands.front().element_bytes();
+}
 
 // The alignment in bytes that vectors need. Repeated elements need that of one element.
 std::int64_t vector_alignment(Problem const& problem, NamedOperand const& named) {
     if (problem.has_rows(named)) return named.element_bytes();
-    return std::min(kVectorBytes, vector_count(problem) * named.element_bytes());
+    return std::min(kLoopVectorBytes, vector_count(problem) * named.element_bytes());
 }
 
 bool allows_vectors(Problem const& problem, Loops const& loops) {
