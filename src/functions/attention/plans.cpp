@@ -148,10 +148,10 @@ class Chooser {
         if (sizes_.queries <= fe::attention::kFewQueries || fe::runtime::verifies_first_runs()) return std::nullopt;
         shapes.policy = Shape_policy::ALL_SHAPES;
         Shapes const kind = kind_of(shapes);
+        bool const are_shapes_varied = times_seen(hash_of(kind)) > 0 && seen == 0;
         auto plan = CallPlan::find_known(kind);
         if (plan == nullptr) {
-            // A program that calls once needs no thread for it.
-            if (!is_recorded_ && times_seen(hash_of(kind)) > 0) prepare_kind(kind, shapes);
+            if (!is_recorded_ && are_shapes_varied) prepare_kind(kind, shapes);
             return std::nullopt;
         }
         if (is_recorded_ && !plan->has_run()) return std::nullopt;
