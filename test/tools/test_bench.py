@@ -29,6 +29,10 @@ class Bench(CommandTest):
         self.assertEqual([rows[0]["ratio"], rows[4]["ratio"]], [1, 1])
         self.assertAlmostEqual(rows[6]["ratio"], rows[6]["median_ms"] / rows[4]["median_ms"])
 
+    def test_an_engine_for_all_shapes(self):
+        rows = self.rows(attention(), arguments=("--target", "cpu", "--policy", "all_shapes"))
+        self.assertEqual([(row["policy"], len(row["milliseconds"])) for row in rows], [("all_shapes", 5)])
+
     def test_visible_scores_count(self):
         all_scores = self.work(attention(queries=32, keys=48, heads=4, depth=8, value_depth=16))
         self.assertEqual(all_scores, (2 * 32 * 48 * 4 * (8 + 16), 4 * 4 * (32 * (8 + 16) + 48 * (8 + 16))))

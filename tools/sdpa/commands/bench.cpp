@@ -10,6 +10,7 @@
 #include <cudnn_frontend/stored_plan.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -44,8 +45,11 @@ struct Row {
     double seconds() const { return times.at(0.5) * 1e-3; }
 };
 
-fe::ShapePolicy_t policy_of(std::string const& name) {
-    return name == "classes" ? fe::ShapePolicy_t::CLASSES : fe::ShapePolicy_t::EXACT;
+std::map<std::string, fe::ShapePolicy_t> const& policies() {
+    using enum fe::ShapePolicy_t;
+    static std::map<std::string, fe::ShapePolicy_t> const all{
+        {"exact", EXACT}, {"classes", CLASSES}, {"all_shapes", ALL_SHAPES}};
+    return all;
 }
 
 std::optional<Roofline> roofline_of(Bench_options const& options, fe::Target const& target) {
@@ -84,7 +88,7 @@ Row measure(Bench_options const& options, Subject const& subject, fe::Target con
             Progress& progress) {
     fe::graph::Graph graph;
     require(graph_of(subject.document, graph));
-    graph.set_shape_policy(policy_of(row.policy));
+    if (!subject.plan) graph.set_shape_policy(policies().at(row.policy));
     std::string const name = row.graph + " on " + row.target;
     progress.show("building " + name);
     fe::error_t const error = subject.plan ? load_plan(subject, target, graph) : graph.build(target);
@@ -226,10 +230,12 @@ void add_bench(CLI::App& app, Action& action) {
     command->add_option("--target", options->targets, "cpu, reference or cuda; several are compared")
         ->capture_default_str()
         ->allow_extra_args(false);
-    command->add_option("--policy", options->policies, "exact, or classes: plans for many shapes; both are compared")
+    command
+        ->add_option("--policy", options->policies,
+                     "exact; classes: plans for many shapes; or all_shapes: an engine for them; several are compared")
         ->capture_default_str()
         ->allow_extra_args(false)
-        ->check(CLI::IsMember({"exact", "classes"}));
+        ->check(CLI::IsMember(policies()));
     command->add_option("--repeat", options->timing.runs, "The most runs that are measured")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
