@@ -3,6 +3,7 @@
 #include "fuzz/driver.h"
 #include "fuzz/graphs/runs.h"
 
+#include <cudnn_frontend/resized_plan.h>
 #include <cudnn_frontend/verification.h>
 
 #include <map>
@@ -124,6 +125,24 @@ void execute_overridden(Machine& m, Numbers const& n) {
     m.note(graph_of(m, n).execute(nullptr, blocks->pack, blocks->workspace.data(), uids, dims, dims));
 }
 
+// Shapes of all tensors of the graph or of others, with huge or negative sizes and strides, or without lists of them.
+void resize(Machine& m, Numbers const& n) {
+    using cudnn_frontend::graph::Resized_plan;
+    using cudnn_frontend::graph::Tensor_shape;
+    std::vector<std::int64_t> uids = graph_of(m, n).get_variant_pack_uids_sorted();
+    if (n[3] % 7 == 0) uids.push_back(n[3]);
+    std::int64_t const dim[] = {1, 2, n[1], 64}, stride[] = {n[2], 64, 128, 1};
+    std::vector<Tensor_shape> shapes;
+    for (std::int64_t const uid : uids) {
+        bool const has_list = n[3] % 5 != 0 || uid % 2 == 0;
+        shapes.push_back({uid, has_list ? dim : nullptr, stride, n[3] % 3 == 0 ? std::size_t{3} : std::size_t{4}});
+    }
+    Resized_plan plan;
+    m.note(Resized_plan::make(graph_of(m, n), shapes.data(), shapes.size(), plan));
+    m.note(plan.execute(cudnnHandle_t(), std::map<std::int64_t, void*>(), nullptr));
+    m.expect(plan.get_workspace_size() >= 0, "a resized plan has a workspace's size");
+}
+
 void execute_by_tensors(Machine& m, Numbers const& n) {
     auto blocks = blocks_for(graph_of(m, n));
     if (!blocks) return;
@@ -146,6 +165,7 @@ constexpr Call kCalls[] = {
     {"run.execute_at", execute_at},
     {"run.execute_overridden", execute_overridden},
     {"run.execute_by_tensors", execute_by_tensors},
+    {"run.resize", resize},
     {"run.make_cuda_graph", make_cuda_graph},
     {"run.verify", verify},
 };
