@@ -34,8 +34,9 @@ error_t Executable::record_run(Queue, Recording, std::function<error_t()> const&
 Result<std::shared_ptr<Executable const>> Executable::resized(TensorShapes) const {
     return error_t(
         error_code_t::GRAPH_NOT_SUPPORTED,
-        "the plan's engine serves the shapes of its graph alone; call "
-        "set_shape_policy(ShapePolicy_t::ALL_SHAPES) before the graph is built, or build a graph of these shapes");
+        "the plan's engine serves the shapes of its graph alone, or the plan was stored and loaded; describe the "
+        "graph, "
+        "and call set_shape_policy(ShapePolicy_t::ALL_SHAPES) before it is built, or build a graph of these shapes");
 }
 
 Result<std::unique_ptr<Stopwatch>> Executable::stopwatch(Queue) const {

@@ -72,9 +72,9 @@ TEST_CASE("an engine that serves the shapes of its graph alone has no plans for 
     auto const refusal = refusal_of(small.graph, 7, {2, 4, 6, 8}, {192, 48, 8, 1});
     CHECK(refusal.code == error_code_t::GRAPH_NOT_SUPPORTED);
     CHECK(refusal.message ==
-          "the plan's engine serves the shapes of its graph alone; call set_shape_policy(ShapePolicy_t::ALL_SHAPES) "
-          "before "
-          "the graph is built, or build a graph of these shapes");
+          "the plan's engine serves the shapes of its graph alone, or the plan was stored and loaded; describe the "
+          "graph, and call set_shape_policy(ShapePolicy_t::ALL_SHAPES) before it is built, or build a graph of these "
+          "shapes");
 }
 
 TEST_CASE("where first runs are verified, no plan is resized") {
