@@ -1,5 +1,5 @@
-// Names of the existing frontend that have nothing to do with attention. They do nothing here: headers that attention
-// shares with other operations parse, in which functions are declared on them.
+// Names of the existing frontend that have nothing to do with attention. They do nothing here. They exist so that
+// headers compile which declare functions on them next to those of attention.
 #pragma once
 
 namespace cudnn_frontend {

@@ -27,8 +27,8 @@ class SDPA_GRAPH_API Target {
     static Target reference();
     // cuDNN on the device of the handle.
     static Target cuda(cudnnHandle_t handle);
-    // This library's own kernels on the stream's device: neighborhood attention, without cuDNN. Runs pass a Cuda_stream
-    // too.
+    // This library's own kernels on the stream's device, without cuDNN: neighborhood attention, and on Hopper
+    // attention. Runs pass a Cuda_stream too.
     static Target cuda(Cuda_stream stream);
     // Real cuDNN for a device that need not be present: plans can be built, inspected and stored, but not run. For
     // processes that do not use a GPU otherwise. A name is one of DeviceProperties::names().

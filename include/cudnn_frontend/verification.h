@@ -37,8 +37,8 @@ struct Verification_options {
     double roundoff = 0.0;
     // Uids of results that are not compared; the pack has memory for them all the same.
     std::vector<std::int64_t> left_out = {};
-    // How long explanations of wrong results are searched for, and to the end of the reference's run within which that
-    // time ends; 0: none are.
+    // The time limit of the search for explanations of wrong results; 0: no search. A run of the reference that is in
+    // progress at the limit is completed.
     std::int64_t search_milliseconds = 10'000;
 };
 

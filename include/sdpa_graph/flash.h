@@ -19,8 +19,8 @@ using sdpa_graph::Place;
 // The others come from the allocator.
 struct Forward_results {
     Tensor_view out;
-    // FLOAT {b, h, seqlen_q}, packed {h, total_q}, also by rows, with the heads of a row side by side, which is
-    // fastest: natural; +inf where no key is visible to a query.
+    // FLOAT {b, h, seqlen_q}, or {h, total_q} if packed. Fastest where the heads of a row are adjacent in memory.
+    // Natural logarithms; +inf where no key is visible to a query.
     Tensor_view softmax_lse;
     Tensor_view rng_state;  // the generator that was passed; empty without dropout
     Tensor_view p;          // with return_softmax: the probabilities before dropout, negative where dropped

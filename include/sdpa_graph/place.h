@@ -14,8 +14,8 @@ struct CUstream_st;
 namespace sdpa_graph {
 
 // The source of results that are not given, and of scratch memory. The view says everything except the address; the
-// name is that of the result, or "workspace". Null means that there is no memory. The memory is the caller's; it is
-// used until the call, on a GPU the work that it started, is done, and has to start at a multiple of 16 bytes.
+// name is that of the result, or "workspace". Null means that there is no memory. The memory is the caller's,
+// starts at a multiple of 16 bytes, and is used until the call returns or, on a GPU, until its work is done.
 struct Allocator {
     void* (*allocate)(void* context, char const* name, Tensor_view const& wanted) = nullptr;
     void* context = nullptr;
