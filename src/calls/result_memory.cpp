@@ -11,20 +11,22 @@ namespace {
 
 using fe::core::text;
 
-error_t refusal(Asker const& asker, char const* name, std::string found, std::string needed, char const* fix) {
-    return fe::core::error_of({asker.rule.violation(asker.function, name, std::move(found), std::move(needed), fix)});
+error_t refusal(AllocationRequest const& request, char const* name, std::string found, std::string needed,
+                char const* fix) {
+    return fe::core::error_of(
+        {request.rule.violation(request.function, name, std::move(found), std::move(needed), fix)});
 }
 
-error_t no_memory(Asker const& asker, char const* name, Tensor_view const& wanted) {
-    bool const has_allocator = asker.place.allocator.allocate != nullptr;
+error_t no_memory(AllocationRequest const& request, char const* name, Tensor_view const& wanted) {
+    bool const has_allocator = request.place.allocator.allocate != nullptr;
     return refusal(
-        asker, name, has_allocator ? "no memory from the allocator" : "neither memory nor an allocator",
+        request, name, has_allocator ? "no memory from the allocator" : "neither memory nor an allocator",
         text("memory of type ", wanted.type, " for dims ", wanted.dim, ", at a multiple of 16 bytes"),
         has_allocator ? "free memory, or pass the result" : "pass the result, or set the allocator of the place");
 }
 
-error_t more_than_memory(Asker const& asker, char const* name, Tensor_view const& wanted) {
-    return refusal(asker, name, text("dims ", wanted.dim), "at most 2^48 elements, as memory has",
+error_t more_than_memory(AllocationRequest const& request, char const* name, Tensor_view const& wanted) {
+    return refusal(request, name, text("dims ", wanted.dim), "at most 2^48 elements, as memory has",
                    "pass lengths and sizes as they are: these follow from them");
 }
 
@@ -40,15 +42,15 @@ Tensor_view view_on_device_of(Tensor_view const& tensor, std::span<std::int64_t 
     return view;
 }
 
-error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted) {
-    Allocator const& allocator = asker.place.allocator;
+error_t allocate(AllocationRequest const& request, char const* name, Tensor_view& wanted) {
+    Allocator const& allocator = request.place.allocator;
     if (is_empty(wanted)) return {};
-    if (!is_sound(wanted)) return more_than_memory(asker, name, wanted);
+    if (!is_sound(wanted)) return more_than_memory(request, name, wanted);
     if (allocator.allocate != nullptr) wanted.data = allocator.allocate(allocator.context, name, wanted);
-    return wanted.data == nullptr ? no_memory(asker, name, wanted) : error_t();
+    return wanted.data == nullptr ? no_memory(request, name, wanted) : error_t();
 }
 
-fe::Result<Workspace> Workspace::make(Asker const& asker, Tensor_view const& tensor, std::int64_t bytes) {
+fe::Result<Workspace> Workspace::make(AllocationRequest const& request, Tensor_view const& tensor, std::int64_t bytes) {
     Workspace workspace;
     if (tensor.device == Device_kind::CPU) {
         workspace.owned_ = scratch<std::byte>(bytes);
@@ -56,7 +58,7 @@ fe::Result<Workspace> Workspace::make(Asker const& asker, Tensor_view const& ten
         return workspace;
     }
     Tensor_view wanted = view_on_device_of(tensor, {&bytes, 1}, fe::DataType_t::UINT8);
-    if (error_t failure = allocate(asker, "workspace", wanted); failure.is_bad()) return failure;
+    if (error_t failure = allocate(request, "workspace", wanted); failure.is_bad()) return failure;
     workspace.data_ = wanted.data;
     return workspace;
 }

@@ -19,7 +19,7 @@ namespace fe = cudnn_frontend;
 using fe::error_t;
 
 // The function that asks for memory, and the rule that is violated if there is none.
-struct Asker {
+struct AllocationRequest {
     Place const& place;
     char const* function;
     fe::core::Rule const& rule;
@@ -29,12 +29,12 @@ struct Asker {
 Tensor_view view_on_device_of(Tensor_view const& tensor, std::span<std::int64_t const> dim, fe::DataType_t type);
 
 // Gives the view memory of the place's allocator.
-error_t allocate(Asker const& asker, char const* name, Tensor_view& wanted);
+error_t allocate(AllocationRequest const& request, char const* name, Tensor_view& wanted);
 
 // Owns its memory on a CPU; on a GPU the memory is the allocator's, and the caller takes care of it.
 class Workspace {
    public:
-    static fe::Result<Workspace> make(Asker const& asker, Tensor_view const& tensor, std::int64_t bytes);
+    static fe::Result<Workspace> make(AllocationRequest const& request, Tensor_view const& tensor, std::int64_t bytes);
 
     void* data() const { return data_; }
 

@@ -52,14 +52,14 @@ std::vector<LibraryName> names() {
 }
 
 // Sets the reason for the library that it returns, or else the text about the files that it tried.
-SharedObject open_first(SearchPlan const& plan, std::string& reason, std::string& tried) {
-    if (plan.use_loaded) {
+SharedObject open_first(LibrarySearch const& search, std::string& reason, std::string& tried) {
+    if (search.use_loaded) {
         for (LibraryName const& name : names()) {
             reason = "loaded by the program";
             if (SharedObject object = loaded_object(name.file.c_str())) return object;
         }
     }
-    for (auto const& [file, why] : plan.files) {
+    for (auto const& [file, why] : search.files) {
         SharedObject object = open_object(file);
         reason = why;
         if (object) return object;
@@ -70,15 +70,15 @@ SharedObject open_first(SearchPlan const& plan, std::string& reason, std::string
     return {};
 }
 
-void append(SearchPlan& plan, SearchPlan more) {
-    plan.use_loaded = more.use_loaded;
-    plan.chosen_by = more.chosen_by;
-    for (PlannedFile& file : more.files) plan.add(std::move(file));
+void append(LibrarySearch& search, LibrarySearch more) {
+    search.use_loaded = more.use_loaded;
+    search.chosen_by = more.chosen_by;
+    for (SearchedFile& file : more.files) search.add(std::move(file));
 }
 
-std::string advice(SearchPlan const& plan) {
-    if (!plan.chosen_by.empty()) {
-        return plan.chosen_by + " chose this library: correct it, or unset it to search the usual places";
+std::string advice(LibrarySearch const& search) {
+    if (!search.chosen_by.empty()) {
+        return search.chosen_by + " chose this library: correct it, or unset it to search the usual places";
     }
     return std::string(
                "install it (pip install nvidia-cuda-nvrtc, nvidia-cuda-nvrtc-cu12 for CUDA 12, or the CUDA "
@@ -156,32 +156,32 @@ class Compilation {
 
 }  // namespace
 
-SearchPlan nvrtc_search_plan() {
+LibrarySearch nvrtc_library_search() {
     SearchFolders folders = usual_folders();
     folders.chosen = {core::environment::variable(kChoosingVariable), kChoosingVariable};
-    SearchPlan plan;
+    LibrarySearch search;
     // The program's own packages come first, with the compiler of CUDA 12 or 13, unless the driver accepts only one.
     if (folders.chosen.path.empty() && !driver_is_for_cuda_12())
-        for (LibraryName const& name : names()) append(plan, plan_of_packages(name, folders));
-    for (LibraryName const& name : names()) append(plan, make_search_plan(name, folders));
-    return plan;
+        for (LibraryName const& name : names()) append(search, search_in_packages(name, folders));
+    for (LibraryName const& name : names()) append(search, make_library_search(name, folders));
+    return search;
 }
 
-Result<Nvrtc> open_nvrtc(SearchPlan const& plan) {
+Result<Nvrtc> open_nvrtc(LibrarySearch const& search) {
     std::string tried;
     Nvrtc nvrtc;
-    SharedObject const object = open_first(plan, nvrtc.why, tried);
-    if (!object) return failed("NVRTC, which compiles CUDA kernels, was not found: " + tried + "; " + advice(plan));
+    SharedObject const object = open_first(search, nvrtc.why, tried);
+    if (!object) return failed("NVRTC, which compiles CUDA kernels, was not found: " + tried + "; " + advice(search));
     nvrtc.path = object.path();
     std::string const missing = fill(nvrtc, object);
     if (missing.empty()) return nvrtc;
     return failed("NVRTC, which compiles CUDA kernels, cannot be used: " + nvrtc.path + " lacks " + missing +
-                  ", which that of CUDA 12 and newer has; " + advice(plan));
+                  ", which that of CUDA 12 and newer has; " + advice(search));
 }
 
 Result<Nvrtc const*> nvrtc() {
     // It is never destroyed: static objects of programs may compile when they are destroyed.
-    static Result<Nvrtc> const& opened = *new Result<Nvrtc>(open_nvrtc(nvrtc_search_plan()));
+    static Result<Nvrtc> const& opened = *new Result<Nvrtc>(open_nvrtc(nvrtc_library_search()));
     if (opened.is_bad()) return opened.error();
     return &opened.value();
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "cuda/search_plan.h"
+#include "cuda/library_search.h"
 
 #include <cstddef>
 #include <span>
@@ -32,10 +32,10 @@ struct Nvrtc {
     std::string why;  // the reason for this one, as a phrase that follows the path in a report
 };
 
-Result<Nvrtc> open_nvrtc(SearchPlan const& plan);
+Result<Nvrtc> open_nvrtc(LibrarySearch const& search);
 
 // The user's choice, a copy that the program has loaded, else NVRTC in the places where cuDNN is searched for.
-SearchPlan nvrtc_search_plan();
+LibrarySearch nvrtc_library_search();
 
 // A line with the one that is used and the reason for it, or with the reason why there is none. Opens it.
 std::string describe_nvrtc();

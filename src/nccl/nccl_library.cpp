@@ -46,12 +46,12 @@ std::string version_text(int version) {
     return core::text(version / 10000, ".", version / 100 % 100, ".", version % 100);
 }
 
-cuda::SharedObject open_first(cuda::SearchPlan const& plan, std::string& why, std::string& tried) {
-    if (plan.use_loaded) {
+cuda::SharedObject open_first(cuda::LibrarySearch const& search, std::string& why, std::string& tried) {
+    if (search.use_loaded) {
         why = "loaded by the program";
         if (cuda::SharedObject object = cuda::loaded_object(kFile)) return object;
     }
-    for (auto const& [file, reason] : plan.files) {
+    for (auto const& [file, reason] : search.files) {
         cuda::SharedObject object = cuda::open_object(file);
         why = reason;
         if (object) return object;
@@ -62,16 +62,16 @@ cuda::SharedObject open_first(cuda::SearchPlan const& plan, std::string& why, st
 
 }  // namespace
 
-cuda::SearchPlan search_plan() {
+cuda::LibrarySearch library_search() {
     cuda::SearchFolders folders = cuda::usual_folders();
     folders.chosen = {core::environment::variable(kChoosingVariable), kChoosingVariable};
-    return cuda::make_search_plan({kFile, "nvidia/nccl/lib"}, folders);
+    return cuda::make_library_search({kFile, "nvidia/nccl/lib"}, folders);
 }
 
-Result<NcclLibrary> open(cuda::SearchPlan const& plan) {
+Result<NcclLibrary> open(cuda::LibrarySearch const& search) {
     NcclLibrary library;
     std::string tried;
-    cuda::SharedObject const object = open_first(plan, library.why, tried);
+    cuda::SharedObject const object = open_first(search, library.why, tried);
     if (!object) return unusable("no NCCL: " + tried);
     library.path = object.path();
     std::string const missing = fill(library, object);
@@ -84,7 +84,7 @@ Result<NcclLibrary> open(cuda::SearchPlan const& plan) {
 
 Result<NcclLibrary const*> library() {
     // It is never destroyed: communicators of static objects may end when the program does.
-    static Result<NcclLibrary> const& opened = *new Result<NcclLibrary>(open(search_plan()));
+    static Result<NcclLibrary> const& opened = *new Result<NcclLibrary>(open(library_search()));
     if (opened.is_bad()) return opened.error();
     return &opened.value();
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "cuda/search_plan.h"
+#include "cuda/library_search.h"
 
 #include <sdpa_graph/group.h>
 
@@ -61,8 +61,8 @@ struct NcclLibrary {
 };
 
 // The copy that the program has loaded, the user's choice, else the places where NVIDIA's libraries are.
-cuda::SearchPlan search_plan();
-Result<NcclLibrary> open(cuda::SearchPlan const& plan);
+cuda::LibrarySearch library_search();
+Result<NcclLibrary> open(cuda::LibrarySearch const& search);
 // Opens it on the first call; later calls return the same result. It is never closed.
 Result<NcclLibrary const*> library();
 

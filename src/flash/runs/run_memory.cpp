@@ -5,12 +5,12 @@
 
 namespace sdpa_graph::flash {
 
-calls::Asker asker_of(Call const& call) { return {*call.place, call.function, memory_rule()}; }
+calls::AllocationRequest allocation_request_of(Call const& call) { return {*call.place, call.function, memory_rule()}; }
 
 error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& made) {
     if (call.has(argument)) return {};
     made = calls::view_on_device_of(*call.at(Argument::Q), wanted_dims(call, sizes, argument), type);
-    SDPA_GRAPH_TRY(calls::allocate(asker_of(call), name_of(argument), made));
+    SDPA_GRAPH_TRY(calls::allocate(allocation_request_of(call), name_of(argument), made));
     call.set(argument, made);
     return {};
 }
@@ -41,8 +41,8 @@ fe::Result<Scratch> Scratch::make(Call const& call, Shapes const& shapes, Sizes 
     }
     if (shapes.dumps_dropout)
         scratch.kept_ = pieces.add({shapes.slots, shapes.heads, shapes.queries, shapes.keys, kFloat});
-    SDPA_GRAPH_TRY(
-        calls::Workspace::make(asker_of(call), *call.at(Argument::Q), pieces.bytes()).move_to(scratch.memory_));
+    SDPA_GRAPH_TRY(calls::Workspace::make(allocation_request_of(call), *call.at(Argument::Q), pieces.bytes())
+                       .move_to(scratch.memory_));
     return scratch;
 }
 

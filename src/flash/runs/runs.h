@@ -17,7 +17,7 @@ error_t run_backward(Call& call, Backward_results& results);
 // passed.
 
 // The call as one that asks for memory.
-calls::Asker asker_of(Call const& call);
+calls::AllocationRequest allocation_request_of(Call const& call);
 
 // If a result was not passed, gets memory for it from the allocator, as `made`, and makes it the call's argument.
 error_t provide(Call& call, Sizes const& sizes, Argument argument, DataType_t type, Tensor_view& made);

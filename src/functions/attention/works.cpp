@@ -90,8 +90,8 @@ fe::Result<Scratch> Scratch::make(Call const& call, Shapes const& shapes, std::i
         if (shapes.has_table(argument))
             scratch.starts_[static_cast<std::size_t>(argument)] = pieces.add({shapes.slots + 1, kLong});
     }
-    calls::Asker const asker{call.place, call.function, memory_rule()};
-    SDPA_GRAPH_TRY(calls::Workspace::make(asker, *call.at(Argument::Q), pieces.bytes()).move_to(scratch.memory_));
+    calls::AllocationRequest const request{call.place, call.function, memory_rule()};
+    SDPA_GRAPH_TRY(calls::Workspace::make(request, *call.at(Argument::Q), pieces.bytes()).move_to(scratch.memory_));
     return scratch;
 }
 

@@ -28,7 +28,7 @@ std::string const kAdvice =
 std::string fake(std::string const& folder) { return kFakes + "/" + folder + "/libcudnn.so.9"; }
 
 cudnn::Library open_files(std::vector<std::string> const& files) {
-    cuda::SearchPlan plan{false, {}, ""};
+    cuda::LibrarySearch plan{false, {}, ""};
     for (std::string const& file : files) plan.add({file, ""});
     return cudnn::open_library(plan);
 }

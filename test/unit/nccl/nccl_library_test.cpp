@@ -35,12 +35,12 @@ TEST_CASE("group.c19: a release before 2.18 is refused") {
 
 TEST_CASE("nccl: the file or folder of the variable is the only one that is tried") {
     REQUIRE(setenv("SDPA_GRAPH_NCCL_PATH", "/nowhere/libnccl.so.2", 1) == 0);
-    fe::cuda::SearchPlan const plan = nccl::search_plan();
+    fe::cuda::LibrarySearch const plan = nccl::library_search();
     unsetenv("SDPA_GRAPH_NCCL_PATH");
     CHECK(!plan.use_loaded);
     REQUIRE(plan.files.size() == 1);
     CHECK(plan.files[0].path == "/nowhere/libnccl.so.2");
-    CHECK(nccl::search_plan().use_loaded);
+    CHECK(nccl::library_search().use_loaded);
 }
 
 TEST_CASE("nccl: the real library makes ids without a GPU, and says that there is none") {

@@ -75,15 +75,15 @@ bool is_there(std::string const& file) {
     return file.find('/') == std::string::npos || std::filesystem::exists(file, ignored);
 }
 
-// The first file of the search plan that can be opened.
-cuda::SharedObject open_first(cuda::SearchPlan const& plan, std::vector<Attempt>& attempts) {
-    if (plan.use_loaded) {
+// The first file of the search that can be opened.
+cuda::SharedObject open_first(cuda::LibrarySearch const& search, std::vector<Attempt>& attempts) {
+    if (search.use_loaded) {
         if (cuda::SharedObject object = cuda::loaded_object(kLibraryName)) {
             attempts.push_back({object.path(), "loaded by the program", "", true, true});
             return object;
         }
     }
-    for (auto const& [file, why] : plan.files) {
+    for (auto const& [file, why] : search.files) {
         cuda::SharedObject object = cuda::open_object(file);
         attempts.push_back({object ? object.path() : file, why, object.problem, is_there(file)});
         if (object) return object;
@@ -100,10 +100,10 @@ std::string tried(std::vector<Attempt> const& attempts) {
     return text.empty() ? "there was no place to look" : text;
 }
 
-std::string advice(cuda::SearchPlan const& plan, bool was_loaded) {
+std::string advice(cuda::LibrarySearch const& search, bool was_loaded) {
     if (was_loaded) return "the program loads this library itself: give it cuDNN " + oldest_version() + " or newer";
-    if (!plan.chosen_by.empty()) {
-        return plan.chosen_by + " chose this library: correct it, or unset it to search the usual places";
+    if (!search.chosen_by.empty()) {
+        return search.chosen_by + " chose this library: correct it, or unset it to search the usual places";
     }
     return "install cuDNN " + oldest_version() +
            " or newer (pip install nvidia-cudnn-cu13, nvidia-cudnn-cu12 for CUDA 12, or the packages of NVIDIA's CUDA "
@@ -124,16 +124,16 @@ cuda::SearchFolders search_folders() {
     return folders;
 }
 
-cuda::SearchPlan make_search_plan(cuda::SearchFolders const& folders) {
-    return cuda::make_search_plan({kLibraryName, "nvidia/cudnn/lib"}, folders);
+cuda::LibrarySearch make_library_search(cuda::SearchFolders const& folders) {
+    return cuda::make_library_search({kLibraryName, "nvidia/cudnn/lib"}, folders);
 }
 
-Library open_library(cuda::SearchPlan const& plan) {
+Library open_library(cuda::LibrarySearch const& search) {
     Library library;
     std::vector<Attempt>& attempts = library.report.attempts;
-    cuda::SharedObject const object = open_first(plan, attempts);
+    cuda::SharedObject const object = open_first(search, attempts);
     if (!object) {
-        library.error = unusable(tried(attempts), advice(plan, false));
+        library.error = unusable(tried(attempts), advice(search, false));
         return library;
     }
     Api api;
@@ -142,14 +142,14 @@ Library open_library(cuda::SearchPlan const& plan) {
     if (last.problem.empty()) {
         library.api = new Api(api);  // never freed, since the functions are never unloaded
     } else {
-        library.error = unusable(last.path + ": " + last.problem, advice(plan, last.was_loaded));
+        library.error = unusable(last.path + ": " + last.problem, advice(search, last.was_loaded));
     }
     return library;
 }
 
 Library const& library() {
     // It is never destroyed: static objects with descriptors may outlive the static objects of this file.
-    static Library const& opened = *new Library(open_library(make_search_plan(search_folders())));
+    static Library const& opened = *new Library(open_library(make_library_search(search_folders())));
     return opened;
 }
 

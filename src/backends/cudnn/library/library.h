@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "cuda/search_plan.h"
+#include "cuda/library_search.h"
 #include "cudnn/library/api.h"
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline constexpr char const* kLibraryName = "libcudnn.so.9";
 
 // The user's choice, else the folders of the environment and the usual ones.
 cuda::SearchFolders search_folders();
-cuda::SearchPlan make_search_plan(cuda::SearchFolders const& folders);
+cuda::LibrarySearch make_library_search(cuda::SearchFolders const& folders);
 
 // One file that was tried.
 struct Attempt {
@@ -43,12 +43,12 @@ struct Library {
     LibraryReport report;
 };
 
-Library open_library(cuda::SearchPlan const& plan);
+Library open_library(cuda::LibrarySearch const& search);
 
 // Opens the library found in search_folders() on the first call; later calls return the same result. Thread-safe.
 Library const& library();
 
-// cuDNN opens and closes NVRTC for each plan that it compiles; this keeps it open from the first call on.
+// cuDNN opens and closes NVRTC for each search that it compiles; this keeps it open from the first call on.
 void keep_compiler_open();
 
 // Opens cuBLASLt for the engines, which end the program if they do not find it. Only the first call looks for it.

@@ -6,7 +6,7 @@
 #include "cudnn/library/lowered_graph.h"
 #include "cudnn/planning/planning_device.h"
 #include "cudnn/planning/shared_graph.h"
-#include "cudnn/planning/steps/step_beside.h"
+#include "cudnn/planning/steps/extra_step.h"
 #include "cudnn/quirks/quirk.h"
 #include "ir/op_graph.h"
 #include "plan/packs/pack.h"
@@ -27,7 +27,7 @@ struct Context {
     bool is_deterministic = true;                      // true of the graph; an engine may still differ
     std::shared_ptr<ir::OpGraph const> checked_graph;  // for runs that first check the contents of memory; else null
     plan::CheckIndices check_indices = nullptr;
-    StepsBeside before, behind;                  // the engine's work
+    ExtraSteps before, behind;                   // the engine's work
     std::shared_ptr<DeviceTables const> tables;  // null where there are none, and where the device is not there
 };
 

@@ -17,7 +17,7 @@ CUgraph graph_of(plan::Recording recording) { return static_cast<CUgraph>(record
 constexpr auto kLane = rewrite::Lane::Main;
 
 // At most one step has a kernel.
-std::string kernel_of(StepsBeside const& steps) {
+std::string kernel_of(ExtraSteps const& steps) {
     std::string code;
     for (auto const& step : steps) code += step->serialize();
     return code;
@@ -106,10 +106,10 @@ error_t CudnnExecutable::capture(plan::Launch const& launch, plan::Recording rec
     if (is_alone()) return capture_engine(launch, recording);
     SDPA_GRAPH_TRY(stream(launch.queue).error());  // readies the thread
     kernels::GraphSteps steps(graph_of(recording));
-    auto const add = [&](StepsBeside const& beside) {
+    auto const add = [&](ExtraSteps const& extra) {
         error_t failure;
-        for (std::size_t i = 0; i < beside.size() && failure.is_good(); ++i) {
-            failure = steps.add([&](plan::Recording own) { return beside[i]->record(launch, graph_of(own)); }, kLane);
+        for (std::size_t i = 0; i < extra.size() && failure.is_good(); ++i) {
+            failure = steps.add([&](plan::Recording own) { return extra[i]->record(launch, graph_of(own)); }, kLane);
         }
         return failure;
     };
@@ -126,11 +126,10 @@ error_t CudnnExecutable::update_engine(plan::Launch const& launch, plan::Recordi
 error_t CudnnExecutable::update(plan::Launch const& launch, plan::Recording recording) const {
     if (is_alone()) return update_engine(launch, recording);
     kernels::GraphSteps steps(graph_of(recording));
-    auto const update = [&](StepsBeside const& beside) {
+    auto const update = [&](ExtraSteps const& extra) {
         error_t failure;
-        for (std::size_t i = 0; i < beside.size() && failure.is_good(); ++i) {
-            failure =
-                steps.update([&](plan::Recording own) { return beside[i]->update(launch, graph_of(own)); }, kLane);
+        for (std::size_t i = 0; i < extra.size() && failure.is_good(); ++i) {
+            failure = steps.update([&](plan::Recording own) { return extra[i]->update(launch, graph_of(own)); }, kLane);
         }
         return failure;
     };

@@ -5,7 +5,7 @@
 #include "cudnn/library/library.h"
 #include "cudnn/passes/passes.h"
 #include "cudnn/planning/shared_graph.h"
-#include "cudnn/planning/steps/step_beside.h"
+#include "cudnn/planning/steps/extra_step.h"
 #include "cudnn/quirks/support.h"
 #include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
@@ -85,10 +85,10 @@ Result<std::shared_ptr<Context const>> context_of(plan::PlanningInput const& inp
 }
 
 // Loaded where the device is there, so that the first run may be captured.
-Result<std::shared_ptr<StepBeside const>> loaded_sink_gradient_step(LegalGraph const& graph,
-                                                                    plan::PackLayout const& layout,
-                                                                    PlanningDevice const& device,
-                                                                    std::optional<std::string_view> stored) {
+Result<std::shared_ptr<ExtraStep const>> loaded_sink_gradient_step(LegalGraph const& graph,
+                                                                   plan::PackLayout const& layout,
+                                                                   PlanningDevice const& device,
+                                                                   std::optional<std::string_view> stored) {
     auto const facts = facts_of(*device.device);
     if (facts.is_bad()) return facts.error();
     auto step = sink_gradient_step(graph, layout, facts.value(), stored);

@@ -2,7 +2,7 @@
 #include "kernels/launch/recorded_steps.h"
 #include "cuda/cuda_graph.h"
 #include "cuda/driver.h"
-#include "cudnn/planning/steps/step_beside.h"
+#include "cudnn/planning/steps/extra_step.h"
 #include "ir/builder.h"
 #include "kernels/launch/kernel_chain.h"
 #include "support/catch.h"

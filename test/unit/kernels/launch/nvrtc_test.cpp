@@ -50,7 +50,7 @@ TEST_CASE("the usual places for NVRTC are searched in order") {
     std::string const files = in_own_process([] {
         setenv("CUDA_HOME", "/chosen/cuda", 1);
         std::string text;
-        for (auto const& file : cudnn_frontend::cuda::nvrtc_search_plan().files) text += file.path + "\n";
+        for (auto const& file : cudnn_frontend::cuda::nvrtc_library_search().files) text += file.path + "\n";
         return text;
     });
     INFO(files);
@@ -69,14 +69,14 @@ TEST_CASE("NVRTC in the packages that the program named comes first, of either C
     std::ofstream(older) << "";
     std::string const first = in_own_process([&] {
         static_cast<void>(cudnn_frontend::runtime::set_package_folders({packages}));
-        auto const plan = cudnn_frontend::cuda::nvrtc_search_plan();
+        auto const plan = cudnn_frontend::cuda::nvrtc_library_search();
         return plan.files.front().path + ", " + plan.files.front().why;
     });
     CHECK(first == older + ", from the packages in " + packages.string() + ", which the program named");
     std::string const chosen = in_own_process([&] {
         static_cast<void>(cudnn_frontend::runtime::set_package_folders({packages}));
         setenv("SDPA_GRAPH_NVRTC_PATH", "/chosen/libnvrtc.so.13", 1);
-        return cudnn_frontend::cuda::nvrtc_search_plan().files.front().path;
+        return cudnn_frontend::cuda::nvrtc_library_search().files.front().path;
     });
     CHECK(chosen == "/chosen/libnvrtc.so.13");
     fs::remove_all(packages);

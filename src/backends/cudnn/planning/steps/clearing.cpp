@@ -1,4 +1,4 @@
-#include "cudnn/planning/steps/step_beside.h"
+#include "cudnn/planning/steps/extra_step.h"
 
 #include "cuda/driver.h"
 
@@ -16,7 +16,7 @@ struct Cleared {
     }
 };
 
-class Clearing final : public StepBeside {
+class Clearing final : public ExtraStep {
    public:
     explicit Clearing(std::vector<Cleared> results) : results_(std::move(results)) {}
 
@@ -50,7 +50,7 @@ class Clearing final : public StepBeside {
 
 }  // namespace
 
-Result<std::shared_ptr<StepBeside const>> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout) {
+Result<std::shared_ptr<ExtraStep const>> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout) {
     std::vector<Cleared> results;
     for (auto const& [dense, offsets] : graph.offsets) {
         ir::Value const& value = graph.graph.value(dense);
@@ -59,8 +59,8 @@ Result<std::shared_ptr<StepBeside const>> clearing_of(LegalGraph const& graph, p
         if (!slot) return no_pointer(value);
         results.push_back({*slot, static_cast<std::size_t>(layout.slots[*slot].span)});
     }
-    if (results.empty()) return std::shared_ptr<StepBeside const>();
-    return std::shared_ptr<StepBeside const>(std::make_shared<Clearing const>(std::move(results)));
+    if (results.empty()) return std::shared_ptr<ExtraStep const>();
+    return std::shared_ptr<ExtraStep const>(std::make_shared<Clearing const>(std::move(results)));
 }
 
 }  // namespace cudnn_frontend::cudnn

@@ -1,4 +1,4 @@
-#include "cudnn/planning/steps/step_beside.h"
+#include "cudnn/planning/steps/extra_step.h"
 
 #include "kernels/joints/sink_gradient.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using kernels::SinkGradientProblem;
 
-class SinkGradientStep final : public StepBeside {
+class SinkGradientStep final : public ExtraStep {
    public:
     SinkGradientStep(kernels::KernelPointer kernel, std::vector<std::size_t> slots)
         : kernel_(std::move(kernel)), slots_(std::move(slots)) {}
@@ -85,9 +85,9 @@ class ProblemCollector {
 
 }  // namespace
 
-Result<std::shared_ptr<StepBeside const>> sink_gradient_step(LegalGraph const& graph, plan::PackLayout const& layout,
-                                                             kernels::DeviceFacts const& device,
-                                                             std::optional<std::string_view> stored) {
+Result<std::shared_ptr<ExtraStep const>> sink_gradient_step(LegalGraph const& graph, plan::PackLayout const& layout,
+                                                            kernels::DeviceFacts const& device,
+                                                            std::optional<std::string_view> stored) {
     SinkGradient const& parts = *graph.sink_gradient;
     ProblemCollector collector(graph.graph, layout);
     SinkGradientProblem problem;
@@ -102,7 +102,7 @@ Result<std::shared_ptr<StepBeside const>> sink_gradient_step(LegalGraph const& g
     auto kernel = stored ? kernels::load_sink_gradient(problem, device, *stored)
                          : kernels::compile_sink_gradient(problem, device);
     if (kernel.is_bad()) return kernel.error();
-    return std::shared_ptr<StepBeside const>(
+    return std::shared_ptr<ExtraStep const>(
         std::make_shared<SinkGradientStep>(std::move(kernel).value(), std::move(slots).value()));
 }
 

@@ -1,4 +1,4 @@
-#include "cuda/search_plan.h"
+#include "cuda/library_search.h"
 
 #include "core/process/environment.h"
 #include "core/process/process_settings.h"
@@ -39,32 +39,34 @@ std::vector<std::string> folders_in(std::string const& parent, std::string_view 
     return found;
 }
 
-void add_if_there(SearchPlan& plan, std::string path, std::string const& why) {
-    if (is_there(path)) plan.add({std::move(path), why});
+void add_if_there(LibrarySearch& search, std::string path, std::string const& why) {
+    if (is_there(path)) search.add({std::move(path), why});
 }
 
 // An installation has its libraries in one of a few folders; if it has none of them, the report names the usual one.
-void add_installation(std::string const& prefix, LibraryName const& library, std::string const& why, SearchPlan& plan) {
+void add_installation(std::string const& prefix, LibraryName const& library, std::string const& why,
+                      LibrarySearch& search) {
     for (char const* folder : {"/lib64/", "/lib/", "/targets/x86_64-linux/lib/", "/"}) {
-        if (is_there(prefix + folder + library.file)) return plan.add({prefix + folder + library.file, why});
+        if (is_there(prefix + folder + library.file)) return search.add({prefix + folder + library.file, why});
     }
-    plan.add({prefix + "/lib/" + library.file, why});
+    search.add({prefix + "/lib/" + library.file, why});
 }
 
-void add_packages(std::string const& folder, LibraryName const& library, std::string const& why, SearchPlan& plan) {
-    add_if_there(plan, folder + "/" + library.python_folder + "/" + library.file, why);
+void add_packages(std::string const& folder, LibraryName const& library, std::string const& why,
+                  LibrarySearch& search) {
+    add_if_there(search, folder + "/" + library.python_folder + "/" + library.file, why);
 }
 
-void add_python(std::string const& prefix, LibraryName const& library, SearchPlan& plan) {
+void add_python(std::string const& prefix, LibraryName const& library, LibrarySearch& search) {
     std::string const why = "from a package of the Python in " + prefix;
     for (char const* libraries : {"/lib", "/lib64"}) {
         for (std::string const& python : folders_in(prefix + libraries, "python3")) {
             for (char const* packages : {"/site-packages", "/dist-packages"})
-                add_packages(python + packages, library, why, plan);
+                add_packages(python + packages, library, why, search);
         }
     }
     bool const is_conda = is_folder(prefix + "/conda-meta");
-    if (is_conda) add_if_there(plan, prefix + "/lib/" + library.file, why);
+    if (is_conda) add_if_there(search, prefix + "/lib/" + library.file, why);
 }
 
 // Absolute, since the loader searches for a name without a slash elsewhere.
@@ -76,8 +78,8 @@ std::string chosen_file(std::string const& file_or_folder, LibraryName const& li
 
 }  // namespace
 
-void SearchPlan::add(PlannedFile file) {
-    if (std::ranges::find(files, file.path, &PlannedFile::path) == files.end()) files.push_back(std::move(file));
+void LibrarySearch::add(SearchedFile file) {
+    if (std::ranges::find(files, file.path, &SearchedFile::path) == files.end()) files.push_back(std::move(file));
 }
 
 SearchFolders usual_folders() {
@@ -94,28 +96,28 @@ SearchFolders usual_folders() {
     return folders;
 }
 
-SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders) {
-    SearchPlan plan;
+LibrarySearch search_in_packages(LibraryName const& library, SearchFolders const& folders) {
+    LibrarySearch search;
     for (std::string const& folder : folders.packages) {
         std::string const why = "from the packages in " + folder + ", which the program named";
-        add_packages(folder, library, why, plan);
-        add_if_there(plan, folder + "/" + library.file, why);
+        add_packages(folder, library, why, search);
+        add_if_there(search, folder + "/" + library.file, why);
     }
-    return plan;
+    return search;
 }
 
-SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders) {
+LibrarySearch make_library_search(LibraryName const& library, SearchFolders const& folders) {
     Choice const& chosen = folders.chosen;
     if (!chosen.path.empty())
         return {false, {{chosen_file(chosen.path, library), "chosen by " + chosen.variable}}, chosen.variable};
-    SearchPlan plan = plan_of_packages(library, folders);
+    LibrarySearch search = search_in_packages(library, folders);
     for (std::string const& prefix : folders.installations)
-        add_installation(prefix, library, "from the installation that CUDNN_PATH or CUDNN_HOME names", plan);
-    for (std::string const& prefix : folders.python) add_python(prefix, library, plan);
+        add_installation(prefix, library, "from the installation that CUDNN_PATH or CUDNN_HOME names", search);
+    for (std::string const& prefix : folders.python) add_python(prefix, library, search);
     for (std::string const& prefix : folders.toolkit)
-        add_installation(prefix, library, "from the CUDA toolkit in " + prefix, plan);
-    plan.add({library.file, "found by the system's loader: LD_LIBRARY_PATH, then the system's folders"});
-    return plan;
+        add_installation(prefix, library, "from the CUDA toolkit in " + prefix, search);
+    search.add({library.file, "found by the system's loader: LD_LIBRARY_PATH, then the system's folders"});
+    return search;
 }
 
 }  // namespace cudnn_frontend::cuda

@@ -11,22 +11,22 @@ struct LibraryName {
     std::string python_folder;  // where NVIDIA's Python package has it, below site-packages: nvidia/cudnn/lib
 };
 
-struct PlannedFile {
+struct SearchedFile {
     std::string path;
-    std::string why;  // the reason why it is in the plan, as a phrase that follows the path in a report
+    std::string why;  // the reason why it is in the search, as a phrase that follows the path in a report
 
-    friend bool operator==(PlannedFile const&, PlannedFile const&) = default;
+    friend bool operator==(SearchedFile const&, SearchedFile const&) = default;
 };
 
 // Files are tried in order. The first that can be opened is used, even if it is unusable: another one would be a second
 // copy in the process.
-struct SearchPlan {
+struct LibrarySearch {
     bool use_loaded = true;  // try a copy that the process has already loaded first
-    std::vector<PlannedFile> files;
+    std::vector<SearchedFile> files;
     std::string chosen_by;  // the variable by which the user chose the only file; else empty
 
-    // Adds the file at the end, unless the plan has the path already.
-    void add(PlannedFile file);
+    // Adds the file at the end, unless the search has the path already.
+    void add(SearchedFile file);
 };
 
 // The user's choice: a file or its folder. Nothing where the path is empty.
@@ -34,7 +34,7 @@ struct Choice {
     std::string path, variable;
 };
 
-// The folders from which a search plan is made. They need not exist.
+// The folders from which a search is made. They need not exist.
 struct SearchFolders {
     Choice chosen;
     std::vector<std::string> installations;  // of this library alone
@@ -46,9 +46,9 @@ struct SearchFolders {
 // The folders of Python and CUDA: the environment's, then the usual ones; and the folders that the program named.
 SearchFolders usual_folders();
 
-SearchPlan make_search_plan(LibraryName const& library, SearchFolders const& folders);
+LibrarySearch make_library_search(LibraryName const& library, SearchFolders const& folders);
 
-// The part of such a plan for the folders of packages that the program named.
-SearchPlan plan_of_packages(LibraryName const& library, SearchFolders const& folders);
+// The part of such a search for the folders of packages that the program named.
+LibrarySearch search_in_packages(LibraryName const& library, SearchFolders const& folders);
 
 }  // namespace cudnn_frontend::cuda

@@ -15,9 +15,9 @@
 namespace cudnn_frontend::cudnn {
 
 // Immutable, as the plan is. A launch has the pointers of the whole plan.
-class StepBeside {
+class ExtraStep {
    public:
-    virtual ~StepBeside() = default;
+    virtual ~ExtraStep() = default;
 
     virtual error_t launch(plan::Launch const& launch, CUstream stream) const = 0;
     // record() fills an empty CUDA graph; update() binds the nodes of such a graph to other memory.
@@ -35,16 +35,16 @@ inline error_t no_pointer(ir::Value const& value) {
             "runs have no pointer to tensor '" + value.name + "'; call set_output(true) on it if it is a result"};
 }
 
-using StepsBeside = std::vector<std::shared_ptr<StepBeside const>>;
+using ExtraSteps = std::vector<std::shared_ptr<ExtraStep const>>;
 
 // Zeros in results of which engines leave rows unwritten: dense results that were given offsets, which have no gaps.
 // Null where there are none.
-Result<std::shared_ptr<StepBeside const>> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout);
+Result<std::shared_ptr<ExtraStep const>> clearing_of(LegalGraph const& graph, plan::PackLayout const& layout);
 
 // The gradient of a sink, by a kernel of this library's after the engine, for a graph that has a separate gradient of
 // it. Compiles the kernel, unless `stored` has what serialize() returned.
-Result<std::shared_ptr<StepBeside const>> sink_gradient_step(LegalGraph const& graph, plan::PackLayout const& layout,
-                                                             kernels::DeviceFacts const& device,
-                                                             std::optional<std::string_view> stored);
+Result<std::shared_ptr<ExtraStep const>> sink_gradient_step(LegalGraph const& graph, plan::PackLayout const& layout,
+                                                            kernels::DeviceFacts const& device,
+                                                            std::optional<std::string_view> stored);
 
 }  // namespace cudnn_frontend::cudnn

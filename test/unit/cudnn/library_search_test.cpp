@@ -35,9 +35,9 @@ struct TemporaryFolder {
     std::string path;
 };
 
-std::vector<std::string> paths_of(cuda::SearchPlan const& plan) {
+std::vector<std::string> paths_of(cuda::LibrarySearch const& search) {
     std::vector<std::string> paths;
-    for (cuda::PlannedFile const& file : plan.files) paths.push_back(file.path);
+    for (cuda::SearchedFile const& file : search.files) paths.push_back(file.path);
     return paths;
 }
 
@@ -47,16 +47,16 @@ TEST_CASE("a chosen file or folder is the only place") {
     TemporaryFolder const folder;
     std::string const file = folder.add("libcudnn.so.9");
     for (std::string const& chosen : {file, folder.path}) {
-        auto const plan = cudnn::make_search_plan({{chosen, "SDPA_GRAPH_CUDNN_PATH"}, {"/a"}, {"/b"}, {"/c"}});
-        CHECK(paths_of(plan) == std::vector<std::string>{file});
-        CHECK_FALSE(plan.use_loaded);
-        CHECK(plan.chosen_by == "SDPA_GRAPH_CUDNN_PATH");
+        auto const search = cudnn::make_library_search({{chosen, "SDPA_GRAPH_CUDNN_PATH"}, {"/a"}, {"/b"}, {"/c"}});
+        CHECK(paths_of(search) == std::vector<std::string>{file});
+        CHECK_FALSE(search.use_loaded);
+        CHECK(search.chosen_by == "SDPA_GRAPH_CUDNN_PATH");
     }
 }
 
 TEST_CASE("a chosen name without a slash is a file of the working folder, not of the loader's") {
-    auto const plan = cudnn::make_search_plan({{"libcudnn.so.9", "SDPA_GRAPH_CUDNN_PATH"}, {}, {}, {}});
-    CHECK(paths_of(plan) == std::vector<std::string>{(fs::current_path() / "libcudnn.so.9").string()});
+    auto const search = cudnn::make_library_search({{"libcudnn.so.9", "SDPA_GRAPH_CUDNN_PATH"}, {}, {}, {}});
+    CHECK(paths_of(search) == std::vector<std::string>{(fs::current_path() / "libcudnn.so.9").string()});
 }
 
 TEST_CASE("places come in order: installation, Python packages, toolkit, system") {
@@ -74,11 +74,11 @@ TEST_CASE("places come in order: installation, Python packages, toolkit, system"
         "libcudnn.so.9",
     };
     std::string const& root = folder.path;
-    auto const plan = cudnn::make_search_plan(
+    auto const search = cudnn::make_library_search(
         {{}, {root + "/absent", root + "/cudnn"}, {root + "/venv", root + "/usr", root + "/venv"}, {root + "/cuda"}});
-    CHECK(paths_of(plan) == expected);
-    CHECK(plan.use_loaded);
-    CHECK(plan.chosen_by.empty());
+    CHECK(paths_of(search) == expected);
+    CHECK(search.use_loaded);
+    CHECK(search.chosen_by.empty());
 }
 
 TEST_CASE("a conda environment has libraries in its lib folder, another prefix of Python has not") {
@@ -86,17 +86,17 @@ TEST_CASE("a conda environment has libraries in its lib folder, another prefix o
     std::string const conda = folder.add("conda/lib/libcudnn.so.9");
     folder.add("conda/conda-meta/history");
     folder.add("venv/lib/libcudnn.so.9");
-    auto const plan = cudnn::make_search_plan({{}, {}, {folder.path + "/venv", folder.path + "/conda"}, {}});
-    CHECK(paths_of(plan) == std::vector<std::string>{conda, "libcudnn.so.9"});
+    auto const search = cudnn::make_library_search({{}, {}, {folder.path + "/venv", folder.path + "/conda"}, {}});
+    CHECK(paths_of(search) == std::vector<std::string>{conda, "libcudnn.so.9"});
 }
 
-TEST_CASE("packages that the program named come before all other places, and each file says why it is in the plan") {
+TEST_CASE("packages that the program named come before all other places, and each file says why it is in the search") {
     TemporaryFolder const folder;
     std::string const own = folder.add("packages/nvidia/cudnn/lib/libcudnn.so.9");
     std::string const toolkit = folder.add("cuda/lib64/libcudnn.so.9");
     std::string const of_python = folder.add("venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9");
     std::string const installed = folder.add("cudnn/lib/libcudnn.so.9"), &root = folder.path;
-    std::vector<cuda::PlannedFile> const expected = {
+    std::vector<cuda::SearchedFile> const expected = {
         {own, "from the packages in " + root + "/packages, which the program named"},
         {installed, "from the installation that CUDNN_PATH or CUDNN_HOME names"},
         {of_python, "from a package of the Python in " + root + "/venv"},
@@ -105,13 +105,13 @@ TEST_CASE("packages that the program named come before all other places, and eac
     };
     cuda::SearchFolders folders{{}, {root + "/cudnn"}, {root + "/venv"}, {root + "/cuda"}};
     folders.packages = {root + "/no_such_packages", root + "/packages"};
-    CHECK(cudnn::make_search_plan(folders).files == expected);
+    CHECK(cudnn::make_library_search(folders).files == expected);
     std::string const flat = folder.add("conda/lib/libcudnn.so.9");
     folders.packages = {root + "/conda/lib"};
-    CHECK(paths_of(cudnn::make_search_plan(folders)).front() == flat);
+    CHECK(paths_of(cudnn::make_library_search(folders)).front() == flat);
     folders.chosen = {own, "SDPA_GRAPH_CUDNN_PATH"};
-    CHECK(cudnn::make_search_plan(folders).files ==
-          std::vector<cuda::PlannedFile>{{own, "chosen by SDPA_GRAPH_CUDNN_PATH"}});
+    CHECK(cudnn::make_library_search(folders).files ==
+          std::vector<cuda::SearchedFile>{{own, "chosen by SDPA_GRAPH_CUDNN_PATH"}});
 }
 
 TEST_CASE("the folders of packages are those that the program named last") {
@@ -127,8 +127,8 @@ TEST_CASE("the folders of packages are those that the program named last") {
 TEST_CASE("folders that cannot be read are passed over") {
     TemporaryFolder const folder;
     folder.add("venv/lib");  // a file where a folder is expected
-    auto const plan = cudnn::make_search_plan({{}, {}, {folder.path + "/venv", "/nowhere"}, {}});
-    CHECK(paths_of(plan) == std::vector<std::string>{"libcudnn.so.9"});
+    auto const search = cudnn::make_library_search({{}, {}, {folder.path + "/venv", "/nowhere"}, {}});
+    CHECK(paths_of(search) == std::vector<std::string>{"libcudnn.so.9"});
 }
 
 TEST_CASE("the environment's folders come before the usual ones, and an empty variable counts as not set") {
