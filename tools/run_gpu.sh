@@ -5,7 +5,7 @@
 # SDPA_GRAPH_CUDNN_PATH: this library alone. SDPA_GRAPH_GPU_CASES: how many random cases, or which: 1000-2000.
 # SDPA_GRAPH_GPU_STEPS: these steps of the table alone, such as "kernels groups".
 # Whatever ends it, except SIGKILL, it ends with a table, and with a line that says how many steps were right. The output
-# of each step is in log/gpu next to the build folder.
+# of each step is in log/gpu next to the build folder, that of the run before in log/gpu.before.
 set -euo pipefail
 
 build=$1
@@ -16,7 +16,8 @@ state="STOPPED before its end"
 
 main() {
     local folder
-    rm -rf "$logs" "$packages"
+    rm -rf "$logs.before" "$packages"
+    if [[ -d $logs ]]; then mv "$logs" "$logs.before"; fi
     mkdir -p "$logs"
     prepare "$@"
     gpus=$("$build/test/gpu/gpu_groups" count) || gpus=1
