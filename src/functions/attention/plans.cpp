@@ -94,15 +94,15 @@ class Chooser {
     }
 
     fe::Result<Chosen> choose_by_form() const {
+        if (auto own = may_change_ ? find_for_shapes() : std::nullopt) return finish(*std::move(own));
         Chosen own{form_, shapes_of(call_, sizes_, form_, target_), nullptr};
-        bool const exact_replaces_class = form_.is_class && !call_.has_dropout();
-        if (!exact_replaces_class && !may_change_) return finish(std::move(own));
+        if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
         own.plan = CallPlan::find_known(own.shapes);
-        if (auto other = may_change_ ? find_other(own) : std::nullopt) return finish(*std::move(other));
-        if (own.plan == nullptr && exact_replaces_class && is_refused(own.shapes)) return exact();
+        if (own.plan == nullptr && is_refused(own.shapes)) return exact();
+        if (auto other = may_change_ ? find_other_class(own) : std::nullopt) return finish(*std::move(other));
         Shapes const shapes = own.shapes;
         auto made = finish(std::move(own));
-        if (made.is_good() || !exact_replaces_class || !is_refusal(made.error())) return made;
+        if (made.is_good() || !is_refusal(made.error())) return made;
         note_refused(shapes);
         return exact();
     }
@@ -114,31 +114,31 @@ class Chooser {
     }
     fe::Result<Chosen> exact() const { return finish({exact_, shapes_of(call_, sizes_, exact_, target_), nullptr}); }
 
-    // Another plan than that of the form: the exact one once the shape has come back often, else one that is resized,
-    // else a larger class until the form has a plan.
-    std::optional<Chosen> find_other(Chosen const& own) const {
-        if (may_be_resized()) {
-            Shapes const shapes = form_.is_class ? shapes_of(call_, sizes_, exact_, target_) : own.shapes;
-            std::uint64_t const seen = times_seen(hash_of(shapes));
-            if (auto exact = find_exact(shapes, seen)) return exact;
-            bool const has_exact = !form_.is_class && own.plan != nullptr;
-            if (auto resized_plan = has_exact ? std::nullopt : find_resized(shapes, seen)) return resized_plan;
-        }
-        if (!form_.is_class || (own.plan == nullptr && is_refused(own.shapes))) return std::nullopt;
+    // The exact plan if the call has no class or its shape has come back often, else one that is resized. Packed
+    // sequences are in slots whatever the form.
+    std::optional<Chosen> find_for_shapes() const {
+        if (call_.has_packed()) return std::nullopt;
+        Shapes const shapes = shapes_of(call_, sizes_, exact_, target_);
+        std::uint64_t const seen = times_seen(hash_of(shapes));
+        if (auto exact = find_exact(shapes, seen)) return exact;
+        return find_resized(shapes, seen);
+    }
+
+    // A larger class until the class has a plan, or one that has run.
+    std::optional<Chosen> find_other_class(Chosen const& own) const {
         if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
         if (own.plan != nullptr) return std::nullopt;
         auto larger = find_larger();
         if (larger) prepare(own.shapes);
         return larger;
     }
-    // Packed sequences are in slots whatever the form.
-    bool may_be_resized() const { return !call_.has_packed(); }
 
     std::optional<Chosen> find_exact(Shapes const& shapes, std::uint64_t seen) const {
-        if (is_recorded_ || seen < kOften) return std::nullopt;
+        bool const is_frequent = seen >= kOften && !is_recorded_;
+        if (form_.is_class && !is_frequent) return std::nullopt;
         auto plan = CallPlan::find_known(shapes);
         if (plan != nullptr) return Chosen{exact_, shapes, std::move(plan)};
-        prepare(shapes);
+        if (is_frequent) prepare(shapes);
         return std::nullopt;
     }
 
