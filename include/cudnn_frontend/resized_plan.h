@@ -29,10 +29,10 @@ class SDPA_GRAPH_API Resized_plan {
    public:
     // Resizes the plan that Graph::execute() runs, which has to be one for all shapes: the graph was built, not loaded,
     // with ShapePolicy_t::ALL_SHAPES, or with any policy for a Cuda_stream. Tensors that are not named keep their
-    // shapes, and all keep their head dims. `made` stays as it is if that fails: INVALID_VALUE
-    // means that these are no shapes of the graph's tensors, GRAPH_NOT_SUPPORTED that the engine does not run them, a
-    // filter of the graph bars the plan, or first runs are verified, and HEURISTIC_QUERY_FAILED that the engine would
-    // run them slowly. In the last two cases a graph of these shapes may still be built.
+    // shapes, and all keep their head dims. `made` stays as it is if that fails: INVALID_VALUE means that these are no
+    // shapes of the graph's tensors, GRAPH_NOT_SUPPORTED that the engine does not run them, a filter of the graph bars
+    // the plan, or first runs are verified, and HEURISTIC_QUERY_FAILED that the engine would run them slowly. In the
+    // last two cases a graph of these shapes may still be built.
     static error_t make(Graph const& graph, Tensor_shape const* shapes, std::size_t count, Resized_plan& made) noexcept;
 
     // False before make().

@@ -12,6 +12,8 @@ namespace {
 
 using Mode = PointwiseMode_t;
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 template <class Function>
 void map(PointwiseRow const& row, Function const& f) {
     for (std::int64_t i = 0; i < row.count; ++i) {
@@ -175,9 +177,7 @@ void apply_unary(ir::PointwiseFunction const& op, PointwiseRow const& row) {
 void apply(ir::PointwiseFunction const& op, PointwiseRow const& row) {
     switch (op.mode) {
         case Mode::ADD: return map(row, [](double a, double b) { return a + b; });
-        case Mode::SUB:
-            return map_masked(op.masked_by, -std::numeric_limits<double>::infinity(), row,
-                              [](double a, double b) { return a - b; });
+        case Mode::SUB: return map_masked(op.masked_by, -kInfinity, row, [](double a, double b) { return a - b; });
         case Mode::MUL: return map_masked(op.masked_by, 0.0, row, [](double a, double b) { return a * b; });
         case Mode::DIV: return map_masked(op.masked_by, 0.0, row, [](double a, double b) { return a / b; });
         case Mode::MAX: return map(row, maximum);

@@ -8,7 +8,7 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-constexpr double kGreatestNumber = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class ReductionRun {
    public:
@@ -37,8 +37,8 @@ class ReductionRun {
             case ReductionMode_t::MUL: return fold(offset, 1.0, [](double all, double x) { return all * x; });
             case ReductionMode_t::MUL_NO_ZEROS:
                 return fold(offset, 1.0, [](double all, double x) { return x == 0.0 ? all : all * x; });
-            case ReductionMode_t::MAX: return fold(offset, -kGreatestNumber, maximum);
-            case ReductionMode_t::MIN: return fold(offset, kGreatestNumber, minimum);
+            case ReductionMode_t::MAX: return fold(offset, -kInfinity, maximum);
+            case ReductionMode_t::MIN: return fold(offset, kInfinity, minimum);
             case ReductionMode_t::AMAX:
                 return fold(offset, 0.0, [](double all, double x) { return maximum(all, std::abs(x)); });
             case ReductionMode_t::NORM1:
