@@ -33,6 +33,12 @@ void calls::count_plan(PlanSource source) {
     counts[static_cast<std::size_t>(source)].fetch_add(1, std::memory_order_relaxed);
 }
 
+bool calls::is_refusal(cudnn_frontend::error_t const& failure) {
+    using enum cudnn_frontend::error_code_t;
+    return failure.code == GRAPH_NOT_SUPPORTED || failure.code == HEURISTIC_QUERY_FAILED ||
+           failure.code == GRAPH_EXECUTION_PLAN_CREATION_FAILED;
+}
+
 Plan_counts plan_counts() noexcept {
     using enum calls::PlanSource;
     return {count_of(Built), count_of(Known), count_of(Loaded)};

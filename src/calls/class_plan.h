@@ -29,6 +29,9 @@ Shape_policy policy_of_graph(Place const& place);
 enum class PlanSource { Known, Loaded, Built };
 void count_plan(PlanSource source);
 
+// Whether the error says that no engine makes a plan, so that other shapes or another form may have one.
+bool is_refusal(cudnn_frontend::error_t const& failure);
+
 // Binds tensors of a plan, by uid, to memory.
 class Pack {
    public:

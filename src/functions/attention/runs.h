@@ -1,26 +1,16 @@
 // The plan of a call, and the memory and the work on rows that a run of it needs in addition.
 #pragma once
 
-#include "calls/class_plan.h"
+#include "calls/plan_choice.h"
 #include "calls/result_memory.h"
 #include "functions/attention/shapes.h"
 #include "rows/worker.h"
 
 namespace sdpa_graph::attention {
 
-// The plan of a call, with the form and the shapes for which it was made.
-struct Chosen {
+// The plan of a call, with the form for which it was made.
+struct Chosen : calls::ChosenPlan<Shapes> {
     Form form;
-    Shapes shapes;
-    std::shared_ptr<calls::ClassPlan<Shapes> const> plan;
-    fe::graph::Resized_plan resized = {};  // the plan for the call's shapes, where it is one for all shapes
-
-    std::int64_t workspace_bytes() const {
-        return resized.is_made() ? resized.get_workspace_size() : plan->workspace_bytes();
-    }
-    error_t run(calls::Lease const& lease, calls::Pack const& pack, void* workspace) const {
-        return resized.is_made() ? plan->run(resized, lease, pack, workspace) : plan->run(lease, pack, workspace);
-    }
 };
 
 // A plan of the call's class where the place's policy wants one and there is one, a plan for all shapes where it wants

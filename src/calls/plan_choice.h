@@ -1,0 +1,158 @@
+// The choice between plans that could run a call with its exact shapes.
+#pragma once
+
+#include "calls/class_plan.h"
+#include "calls/prepared_plans.h"
+
+#include <cudnn_frontend/process.h>
+#include <cudnn_frontend/resized_plan.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace sdpa_graph::calls {
+
+// How many calls of that hash there were of late, up to kOften. One of another hash may make it forget.
+std::uint64_t times_seen(std::size_t hash);
+inline constexpr std::uint64_t kOften = 16;
+
+// The plan of a call, with the shapes for which it was made.
+template <class Shapes>
+struct ChosenPlan {
+    Shapes shapes;
+    std::shared_ptr<ClassPlan<Shapes> const> plan;
+    cudnn_frontend::graph::Resized_plan resized = {};  // the plan for these shapes, where `plan` is one for all shapes
+
+    std::int64_t workspace_bytes() const {
+        return resized.is_made() ? resized.get_workspace_size() : plan->workspace_bytes();
+    }
+    cudnn_frontend::error_t run(Lease const& lease, Pack const& pack, void* workspace) const {
+        return resized.is_made() ? plan->run(resized, lease, pack, workspace) : plan->run(lease, pack, workspace);
+    }
+};
+
+// Plans that were resized for shapes which came before. They are not resized again, and their launches are replayed
+// once there were enough of them.
+template <class Shapes>
+class KeptResizedPlans {
+   public:
+    using Resized_plan = cudnn_frontend::graph::Resized_plan;
+
+    // The plan of these shapes' kind, resized for them, or one that was kept.
+    static cudnn_frontend::Result<Resized_plan> find_or_resize(ClassPlan<Shapes> const& plan, Shapes const& shapes) {
+        auto const make = [&]() -> cudnn_frontend::Result<std::shared_ptr<ResizedForShapes const>> {
+            auto made = resized(plan.graph(), shapes);
+            if (made.is_bad()) return made.error();
+            return std::make_shared<ResizedForShapes const>(ResizedForShapes{shapes, std::move(made).value()});
+        };
+        auto const found = Kept::of_process().find_or_make(hash_of(shapes), shapes, make);
+        if (found.is_bad()) return found.error();
+        return found.value().object->plan;
+    }
+
+   private:
+    struct ResizedForShapes {
+        Shapes shapes;
+        Resized_plan plan;
+    };
+    struct ResizedKind {
+        using Key = Shapes;
+        using Object = ResizedForShapes const;
+        static constexpr char const* kName = "resized plans";
+        static Key const& key_of(Object const& resized_plan) { return resized_plan.shapes; }
+        static bool is_same(Key const& a, Key const& b) { return a == b; }
+        static std::size_t bytes_of(Object const&) {
+            constexpr std::size_t kOfKernels = 12 << 10;  // and of the layout of packs
+            return sizeof(ResizedForShapes) + kOfKernels;
+        }
+    };
+    using Kept = cudnn_frontend::core::process::KeptObjects<ResizedKind>;
+};
+
+// Finds plans for the exact shapes of a call. Shapes have two more functions in their namespace: kind_of(shapes), the
+// properties that calls have in common whose graphs one plan for all shapes may serve, and resized(graph, shapes), the
+// plan of a graph of the kind for these shapes.
+template <class Shapes>
+class PlanChoice {
+   public:
+    using Plan = ClassPlan<Shapes>;
+    using Chosen = ChosenPlan<Shapes>;
+
+    explicit PlanChoice(Lease const& lease) : target_(lease.target), is_recorded_(lease.is_recorded) {}
+
+    // With the policy ALL_SHAPES: the plan of the kind, resized, or that of the shapes where the first one does not
+    // serve them. The error of a kind may be that of another call's shapes.
+    cudnn_frontend::Result<Chosen> resize_or_plan(Shapes const& shapes) const {
+        Chosen chosen{shapes, nullptr};
+        std::uint64_t const seen = times_seen(hash_of(shapes));
+        cudnn_frontend::error_t failure = Plan::find(kind_of(shapes), shapes, target_).move_to(chosen.plan);
+        if (failure.is_good()) failure = resize(*chosen.plan, shapes, seen).move_to(chosen.resized);
+        if (failure.is_good()) return chosen;
+        if (!is_refusal(failure)) return failure;
+        return find_or_plan(shapes);
+    }
+
+    cudnn_frontend::Result<Chosen> find_or_plan(Shapes const& shapes) const {
+        Chosen chosen{shapes, nullptr};
+        SDPA_GRAPH_TRY(Plan::find(shapes, target_).move_to(chosen.plan));
+        return chosen;
+    }
+
+    // Other plans that a call may have.
+    struct Others {
+        bool has_class = false;  // one of a class of shapes
+        bool has_kind = false;   // one of its kind
+    };
+
+    // With the policy AUTO: the exact plan if the call has no class or its shapes have come back often, else the plan
+    // of the kind, resized; nothing if that would have to be made first, which is then done in the background.
+    std::optional<Chosen> find_ready(Shapes const& shapes, Others others) const {
+        std::uint64_t const seen = times_seen(hash_of(shapes));
+        auto found = find_exact(shapes, seen, others.has_class);
+        if (!found && others.has_kind) found = find_resized(shapes, seen);
+        if (found) count_plan(PlanSource::Known);
+        return found;
+    }
+
+   private:
+    std::optional<Chosen> find_exact(Shapes const& shapes, std::uint64_t seen, bool has_class) const {
+        bool const is_frequent = seen >= kOften && !is_recorded_;
+        if (has_class && !is_frequent) return std::nullopt;
+        auto plan = Plan::find_known(shapes);
+        if (plan != nullptr) return Chosen{shapes, std::move(plan)};
+        if (is_frequent) prepare(shapes);
+        return std::nullopt;
+    }
+
+    std::optional<Chosen> find_resized(Shapes shapes, std::uint64_t seen) const {
+        if (cudnn_frontend::runtime::verifies_first_runs()) return std::nullopt;
+        shapes.policy = Shape_policy::ALL_SHAPES;
+        Shapes const kind = kind_of(shapes);
+        bool const are_shapes_varied = times_seen(hash_of(kind)) > 0 && seen == 0;
+        auto plan = Plan::find_known(kind);
+        if (plan == nullptr) {
+            if (!is_recorded_ && are_shapes_varied) prepare_kind(kind, shapes);
+            return std::nullopt;
+        }
+        if (is_recorded_ && !plan->has_run()) return std::nullopt;
+        auto resized_plan = resize(*plan, shapes, seen);
+        if (resized_plan.is_bad()) return std::nullopt;
+        return Chosen{shapes, std::move(plan), std::move(resized_plan).value()};
+    }
+
+    // Shapes that are new are mostly not seen again. Nothing is kept while a launch is recorded, since what has to go
+    // for it might not be destroyed then.
+    cudnn_frontend::Result<cudnn_frontend::graph::Resized_plan> resize(Plan const& plan, Shapes const& shapes,
+                                                                       std::uint64_t seen) const {
+        return seen == 0 || is_recorded_ ? resized(plan.graph(), shapes)
+                                         : KeptResizedPlans<Shapes>::find_or_resize(plan, shapes);
+    }
+
+    cudnn_frontend::Target const& target_;
+    bool is_recorded_;
+};
+
+}  // namespace sdpa_graph::calls
