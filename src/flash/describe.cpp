@@ -26,12 +26,10 @@ class Builder {
         }
     }
 
-    Tensor rows_of_q(Argument argument) { return graph_.tensor(q_like(argument)); }
-    Tensor rows_of_k(Argument argument) { return graph_.tensor(k_like(argument)); }
-    Tensor log_sums() { return graph_.tensor(log_sums_like()); }
-    void write_q(Tensor const& result, Argument argument) { write(result, q_like(argument)); }
-    void write_k(Tensor const& result, Argument argument) { write(result, k_like(argument)); }
-    void write_log_sums(Tensor const& result) { write(result, log_sums_like()); }
+    Tensor rows(Argument argument) { return graph_.tensor(like(argument, shapes_.type)); }
+    Tensor log_sums() { return graph_.tensor(like(SoftmaxLse, DataType_t::FLOAT)); }
+    void write_rows(Tensor const& result, Argument argument) { write(result, like(argument, shapes_.type)); }
+    void write_log_sums(Tensor const& result) { write(result, like(SoftmaxLse, DataType_t::FLOAT)); }
 
     // Options that forward and backward share.
     template <class Options>
@@ -61,21 +59,12 @@ class Builder {
         }
         return attributes;
     }
-    Attributes rows(Argument argument, fe::core::Dims const& dim) {
-        Strides const& at = shapes_.of(argument);
-        return packed(
-            tensor(name_of(argument), static_cast<int>(argument), shapes_.type, dim, {at.batch, at.head, at.row, 1}),
-            argument);
+    Attributes like(Argument argument, DataType_t type) {
+        TensorShape const shape = shape_in_graph(shapes_, argument);
+        auto const dims = [](Few_dims const& sizes) { return fe::core::Dims(sizes.begin(), sizes.end()); };
+        return packed(tensor(name_of(argument), static_cast<int>(argument), type, dims(shape.dim), dims(shape.stride)),
+                      argument);
     }
-    Attributes q_like(Argument argument) {
-        return rows(argument, {shapes_.slots, shapes_.heads, shapes_.queries, shapes_.width});
-    }
-    Attributes k_like(Argument argument) {
-        if (shapes_.has_pages)
-            return rows(argument, {shapes_.pages, shapes_.key_heads, shapes_.page_rows, shapes_.width});
-        return rows(argument, {shapes_.slots, shapes_.key_heads, shapes_.keys, shapes_.width});
-    }
-    Attributes log_sums_like();
 
     Shapes const& shapes_;
     fe::graph::Graph& graph_;
@@ -83,17 +72,6 @@ class Builder {
     std::vector<Tensor> start_tensors_;
     Tensor lengths_q_, lengths_k_;  // of packed sequences
 };
-
-// If packed, a row holds all heads, as the graph needs it.
-Attributes Builder::log_sums_like() {
-    std::int64_t const heads = shapes_.heads, queries = shapes_.queries;
-    std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
-    bool const is_by_row = shapes_.is_packed || shapes_.has_log_sums_by_row;
-    fe::core::Dims const stride = is_by_row ? fe::core::Dims{entry, 1, heads, 1} : fe::core::Dims{entry, queries, 1, 1};
-    return packed(tensor(name_of(SoftmaxLse), static_cast<int>(SoftmaxLse), DataType_t::FLOAT,
-                         {shapes_.slots, heads, queries, 1}, stride),
-                  SoftmaxLse);
-}
 
 // If both corners have the same diagonal, cuDNN supports more options with the upper one, and is faster in backward.
 template <class Options>
@@ -129,7 +107,7 @@ Tensor Builder::page_table() {
 
 void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
     Builder build(shapes, graph);
-    Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.rows_of_k(V);
+    Tensor const q = build.rows(Q), k = build.rows(K), v = build.rows(V);
     fe::graph::SDPA_attributes options;
     build.set(options);
     options.set_generate_stats(true);
@@ -141,14 +119,14 @@ void describe_forward(Shapes const& shapes, fe::graph::Graph& graph) {
         options.set_paged_attention_max_seq_len_kv(static_cast<int>(shapes.keys));
     }
     auto const [out, log_sums] = graph.sdpa(q, k, v, options);
-    build.write_q(out, Out);
+    build.write_rows(out, Out);
     build.write_log_sums(log_sums);
 }
 
 void describe_backward(Shapes const& shapes, fe::graph::Graph& graph) {
     Builder build(shapes, graph);
-    Tensor const q = build.rows_of_q(Q), k = build.rows_of_k(K), v = build.rows_of_k(V);
-    Tensor const out = build.rows_of_q(Out), dout = build.rows_of_q(DOut), log_sums = build.log_sums();
+    Tensor const q = build.rows(Q), k = build.rows(K), v = build.rows(V);
+    Tensor const out = build.rows(Out), dout = build.rows(DOut), log_sums = build.log_sums();
     fe::graph::SDPA_backward_attributes options;
     build.set(options);
     options.set_deterministic_algorithm(shapes.is_deterministic);
@@ -156,12 +134,32 @@ void describe_backward(Shapes const& shapes, fe::graph::Graph& graph) {
     if (terms.forward) options.set_score_mod(terms.forward);
     if (terms.backward) options.set_score_mod_bprop(terms.backward);
     auto const [dq, dk, dv] = graph.sdpa_backward(q, k, v, out, dout, log_sums, options);
-    build.write_q(dq, DQ);
-    build.write_k(dk, DK);
-    build.write_k(dv, DV);
+    build.write_rows(dq, DQ);
+    build.write_rows(dk, DK);
+    build.write_rows(dv, DV);
+}
+
+// If packed, a row holds all heads, as the graph needs it.
+TensorShape shape_of_log_sums(Shapes const& shapes) {
+    std::int64_t const heads = shapes.heads, queries = shapes.queries;
+    std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
+    bool const is_by_row = shapes.is_packed || shapes.has_log_sums_by_row;
+    return {{shapes.slots, heads, queries, 1},
+            is_by_row ? Few_dims{entry, 1, heads, 1} : Few_dims{entry, queries, 1, 1}};
 }
 
 }  // namespace
+
+TensorShape shape_in_graph(Shapes const& shapes, Argument argument) {
+    if (argument == SoftmaxLse) return shape_of_log_sums(shapes);
+    Strides const& at = shapes.of(argument);
+    bool const is_of_keys = argument == K || argument == V || argument == DK || argument == DV;
+    std::int64_t const heads = is_of_keys ? shapes.key_heads : shapes.heads;
+    bool const is_in_pages = is_of_keys && shapes.has_pages;
+    std::int64_t const entries = is_in_pages ? shapes.pages : shapes.slots;
+    std::int64_t const rows = is_in_pages ? shapes.page_rows : is_of_keys ? shapes.keys : shapes.queries;
+    return {{entries, heads, rows, shapes.width}, {at.batch, at.head, at.row, 1}};
+}
 
 void describe(Shapes const& shapes, fe::graph::Graph& graph) {
     graph.set_io_data_type(shapes.type)

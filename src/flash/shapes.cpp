@@ -45,16 +45,14 @@ std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     return step;
 }
 
-bool has_wide_bounds(Call const& call) { return calls::wants_classes(*call.place, *call.at(Q)); }
-
-std::int64_t bound_of(Call const& call, std::int64_t length) {
-    return has_wide_bounds(call) ? fe::attention::bound_of_class(length) : near_bound_of(length);
+std::int64_t bound_of(std::int64_t length, Bounds bounds) {
+    return bounds == Bounds::OfClass ? fe::attention::bound_of_class(length) : near_bound_of(length);
 }
 
 // Slopes of each sequence and a dropout mask have room for the sequences alone.
-std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries) {
+std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries, Bounds bounds) {
     bool const has_slopes_by_sequence = call.has(AlibiSlopes) && call.at(AlibiSlopes)->dim.size() == 2;
-    if (!has_wide_bounds(call) || has_slopes_by_sequence || call.return_softmax) return batches;
+    if (bounds == Bounds::Near || has_slopes_by_sequence || call.return_softmax) return batches;
     return fe::attention::slots_of_class(batches, queries);
 }
 
@@ -67,8 +65,8 @@ bool has_heads_in_rows(Call const& call, Argument argument) {
 
 // Whether the graph has packed sequences in place of padded ones. Rows of packed results hold all heads. With dropout
 // it depends on nothing that one pass has alone: both have to drop the same probabilities.
-bool becomes_packed(Call const& call) {
-    if (call.is_packed || !has_wide_bounds(call)) return false;
+bool becomes_packed(Call const& call, Bounds bounds) {
+    if (call.is_packed || bounds == Bounds::Near) return false;
     auto const is_written_in_rows = [&](Argument argument) {
         return (call.is_backward && argument == Out) || has_heads_in_rows(call, argument);
     };
@@ -166,20 +164,24 @@ Band band_of(Call const& call, Sizes const& sizes) {
     return band;
 }
 
-Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target) {
+Bounds bounds_of(Call const& call) {
+    return calls::wants_classes(*call.place, *call.at(Q)) ? Bounds::OfClass : Bounds::Near;
+}
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, Bounds bounds, fe::Target const& target) {
     Shapes shapes;
     shapes.is_backward = call.is_backward;
     shapes.type = call.at(Q)->type;
     shapes.policy = calls::policy_of_graph(*call.place);
-    shapes.is_packed = call.is_packed || becomes_packed(call);
+    shapes.is_packed = call.is_packed || becomes_packed(call, bounds);
     shapes.has_log_sums_by_row = !shapes.is_packed && call.has_log_sums_by_row();
     shapes.is_square = is_square(call, sizes);
     shapes.heads = sizes.heads;
     shapes.key_heads = sizes.key_heads;
     shapes.width = sizes.width;
-    shapes.queries = shapes.is_packed ? bound_of(call, sizes.queries) : sizes.queries;
-    shapes.keys = shapes.is_packed ? bound_of(call, sizes.keys) : sizes.keys;
-    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches, shapes.queries) : sizes.batches;
+    shapes.queries = shapes.is_packed ? bound_of(sizes.queries, bounds) : sizes.queries;
+    shapes.keys = shapes.is_packed ? bound_of(sizes.keys, bounds) : sizes.keys;
+    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches, shapes.queries, bounds) : sizes.batches;
     if (call.has_pages()) set_pages(shapes, call);
     set_options(shapes, call, sizes);
     shapes.has_squares_apart = has_squares_apart(call, sizes, shapes);

@@ -1,9 +1,11 @@
 // The class of a call, the properties on which a plan depends, and the graph of a class.
 #pragma once
 
+#include "core/result.h"
 #include "flash/call.h"
 
 #include <cudnn_frontend/graph.h>
+#include <cudnn_frontend/resized_plan.h>
 #include <cudnn_frontend/score_modifiers.h>
 
 #include <array>
@@ -78,9 +80,17 @@ struct Shapes {
     std::int64_t page_columns() const { return has_pages ? (keys + page_rows - 1) / page_rows : 0; }
 };
 
-// Packed sequences whose longest lengths have the same bounds are one class, whatever their totals. With the shape
-// policy CLASSES, and on a GPU with AUTO, padded sequences are packed ones, and their number is rounded up too.
-Shapes shapes_of(Call const& call, Sizes const& sizes, fe::Target const& target);
+// How far sizes are rounded up. Packed sequences whose longest lengths have the same bounds share a plan in either
+// case, whatever their totals.
+enum class Bounds {
+    Near,     // the longest lengths of packed sequences, by little; padded calls have their exact shapes
+    OfClass,  // to a class of shapes: padded sequences become packed ones, and their number is rounded up too
+};
+
+// The bounds that the shape policy asks for: those of classes with CLASSES, and on a GPU with AUTO.
+Bounds bounds_of(Call const& call);
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, Bounds bounds, fe::Target const& target);
 
 // The starts for the tensor; empty if its sequences are at equal distances from each other.
 std::optional<StartTable> starts_of(Shapes const& shapes, Argument argument);
@@ -99,6 +109,18 @@ enum class Extra { LengthsQ = static_cast<int>(kArguments), LengthsK, Dropped, F
 
 // Tensors have the numbers of their Argument or Extra as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);
+
+struct TensorShape {
+    Few_dims dim, stride;
+};
+// Dims and strides of rows or log-sum-exps in the graph.
+TensorShape shape_in_graph(Shapes const& shapes, Argument argument);
+
+// The properties that padded calls without slopes have in common whose graphs one plan for all shapes may serve:
+// batches, lengths and strides are left out.
+Shapes kind_of(Shapes shapes);
+// The plan of a graph of the kind for these shapes.
+fe::Result<fe::graph::Resized_plan> resized(fe::graph::Graph const& graph, Shapes const& shapes);
 
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 

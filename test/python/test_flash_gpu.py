@@ -1,6 +1,7 @@
 """The functions of sdpa_graph.flash_attn on a GPU, compared with PyTorch's own kernels of that name and a formula in double."""
 
 import collections
+import time
 from time import perf_counter
 
 import pytest
@@ -9,6 +10,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
 
 from flash_calls import NAMES, Call, errors, faults, formula  # noqa: E402
+from sdpa_graph.shape_policies import set_shape_policy  # noqa: E402
 
 CALLS, FORMS = 500, 48  # a plan, which takes most of the time, is made for each form, forward and backward
 
@@ -149,6 +151,33 @@ def test_new_totals_do_not_plan_again(flash):
     first = run([1000, 10, 400])
     others = [run([1000 + i, 20 * i, 300 + i]) for i in range(8)]
     assert max(others) < first / 5, f"the first call took {first} s, then {others}"
+
+
+@pytest.mark.skipif(torch.cuda.is_available() and torch.cuda.get_device_capability() != (9, 0), reason="no Hopper GPU")
+@pytest.mark.parametrize("policy", ["all_shapes", "auto"])
+@pytest.mark.parametrize("window", [(-1, -1), (100, 0)])
+def test_the_plan_of_a_kind_is_resized(flash, policy, window):
+    """With `auto` the first calls have plans of classes, until that of the kind is there."""
+    heads = {"all_shapes": 8, "auto": 10}[policy]
+    set_shape_policy(policy)
+    try:
+        for batch, rows in [(1, 700), (3, 433), (2, 64), (1, 999), (4, 200), (2, 513), (3, 700), (1, 700), (2, 1000)]:
+            inputs = [
+                torch.randn(batch, rows, heads, 64, device="cuda", dtype=torch.half, requires_grad=True) for _ in range(3)
+            ]
+            dout = torch.randn_like(inputs[0])
+            out, log_sums, _ = flash.flash_attn_func(*inputs, causal=window[1] == 0, window_size=window, return_attn_probs=True)
+            exact = [x.detach().double().requires_grad_() for x in inputs]
+            wanted = [formula(*(x[i] for x in exact), 0.125, *window) for i in range(batch)]
+            wanted_out = torch.stack([one for one, _ in wanted])
+            torch.testing.assert_close(out.double(), wanted_out, atol=1e-2, rtol=0)
+            torch.testing.assert_close(log_sums.double(), torch.stack([one for _, one in wanted]), atol=1e-2, rtol=0)
+            expected = torch.autograd.grad(wanted_out, exact, dout.double())
+            for gradient, other in zip(torch.autograd.grad(out, inputs, dout), expected):
+                torch.testing.assert_close(gradient.double(), other, atol=2e-2 * other.abs().max().item(), rtol=0)
+            time.sleep(0.1)  # for the background
+    finally:
+        set_shape_policy(None)
 
 
 def test_dropout_is_replayed(flash):

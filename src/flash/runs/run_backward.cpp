@@ -34,35 +34,34 @@ error_t fill_results(Call const& call, calls::Lease const& lease) {
     return {};
 }
 
-using SharedPlan = std::shared_ptr<calls::ClassPlan<Shapes> const>;
-
 struct Plans {
-    SharedPlan of_all;
-    SharedPlan of_squares;  // if the shapes have squares apart
+    Chosen of_all;
+    std::shared_ptr<calls::ClassPlan<Shapes> const> of_squares;  // if the shapes have squares apart
 
     std::int64_t workspace_bytes() const {
-        return std::max(of_all->workspace_bytes(), of_squares == nullptr ? 0 : of_squares->workspace_bytes());
+        return std::max(of_all.workspace_bytes(), of_squares == nullptr ? 0 : of_squares->workspace_bytes());
     }
     error_t run(calls::Lease const& lease, calls::Pack& pack, Scratch const& scratch) const {
-        SDPA_GRAPH_TRY(of_all->run(lease, pack, scratch.workspace()));
+        SDPA_GRAPH_TRY(of_all.run(lease, pack, scratch.workspace()));
         if (of_squares == nullptr) return {};
         for (Extra const lengths : {Extra::LengthsQ, Extra::LengthsK}) pack.bind(lengths, scratch.squares());
         return of_squares->run(lease, pack, scratch.workspace());
     }
 };
 
-fe::Result<Plans> find_plans(Shapes const& shapes, fe::Target const& target) {
+fe::Result<Plans> find_plans(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
     Plans plans;
-    SDPA_GRAPH_TRY(calls::ClassPlan<Shapes>::find(shapes, target).move_to(plans.of_all));
+    SDPA_GRAPH_TRY(choose_plan(call, sizes, lease).move_to(plans.of_all));
+    Shapes const& shapes = plans.of_all.shapes;
     if (shapes.has_squares_apart)
-        SDPA_GRAPH_TRY(calls::ClassPlan<Shapes>::find(squares_of(shapes), target).move_to(plans.of_squares));
+        SDPA_GRAPH_TRY(calls::ClassPlan<Shapes>::find(squares_of(shapes), lease.target).move_to(plans.of_squares));
     return plans;
 }
 
 error_t differentiate(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
-    Shapes const shapes = shapes_of(call, sizes, lease.target);
-    auto const plans = find_plans(shapes, lease.target);
+    auto const plans = find_plans(call, sizes, lease);
     if (plans.is_bad()) return plans.error();
+    Shapes const& shapes = plans.value().of_all.shapes;
     auto const scratch = Scratch::make(call, shapes, sizes, plans.value().workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};

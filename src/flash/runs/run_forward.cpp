@@ -41,10 +41,10 @@ error_t see_nothing(Call const& call, Sizes const& sizes, calls::Lease const& le
 }
 
 error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
-    Shapes const shapes = shapes_of(call, sizes, lease.target);
-    auto const plan = calls::ClassPlan<Shapes>::find(shapes, lease.target);
-    if (plan.is_bad()) return plan.error();
-    auto const scratch = Scratch::make(call, shapes, sizes, plan.value()->workspace_bytes());
+    auto const chosen = choose_plan(call, sizes, lease);
+    if (chosen.is_bad()) return chosen.error();
+    Shapes const& shapes = chosen.value().shapes;
+    auto const scratch = Scratch::make(call, shapes, sizes, chosen.value().workspace_bytes());
     if (scratch.is_bad()) return scratch.error();
     Run const run{call, shapes, sizes, scratch.value()};
     if (shapes.is_packed) SDPA_GRAPH_TRY(work(call, lease, start_forward(run)));
@@ -53,7 +53,7 @@ error_t attend(Call const& call, Sizes const& sizes, calls::Lease const& lease) 
     bool const is_in_place = has_log_sums_in_place(run);
     pack.bind(SoftmaxLse, is_in_place ? call.at(SoftmaxLse)->data : run.scratch.log_sums());
     if (call.return_softmax) pack.bind(Extra::Dropped, run.scratch.kept());
-    SDPA_GRAPH_TRY(plan.value()->run(lease, pack, run.scratch.workspace()));
+    SDPA_GRAPH_TRY(chosen.value().run(lease, pack, run.scratch.workspace()));
     if (!is_in_place || !sees_everywhere(run)) SDPA_GRAPH_TRY(work(call, lease, end_forward(run)));
     return call.return_softmax ? work(call, lease, write_probabilities(run)) : error_t();
 }

@@ -2,7 +2,7 @@
 // plan.
 #pragma once
 
-#include "calls/class_plan.h"
+#include "calls/plan_choice.h"
 #include "calls/result_memory.h"
 #include "calls/row_work.h"
 #include "flash/call.h"
@@ -12,6 +12,12 @@ namespace sdpa_graph::flash {
 
 error_t run_forward(Call& call, Forward_results& results);
 error_t run_backward(Call& call, Backward_results& results);
+
+using Chosen = calls::ChosenPlan<Shapes>;
+
+// The plan of the call's class or, with AUTO on a GPU, one for its exact shapes that is there; without classes the plan
+// of its shapes, which with ALL_SHAPES is resized from that of the call's kind.
+fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease);
 
 // The memory that a run needs in addition to the caller's tensors: scratch in one piece, and results that were not
 // passed.

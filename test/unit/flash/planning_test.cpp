@@ -1,11 +1,11 @@
 // Real cuDNN plans classes of calls for a GPU, without one.
-#include "calls/class_plan.h"
-#include "flash/shapes.h"
+#include "flash/runs/runs.h"
 #include "gpu_call.h"
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"
 
 #include <functional>
+#include <set>
 
 using namespace flash_test;
 namespace flash = sdpa_graph::flash;
@@ -43,6 +43,14 @@ class Sized_call {
     }
 
     flash::Call const& call() const { return made_.call; }
+    // The plan that the call gets with this policy, of which a CUDA graph records the launch or not.
+    flash::Chosen choose(sdpa_graph::Shape_policy policy, bool is_recorded = false) {
+        place_.shape_policy = policy;
+        sdpa_graph::calls::Lease lease{Target::offline("h200"), {}, is_recorded};
+        auto chosen = flash::choose_plan(call(), flash::sizes_of(call()), lease);
+        REQUIRE(chosen.error().get_message() == "");
+        return std::move(chosen).value();
+    }
 
    private:
     static Tensor_view view(DataType_t type, Dims const& dim) {
@@ -97,7 +105,7 @@ std::vector<Option> options() {
 }
 
 flash::Shapes shapes_of(flash::Call const& call) {
-    return flash::shapes_of(call, flash::sizes_of(call), Target::offline("h200"));
+    return flash::shapes_of(call, flash::sizes_of(call), bounds_of(call), Target::offline("h200"));
 }
 
 // Why there is no engine; empty where there is one.
@@ -176,4 +184,60 @@ TEST_CASE("flash planning: plans compile") {
     CHECK(plan_fault_of({.is_packed = true}, false) == "");
     CHECK(plan_fault_of({.is_packed = true}, true) == "");
     CHECK(plan_fault_of({.is_packed = true, .queries = 1, .keys = 1024, .page_rows = 256}, false) == "");
+}
+
+TEST_CASE("flash planning: one plan for all shapes serves the padded calls of a kind") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum sdpa_graph::Shape_policy;
+    for (char const* name : {"plain", "causal", "causal window", "soft cap, causal"}) {
+        auto const all = options();
+        Change const change = std::ranges::find(all, std::string(name), &Option::name)->change;
+        for (bool const is_backward : {false, true}) {
+            CAPTURE(name, is_backward);
+            std::set<void const*> plans;
+            for (std::int64_t tokens = 300; tokens <= 700; tokens += 133) {
+                Sizes const sizes{.batches = 1 + tokens % 5, .queries = tokens, .keys = tokens, .heads = 16};
+                flash::Chosen const chosen = Sized_call(sizes, is_backward, change).choose(ALL_SHAPES);
+                CHECK(chosen.resized.is_made());
+                plans.insert(chosen.plan.get());
+            }
+            CHECK(plans.size() == 1);
+        }
+    }
+}
+
+TEST_CASE("flash planning: AUTO resizes the plan of a padded call's kind where there is one") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum sdpa_graph::Shape_policy;
+    Sizes const sizes{.batches = 2, .queries = 300, .keys = 300, .heads = 12, .key_heads = 12};
+    Change const same = [](flash::Call&) {};
+    CHECK(Sized_call(sizes, false, same).choose(AUTO).shapes.is_packed);
+    CHECK(Sized_call(sizes, false, same).choose(ALL_SHAPES).resized.is_made());  // makes the kind's plan
+
+    Sizes longer = sizes;
+    longer.queries = longer.keys = 333;
+    flash::Chosen const resized = Sized_call(longer, false, same).choose(AUTO);
+    CHECK(resized.resized.is_made());
+    CHECK(!resized.shapes.is_packed);
+    // It has not run, so that it may have kernels to load.
+    CHECK(!Sized_call(longer, false, same).choose(AUTO, true).resized.is_made());
+
+    Sizes few = longer, packed = longer;
+    few.queries = 16;
+    packed.is_packed = true;
+    for (Sizes const& others : {few, packed}) CHECK(Sized_call(others, false, same).choose(AUTO).shapes.is_packed);
+    CHECK(Sized_call(longer, false, same).choose(CLASSES).shapes.is_packed);
+    CHECK(!Sized_call(longer, false, same).choose(EXACT).resized.is_made());
+}
+
+TEST_CASE("flash planning: calls with slopes, dropout or is_deterministic keep their plan") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum sdpa_graph::Shape_policy;
+    Sizes const sizes{.batches = 2, .queries = 300, .keys = 300, .heads = 8, .key_heads = 8};
+    Change const deterministic = [](flash::Call& c) { c.is_deterministic = true; };
+    CHECK(Sized_call(sizes, true, deterministic).choose(ALL_SHAPES).resized.is_made());
+    CHECK(Sized_call(sizes, true, deterministic).choose(AUTO).shapes.is_packed);
+    for (Change const& change : {Change([](flash::Call& c) { c.p_dropout = 0.1f; }),
+                                 Change([](flash::Call& c) { c.set(AlibiSlopes, some_slopes()); })})
+        CHECK(Sized_call(sizes, true, change).choose(AUTO).shapes.is_packed);
 }
