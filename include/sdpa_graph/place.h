@@ -32,7 +32,9 @@ struct Place {
     CUstream_st* stream = nullptr;
     Allocator allocator;
     std::optional<Shape_policy> shape_policy;  // else the process's, or AUTO
-    bool is_deterministic = false;             // neighborhood attention gives the same bits in every run
+    // Neighborhood attention gives the same bits in every run, and the calls of other functions with AUTO keep to one
+    // plan.
+    bool is_deterministic = false;
 };
 
 // The plans of the functions over tensors in this process.

@@ -47,14 +47,16 @@ fe::error_t run_backward(Tensors const& t, Numbers const& n, sdpa_graph::Place c
 }
 
 void forward(py::dict const& tensors, Numbers const& numbers, py::function const& workspace) {
-    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
+        place.is_deterministic = numbers.is_deterministic;
         flash::Forward_results results{t.at("out"), t.at("softmax_lse"), {}, t.at("p")};
         return run_forward(t, numbers, place, results);
     });
 }
 
 void backward(py::dict const& tensors, Numbers const& numbers, py::function const& workspace) {
-    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place const& place) {
+    run_call(tensors, workspace, [&](Tensors const& t, sdpa_graph::Place place) {
+        place.is_deterministic = numbers.is_deterministic;
         flash::Backward_results results{t.at("dq"), t.at("dk"), t.at("dv"), t.at("softmax_d")};
         return run_backward(t, numbers, place, results);
     });

@@ -72,9 +72,9 @@ class KeptResizedPlans {
     using Kept = cudnn_frontend::core::process::KeptObjects<ResizedKind>;
 };
 
-// Finds plans for the exact shapes of a call. Shapes have two more functions in their namespace: kind_of(shapes), the
-// properties that calls have in common whose graphs one plan for all shapes may serve, and resized(graph, shapes), the
-// plan of a graph of the kind for these shapes.
+// Finds or makes plans for a call. Shapes have two more functions in their namespace: kind_of(shapes), the shapes
+// without the sizes for which a plan can be resized, and resized(graph, shapes), the plan of a graph of that kind for
+// these shapes.
 template <class Shapes>
 class PlanChoice {
    public:
@@ -95,21 +95,34 @@ class PlanChoice {
         return find_or_plan(shapes);
     }
 
+    // The plan of the shapes, which is made if it is not there.
     cudnn_frontend::Result<Chosen> find_or_plan(Shapes const& shapes) const {
         Chosen chosen{shapes, nullptr};
         SDPA_GRAPH_TRY(Plan::find(shapes, target_).move_to(chosen.plan));
         return chosen;
     }
 
-    // Other plans that a call may have.
-    struct Others {
-        bool has_class = false;  // one of a class of shapes
-        bool has_kind = false;   // one of its kind
+    // The same for the shapes of a class. Where no engine makes such a plan the process remembers that, and the error
+    // is a refusal.
+    cudnn_frontend::Result<Chosen> find_class(Shapes const& shapes) const {
+        using cudnn_frontend::error_code_t;
+        if (RefusedShapes<Shapes>::count_of(shapes) > 0)
+            return cudnn_frontend::error_t{error_code_t::GRAPH_NOT_SUPPORTED,
+                                           "no engine plans the class of these shapes"};
+        auto made = find_or_plan(shapes);
+        if (made.is_bad() && is_refusal(made.error())) RefusedShapes<Shapes>::note(shapes);
+        return made;
+    }
+
+    struct Alternatives {
+        bool has_class = false;  // the call may have the plan of a class
+        bool has_kind = false;   // that of its kind
     };
 
-    // With the policy AUTO: the exact plan if the call has no class or its shapes have come back often, else the plan
-    // of the kind, resized; nothing if that would have to be made first, which is then done in the background.
-    std::optional<Chosen> find_ready(Shapes const& shapes, Others others) const {
+    // With the policy AUTO, a plan that is there: the exact one if the call has no class or its shapes have come back
+    // often, else that of the kind, resized. The background makes the exact one once the shapes have come back often,
+    // and that of the kind once a second shape of it comes.
+    std::optional<Chosen> find_ready(Shapes const& shapes, Alternatives others) const {
         std::uint64_t const seen = times_seen(hash_of(shapes));
         auto found = find_exact(shapes, seen, others.has_class);
         if (!found && others.has_kind) found = find_resized(shapes, seen);

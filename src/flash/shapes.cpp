@@ -23,7 +23,7 @@ std::optional<std::int64_t> bound_of(std::int64_t window, std::int64_t keys) {
 }
 
 // The bound of a length where plans may be many: greater by at most an eighth, or by less than 64.
-std::int64_t near_bound_of(std::int64_t length) {
+std::int64_t rounded_up_a_little(std::int64_t length) {
     auto const eighth = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(length)) / 8);
     std::int64_t const step = std::max<std::int64_t>(eighth, 64);
     return (length + step - 1) / step * step;
@@ -45,14 +45,14 @@ std::int64_t step_of(Tensor_view const& view, std::size_t dim) {
     return step;
 }
 
-std::int64_t bound_of(std::int64_t length, Bounds bounds) {
-    return bounds == Bounds::OfClass ? fe::attention::bound_of_class(length) : near_bound_of(length);
+std::int64_t rounded_up(std::int64_t length, Rounding rounding) {
+    return rounding == Rounding::ToClass ? fe::attention::bound_of_class(length) : rounded_up_a_little(length);
 }
 
 // Slopes of each sequence and a dropout mask have room for the sequences alone.
-std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries, Bounds bounds) {
+std::int64_t slots_of(Call const& call, std::int64_t batches, std::int64_t queries, Rounding rounding) {
     bool const has_slopes_by_sequence = call.has(AlibiSlopes) && call.at(AlibiSlopes)->dim.size() == 2;
-    if (bounds == Bounds::Near || has_slopes_by_sequence || call.return_softmax) return batches;
+    if (rounding == Rounding::Little || has_slopes_by_sequence || call.return_softmax) return batches;
     return fe::attention::slots_of_class(batches, queries);
 }
 
@@ -61,16 +61,6 @@ bool has_heads_in_rows(Call const& call, Argument argument) {
     if (!call.has(argument)) return true;
     Tensor_view const& view = *call.at(argument);
     return step_of(view, 2) * (view.dim[2] - 1) + view.dim[3] <= step_of(view, 1);
-}
-
-// Whether the graph has packed sequences in place of padded ones. Rows of packed results hold all heads. With dropout
-// it depends on nothing that one pass has alone: both have to drop the same probabilities.
-bool becomes_packed(Call const& call, Bounds bounds) {
-    if (call.is_packed || bounds == Bounds::Near) return false;
-    auto const is_written_in_rows = [&](Argument argument) {
-        return (call.is_backward && argument == Out) || has_heads_in_rows(call, argument);
-    };
-    return call.has_dropout() || std::ranges::all_of(std::array{Out, DQ, DK, DV}, is_written_in_rows);
 }
 
 bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
@@ -164,24 +154,34 @@ Band band_of(Call const& call, Sizes const& sizes) {
     return band;
 }
 
-Bounds bounds_of(Call const& call) {
-    return calls::wants_classes(*call.place, *call.at(Q)) ? Bounds::OfClass : Bounds::Near;
+Rounding rounding_of(Call const& call) {
+    return calls::wants_classes(*call.place, *call.at(Q)) ? Rounding::ToClass : Rounding::Little;
 }
 
-Shapes shapes_of(Call const& call, Sizes const& sizes, Bounds bounds, fe::Target const& target) {
+// Rows of packed results hold all heads. With dropout it depends on nothing that one pass has alone: both have to drop
+// the same probabilities.
+bool becomes_packed(Call const& call, Rounding rounding) {
+    if (call.is_packed || rounding == Rounding::Little) return false;
+    auto const is_written_in_rows = [&](Argument argument) {
+        return (call.is_backward && argument == Out) || has_heads_in_rows(call, argument);
+    };
+    return call.has_dropout() || std::ranges::all_of(std::array{Out, DQ, DK, DV}, is_written_in_rows);
+}
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, Rounding rounding, fe::Target const& target) {
     Shapes shapes;
     shapes.is_backward = call.is_backward;
     shapes.type = call.at(Q)->type;
     shapes.policy = calls::policy_of_graph(*call.place);
-    shapes.is_packed = call.is_packed || becomes_packed(call, bounds);
+    shapes.is_packed = call.is_packed || becomes_packed(call, rounding);
     shapes.has_log_sums_by_row = !shapes.is_packed && call.has_log_sums_by_row();
     shapes.is_square = is_square(call, sizes);
     shapes.heads = sizes.heads;
     shapes.key_heads = sizes.key_heads;
     shapes.width = sizes.width;
-    shapes.queries = shapes.is_packed ? bound_of(sizes.queries, bounds) : sizes.queries;
-    shapes.keys = shapes.is_packed ? bound_of(sizes.keys, bounds) : sizes.keys;
-    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches, shapes.queries, bounds) : sizes.batches;
+    shapes.queries = shapes.is_packed ? rounded_up(sizes.queries, rounding) : sizes.queries;
+    shapes.keys = shapes.is_packed ? rounded_up(sizes.keys, rounding) : sizes.keys;
+    shapes.slots = shapes.is_packed ? slots_of(call, sizes.batches, shapes.queries, rounding) : sizes.batches;
     if (call.has_pages()) set_pages(shapes, call);
     set_options(shapes, call, sizes);
     shapes.has_squares_apart = has_squares_apart(call, sizes, shapes);
@@ -217,6 +217,30 @@ Shapes squares_of(Shapes const& shapes) {
     squares.is_square = true;
     squares.has_squares_apart = false;
     return squares;
+}
+
+Shapes kind_of(Shapes shapes) {
+    shapes.slots = shapes.queries = shapes.keys = 0;
+    shapes.strides = {};
+    shapes.has_log_sums_by_row = false;  // which says no more than their strides
+    if (!shapes.band.left && !shapes.band.right) shapes.is_square = false;
+    return shapes;
+}
+
+fe::Result<fe::graph::Resized_plan> resized(fe::graph::Graph const& graph, Shapes const& shapes) {
+    fe::core::ShortList<TensorShape, kArguments> of_tensors;
+    fe::core::ShortList<fe::graph::Tensor_shape, kArguments> all;
+    auto const add = [&](Argument argument) {
+        of_tensors.push_back(shape_in_graph(shapes, argument));
+        auto const& [dim, stride] = of_tensors[of_tensors.size() - 1];
+        all.push_back({static_cast<std::int64_t>(argument), dim.data(), stride.data(), dim.size()});
+    };
+    for (Argument const argument : {Q, K, V, Out, SoftmaxLse}) add(argument);
+    if (shapes.is_backward)
+        for (Argument const argument : {DOut, DQ, DK, DV}) add(argument);
+    fe::graph::Resized_plan plan;
+    SDPA_GRAPH_TRY(fe::graph::Resized_plan::make(graph, all.data(), all.size(), plan));
+    return plan;
 }
 
 // The sizes distinguish most classes; the rest is compared.

@@ -80,17 +80,20 @@ struct Shapes {
     std::int64_t page_columns() const { return has_pages ? (keys + page_rows - 1) / page_rows : 0; }
 };
 
-// How far sizes are rounded up. Packed sequences whose longest lengths have the same bounds share a plan in either
-// case, whatever their totals.
-enum class Bounds {
-    Near,     // the longest lengths of packed sequences, by little; padded calls have their exact shapes
-    OfClass,  // to a class of shapes: padded sequences become packed ones, and their number is rounded up too
+// How far the longest lengths of sequences are rounded up. Packed calls with the same results share a plan, whatever
+// their totals.
+enum class Rounding {
+    Little,   // by an eighth, or to 64; padded calls keep their exact shapes
+    ToClass,  // to a class of shapes: padded sequences become packed ones, and their number is rounded up too
 };
 
-// The bounds that the shape policy asks for: those of classes with CLASSES, and on a GPU with AUTO.
-Bounds bounds_of(Call const& call);
+// The rounding that the shape policy asks for: to classes with CLASSES, and on a GPU with AUTO.
+Rounding rounding_of(Call const& call);
 
-Shapes shapes_of(Call const& call, Sizes const& sizes, Bounds bounds, fe::Target const& target);
+// Whether the graph has packed sequences in place of padded ones.
+bool becomes_packed(Call const& call, Rounding rounding);
+
+Shapes shapes_of(Call const& call, Sizes const& sizes, Rounding rounding, fe::Target const& target);
 
 // The starts for the tensor; empty if its sequences are at equal distances from each other.
 std::optional<StartTable> starts_of(Shapes const& shapes, Argument argument);

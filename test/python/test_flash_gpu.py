@@ -1,6 +1,7 @@
 """The functions of sdpa_graph.flash_attn on a GPU, compared with PyTorch's own kernels of that name and a formula in double."""
 
 import collections
+import random
 import time
 from time import perf_counter
 
@@ -10,6 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
 
 from flash_calls import NAMES, Call, errors, faults, formula  # noqa: E402
+from sdpa_graph import _core  # noqa: E402
 from sdpa_graph.shape_policies import set_shape_policy  # noqa: E402
 
 CALLS, FORMS = 500, 48  # a plan, which takes most of the time, is made for each form, forward and backward
@@ -153,31 +155,77 @@ def test_new_totals_do_not_plan_again(flash):
     assert max(others) < first / 5, f"the first call took {first} s, then {others}"
 
 
-@pytest.mark.skipif(torch.cuda.is_available() and torch.cuda.get_device_capability() != (9, 0), reason="no Hopper GPU")
-@pytest.mark.parametrize("policy", ["all_shapes", "auto"])
-@pytest.mark.parametrize("window", [(-1, -1), (100, 0)])
-def test_the_plan_of_a_kind_is_resized(flash, policy, window):
-    """With `auto` the first calls have plans of classes, until that of the kind is there."""
-    heads = {"all_shapes": 8, "auto": 10}[policy]
-    set_shape_policy(policy)
-    try:
-        for batch, rows in [(1, 700), (3, 433), (2, 64), (1, 999), (4, 200), (2, 513), (3, 700), (1, 700), (2, 1000)]:
-            inputs = [
-                torch.randn(batch, rows, heads, 64, device="cuda", dtype=torch.half, requires_grad=True) for _ in range(3)
-            ]
-            dout = torch.randn_like(inputs[0])
-            out, log_sums, _ = flash.flash_attn_func(*inputs, causal=window[1] == 0, window_size=window, return_attn_probs=True)
-            exact = [x.detach().double().requires_grad_() for x in inputs]
-            wanted = [formula(*(x[i] for x in exact), 0.125, *window) for i in range(batch)]
-            wanted_out = torch.stack([one for one, _ in wanted])
-            torch.testing.assert_close(out.double(), wanted_out, atol=1e-2, rtol=0)
-            torch.testing.assert_close(log_sums.double(), torch.stack([one for _, one in wanted]), atol=1e-2, rtol=0)
-            expected = torch.autograd.grad(wanted_out, exact, dout.double())
-            for gradient, other in zip(torch.autograd.grad(out, inputs, dout), expected):
-                torch.testing.assert_close(gradient.double(), other, atol=2e-2 * other.abs().max().item(), rtol=0)
-            time.sleep(0.1)  # for the background
-    finally:
-        set_shape_policy(None)
+def check_padded_call(flash, queries, keys, key_heads, heads, batch, window, heads_first):
+    """Compares forward with its log-sum-exps, and backward, with the formula."""
+
+    def made(rows, count):
+        dims = (batch, count, rows, 64) if heads_first else (batch, rows, count, 64)
+        tensor = torch.randn(*dims, device="cuda", dtype=torch.half)
+        return (tensor.transpose(1, 2) if heads_first else tensor).requires_grad_()
+
+    inputs = [made(queries, heads), made(keys, key_heads), made(keys, key_heads)]
+    dout = torch.randn_like(inputs[0])
+    out, log_sums, _ = flash.flash_attn_func(*inputs, causal=window[1] == 0, window_size=window, return_attn_probs=True)
+    exact = [x.detach().double().requires_grad_() for x in inputs]
+    wanted = [formula(*(x[i] for x in exact), 0.125, *window) for i in range(batch)]
+    wanted_out = torch.stack([one for one, _ in wanted])
+    torch.testing.assert_close(out.double(), wanted_out, atol=1e-2, rtol=0)
+    torch.testing.assert_close(log_sums.double(), torch.stack([one for _, one in wanted]), atol=1e-2, rtol=0)
+    expected = torch.autograd.grad(wanted_out, exact, dout.double())
+    for gradient, other in zip(torch.autograd.grad(out, inputs, dout), expected):
+        torch.testing.assert_close(gradient.double(), other, atol=2e-2 * other.abs().max().item(), rtol=0)
+
+
+def built():
+    return _core.plan_counts()["built"]
+
+
+@pytest.fixture
+def policy(request):
+    set_shape_policy(request.param)
+    yield request.param
+    set_shape_policy(None)
+
+
+is_hopper = torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
+
+
+@pytest.mark.skipif(not is_hopper, reason="no GPU of the Hopper generation")
+@pytest.mark.parametrize("policy", ["all_shapes"], indirect=True)
+@pytest.mark.parametrize("window", [(-1, -1), (40, 0), (-1, 0)])
+@pytest.mark.parametrize("key_heads", [8, 2])
+def test_one_plan_for_all_shapes_serves_the_padded_calls_of_a_kind(flash, policy, window, key_heads):
+    numbers, counts = random.Random(3), []
+    for index in range(8):
+        rows = numbers.randint(64, 900)
+        before = built()
+        check_padded_call(flash, rows, rows, key_heads, 8, numbers.randint(1, 4), window, index % 2 == 1)
+        counts.append(built() - before)
+    assert counts == [2] + [0] * 7
+
+
+@pytest.mark.skipif(not is_hopper, reason="no GPU of the Hopper generation")
+@pytest.mark.parametrize("policy", ["all_shapes"], indirect=True)
+def test_a_kind_whose_queries_and_keys_differ_in_number(flash, policy):
+    """With a causal mask some queries see no key, or all see more than those before them."""
+    for queries, keys in [(300, 500), (301, 222), (700, 640), (64, 900)]:
+        for window in [(-1, 0), (-1, -1)]:
+            check_padded_call(flash, queries, keys, 4, 4, 3, window, False)
+
+
+@pytest.mark.skipif(not is_hopper, reason="no GPU of the Hopper generation")
+@pytest.mark.parametrize("policy", ["auto"], indirect=True)
+def test_the_plan_of_a_kind_serves_once_the_background_has_made_it(flash, policy):
+    before = built()
+    for rows in (420, 421, 422):
+        check_padded_call(flash, rows, rows, 10, 10, 3, (60, 0), False)
+    deadline = time.monotonic() + 60
+    while built() < before + 4 and time.monotonic() < deadline:  # of the class and of the kind, forward and backward
+        time.sleep(0.1)
+    before = built()
+    for rows in (423, 450, 300):  # in other classes
+        check_padded_call(flash, rows, rows, 10, 10, 20, (60, 0), False)
+    assert built() == before
 
 
 def test_dropout_is_replayed(flash):

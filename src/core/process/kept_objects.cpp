@@ -3,6 +3,7 @@
 #include "core/process/process_settings.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace cudnn_frontend::core::process {
@@ -92,11 +93,23 @@ void KeptKind::forget_all() {
     }
 }
 
+static void add(runtime::Kept_statistics& sums, runtime::Kept_statistics const& counts) {
+    using Counts = runtime::Kept_statistics;
+    for (auto const count :
+         {&Counts::objects, &Counts::bytes, &Counts::hits, &Counts::misses, &Counts::builds, &Counts::evictions})
+        sums.*count += counts.*count;
+}
+
+// Kinds of one name, such as the plans of each group of functions, are one kind to programs.
 std::vector<runtime::Kept_statistics> KeptKind::statistics() {
     std::vector<runtime::Kept_statistics> counts;
     std::lock_guard const lock(mutex());
-    for (KeptKind const* kind = all_.last_kind; kind != nullptr; kind = kind->earlier_kind_)
-        counts.push_back(kind->counts_);
+    for (KeptKind const* kind = all_.last_kind; kind != nullptr; kind = kind->earlier_kind_) {
+        std::string_view const name = kind->counts_.kind;
+        auto const same = std::ranges::find(counts, name, &runtime::Kept_statistics::kind);
+        if (same == counts.end()) counts.push_back(kind->counts_);
+        else add(*same, kind->counts_);
+    }
     return counts;
 }
 

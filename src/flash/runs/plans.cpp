@@ -7,52 +7,59 @@ namespace {
 using enum Argument;
 
 // Slopes are read by a score modifier, which keeps plans from being resized.
-bool has_kind(Call const& call) { return call.is_on_gpu() && !call.is_packed && !call.has(AlibiSlopes); }
+bool may_resize(Call const& call) { return call.is_on_gpu() && !call.is_packed && !call.has(AlibiSlopes); }
+
+// The engine of kinds does not divide keys among multiprocessors, as few queries need it. A band that ends at a number
+// of keys is of one length.
+bool has_kind(Call const& call, Shapes const& exact) {
+    return may_resize(call) && exact.queries > fe::attention::kFewQueries && exact.band.right != exact.keys;
+}
 
 // Both passes have to drop the same probabilities, which depends on the plan.
 bool may_change(Call const& call) {
+    bool const is_deterministic = call.is_deterministic || call.place->is_deterministic;
     return calls::policy_of(*call.place) == Shape_policy::AUTO && !call.is_packed && !call.has_dropout() &&
-           !call.is_deterministic;
+           !is_deterministic;
 }
+
+class Chooser {
+   public:
+    Chooser(Call const& call, Sizes const& sizes, calls::Lease const& lease)
+        : call_(call), sizes_(sizes), target_(lease.target), choice_(lease), rounding_(rounding_of(call)) {}
+
+    fe::Result<Chosen> choose() const {
+        if (rounding_ == Rounding::Little) return choose_exact();
+        bool const has_class = becomes_packed(call_, rounding_);
+        if (may_change(call_)) {
+            Shapes const exact = shapes_with(Rounding::Little);
+            auto ready = choice_.find_ready(exact, {.has_class = has_class, .has_kind = has_kind(call_, exact)});
+            if (ready) return *std::move(ready);
+        }
+        if (!has_class || call_.has_dropout()) return choice_.find_or_plan(shapes_with(rounding_));
+        auto made = choice_.find_class(shapes_with(rounding_));
+        bool const is_refused = made.is_bad() && calls::is_refusal(made.error());
+        return is_refused ? choice_.find_or_plan(shapes_with(Rounding::Little)) : made;
+    }
+
+   private:
+    fe::Result<Chosen> choose_exact() const {
+        Shapes const shapes = shapes_with(rounding_);
+        bool const is_for_all_shapes = shapes.policy == Shape_policy::ALL_SHAPES && may_resize(call_);
+        return is_for_all_shapes ? choice_.resize_or_plan(shapes) : choice_.find_or_plan(shapes);
+    }
+    Shapes shapes_with(Rounding rounding) const { return shapes_of(call_, sizes_, rounding, target_); }
+
+    Call const& call_;
+    Sizes const& sizes_;
+    fe::Target const& target_;
+    calls::PlanChoice<Shapes> choice_;
+    Rounding rounding_;
+};
 
 }  // namespace
 
 fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease) {
-    calls::PlanChoice<Shapes> const choice(lease);
-    auto const shapes_with = [&](Bounds bounds) { return shapes_of(call, sizes, bounds, lease.target); };
-    Bounds const bounds = bounds_of(call);
-    Shapes const own = shapes_with(bounds);
-    if (own.policy == Shape_policy::ALL_SHAPES && has_kind(call)) return choice.resize_or_plan(own);
-    if (bounds == Bounds::OfClass && may_change(call)) {
-        // With few queries the keys of a class are divided among multiprocessors, which is faster.
-        bool const has_few_queries = sizes.queries <= fe::attention::kFewQueries;
-        auto ready = choice.find_ready(shapes_with(Bounds::Near),
-                                       {.has_class = own.is_packed, .has_kind = !has_few_queries && has_kind(call)});
-        if (ready) return *std::move(ready);
-    }
-    return choice.find_or_plan(own);
-}
-
-Shapes kind_of(Shapes shapes) {
-    shapes.slots = shapes.queries = shapes.keys = 0;
-    shapes.strides = {};
-    return shapes;
-}
-
-fe::Result<fe::graph::Resized_plan> resized(fe::graph::Graph const& graph, Shapes const& shapes) {
-    fe::core::ShortList<TensorShape, kArguments> held;
-    fe::core::ShortList<fe::graph::Tensor_shape, kArguments> all;
-    auto const add = [&](Argument argument) {
-        held.push_back(shape_in_graph(shapes, argument));
-        TensorShape const& shape = *(held.end() - 1);
-        all.push_back({static_cast<std::int64_t>(argument), shape.dim.data(), shape.stride.data(), shape.dim.size()});
-    };
-    for (Argument const argument : {Q, K, V, Out, SoftmaxLse}) add(argument);
-    if (shapes.is_backward)
-        for (Argument const argument : {DOut, DQ, DK, DV}) add(argument);
-    fe::graph::Resized_plan plan;
-    SDPA_GRAPH_TRY(fe::graph::Resized_plan::make(graph, all.data(), all.size(), plan));
-    return plan;
+    return Chooser(call, sizes, lease).choose();
 }
 
 }  // namespace sdpa_graph::flash

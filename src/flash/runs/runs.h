@@ -15,8 +15,8 @@ error_t run_backward(Call& call, Backward_results& results);
 
 using Chosen = calls::ChosenPlan<Shapes>;
 
-// The plan of the call's class or, with AUTO on a GPU, one for its exact shapes that is there; without classes the plan
-// of its shapes, which with ALL_SHAPES is resized from that of the call's kind.
+// With AUTO on a GPU: a plan for the call's exact shapes if there is one, else that of its class. With CLASSES: the
+// plan of its class. Otherwise the plan of its shapes, which ALL_SHAPES resizes from that of the call's kind.
 fe::Result<Chosen> choose_plan(Call const& call, Sizes const& sizes, calls::Lease const& lease);
 
 // The memory that a run needs in addition to the caller's tensors: scratch in one piece, and results that were not
@@ -87,7 +87,7 @@ fe::rows::Work write_gradients_of_nothing(Call const& call, Sizes const& sizes);
 // The work is done by the call's worker, else by the host or the GPU that has the tensors.
 error_t work(Call const& call, calls::Lease const& lease, fe::rows::Work const& work);
 
-// The tensors that both passes read, bound to the plan of the call's class.
+// The tensors that both passes read, bound to the call's plan.
 calls::Pack inputs_of(Run const& run);
 
 }  // namespace sdpa_graph::flash

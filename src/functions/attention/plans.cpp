@@ -5,7 +5,6 @@ namespace sdpa_graph::attention {
 namespace {
 
 using CallPlan = calls::ClassPlan<Shapes>;
-using RefusedShapes = calls::RefusedShapes<Shapes>;
 
 class Chooser {
    public:
@@ -20,8 +19,9 @@ class Chooser {
         bool const wants_class = calls::wants_classes(call.place, *call.at(Argument::Q));
         form_ = wants_class ? class_form(call, sizes) : exact_;
         // Both passes have to drop the same probabilities, which depends on the form.
+        bool const is_deterministic = call.options.is_deterministic || call.place.is_deterministic;
         may_change_ = wants_class && calls::policy_of(call.place) == Shape_policy::AUTO && !call.has_dropout() &&
-                      !call.options.is_deterministic;
+                      !is_deterministic;
     }
 
     fe::Result<Chosen> choose() const {
@@ -32,24 +32,14 @@ class Chooser {
    private:
     fe::Result<Chosen> choose_by_form() const {
         if (auto own = may_change_ ? find_for_shapes() : std::nullopt) return *std::move(own);
-        Chosen own{{shapes_with(form_), nullptr}, form_};
-        if (!form_.is_class || call_.has_dropout()) return finish(std::move(own));
-        own.plan = CallPlan::find_known(own.shapes);
-        if (own.plan == nullptr && RefusedShapes::count_of(own.shapes) > 0) return exact();
-        if (auto other = may_change_ ? find_other_class(own) : std::nullopt) return finish(*std::move(other));
-        Shapes const shapes = own.shapes;
-        auto made = finish(std::move(own));
-        if (made.is_good() || !calls::is_refusal(made.error())) return made;
-        RefusedShapes::note(shapes);
-        return exact();
+        Shapes const shapes = shapes_with(form_);
+        if (!form_.is_class || call_.has_dropout()) return with_form(form_, choice_.find_or_plan(shapes));
+        if (auto larger = may_change_ ? find_larger_instead_of(shapes) : std::nullopt) return *std::move(larger);
+        auto made = choice_.find_class(shapes);
+        bool const is_refused = made.is_bad() && calls::is_refusal(made.error());
+        return is_refused ? with_form(exact_, choice_.find_or_plan(shapes_with(exact_)))
+                          : with_form(form_, std::move(made));
     }
-
-    fe::Result<Chosen> finish(Chosen chosen) const {
-        if (chosen.plan == nullptr) return with_form(chosen.form, choice_.find_or_plan(chosen.shapes));
-        calls::count_plan(calls::PlanSource::Known);
-        return chosen;
-    }
-    fe::Result<Chosen> exact() const { return with_form(exact_, choice_.find_or_plan(shapes_with(exact_))); }
 
     static fe::Result<Chosen> with_form(Form const& form, fe::Result<calls::ChosenPlan<Shapes>> chosen) {
         if (chosen.is_bad()) return chosen.error();
@@ -67,12 +57,14 @@ class Chooser {
         return Chosen{*std::move(ready), exact_};
     }
 
-    // A larger class until the class has a plan, or one that has run.
-    std::optional<Chosen> find_other_class(Chosen const& own) const {
-        if (is_recorded_) return own.plan != nullptr && own.plan->has_run() ? std::nullopt : find_larger();
-        if (own.plan != nullptr) return std::nullopt;
+    // A larger class until that of the call has a plan; for a launch that is recorded, one that has run.
+    std::optional<Chosen> find_larger_instead_of(Shapes const& shapes) const {
+        auto const plan = CallPlan::find_known(shapes);
+        bool const is_ready = plan != nullptr && (plan->has_run() || !is_recorded_);
+        if (is_ready || calls::RefusedShapes<Shapes>::count_of(shapes) > 0) return std::nullopt;
         auto larger = find_larger();
-        if (larger) calls::prepare(own.shapes);
+        if (larger && !is_recorded_) calls::prepare(shapes);
+        if (larger) calls::count_plan(calls::PlanSource::Known);
         return larger;
     }
 

@@ -60,6 +60,21 @@ runtime::Kept_statistics counts() {
 
 }  // namespace
 
+TEST_CASE("kept objects: statistics of kinds with one name are added up") {
+    struct OtherKind : TextKind {
+        static bool is_held(Object const&) { return false; }
+    };
+    using Others = core::process::KeptObjects<OtherKind>;
+    Kept const kept(10000);
+    auto const before = counts();
+    made(1);
+    auto const other = [] { return Result(std::make_shared<Text>(Text{2, "2"})); };
+    REQUIRE(Others::of_process().find_or_make(hash_of(2), 2, other).is_good());
+    CHECK(counts().builds - before.builds == 2);
+    CHECK(counts().objects == 2);
+    CHECK(counts().bytes == 200);
+}
+
 TEST_CASE("kept objects: an object is made once, and found by its key") {
     Kept const kept(10000);
     auto const before = counts();

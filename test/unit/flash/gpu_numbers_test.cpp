@@ -32,7 +32,8 @@ Case random_case(std::uint64_t seed) {
     c.sequences = c.is_packed ? sequences(random) : std::vector<Sequence>(2, size);
     c.has_shared_totals = c.is_packed && random.chance(0.3);
     c.has_log_sums_by_row = random.flip();
-    c.shape_policy = random.pick({Shape_policy::EXACT, Shape_policy::CLASSES, Shape_policy::AUTO});
+    c.shape_policy =
+        random.pick({Shape_policy::EXACT, Shape_policy::CLASSES, Shape_policy::AUTO, Shape_policy::ALL_SHAPES});
     for (Sequence& sequence : c.sequences)
         if (c.has_shared_totals) sequence.keys = sequence.queries;
     return c;

@@ -4,8 +4,10 @@
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
+#include <string>
 
 using namespace flash_test;
 namespace flash = sdpa_graph::flash;
@@ -43,6 +45,7 @@ class Sized_call {
     }
 
     flash::Call const& call() const { return made_.call; }
+    void set_deterministic_place(bool is_deterministic) { place_.is_deterministic = is_deterministic; }
     // The plan that the call gets with this policy, of which a CUDA graph records the launch or not.
     flash::Chosen choose(sdpa_graph::Shape_policy policy, bool is_recorded = false) {
         place_.shape_policy = policy;
@@ -105,7 +108,7 @@ std::vector<Option> options() {
 }
 
 flash::Shapes shapes_of(flash::Call const& call) {
-    return flash::shapes_of(call, flash::sizes_of(call), bounds_of(call), Target::offline("h200"));
+    return flash::shapes_of(call, flash::sizes_of(call), rounding_of(call), Target::offline("h200"));
 }
 
 // Why there is no engine; empty where there is one.
@@ -222,22 +225,41 @@ TEST_CASE("flash planning: AUTO resizes the plan of a padded call's kind where t
     // It has not run, so that it may have kernels to load.
     CHECK(!Sized_call(longer, false, same).choose(AUTO, true).resized.is_made());
 
-    Sizes few = longer, packed = longer;
-    few.queries = 16;
-    packed.is_packed = true;
-    for (Sizes const& others : {few, packed}) CHECK(Sized_call(others, false, same).choose(AUTO).shapes.is_packed);
+    Sizes const few{.batches = 64, .queries = 16, .keys = 333, .heads = 12, .key_heads = 12};
+    CHECK(Sized_call(few, false, same).choose(ALL_SHAPES).resized.is_made());
+    CHECK(Sized_call(few, false, same).choose(AUTO).shapes.is_packed);
     CHECK(Sized_call(longer, false, same).choose(CLASSES).shapes.is_packed);
     CHECK(!Sized_call(longer, false, same).choose(EXACT).resized.is_made());
 }
 
-TEST_CASE("flash planning: calls with slopes, dropout or is_deterministic keep their plan") {
+TEST_CASE("flash planning: AUTO does not resize plans of deterministic calls and of those with slopes") {
     if (!sdpa_test::has_cudnn()) return;
     using enum sdpa_graph::Shape_policy;
     Sizes const sizes{.batches = 2, .queries = 300, .keys = 300, .heads = 8, .key_heads = 8};
-    Change const deterministic = [](flash::Call& c) { c.is_deterministic = true; };
-    CHECK(Sized_call(sizes, true, deterministic).choose(ALL_SHAPES).resized.is_made());
-    CHECK(Sized_call(sizes, true, deterministic).choose(AUTO).shapes.is_packed);
-    for (Change const& change : {Change([](flash::Call& c) { c.p_dropout = 0.1f; }),
-                                 Change([](flash::Call& c) { c.set(AlibiSlopes, some_slopes()); })})
-        CHECK(Sized_call(sizes, true, change).choose(AUTO).shapes.is_packed);
+    Sized_call deterministic(sizes, true, [](flash::Call& c) { c.is_deterministic = true; });
+    CHECK(deterministic.choose(ALL_SHAPES).resized.is_made());
+    CHECK(deterministic.choose(AUTO).shapes.is_packed);
+    Sized_call with_slopes(sizes, true, [](flash::Call& c) { c.set(AlibiSlopes, some_slopes()); });
+    CHECK(with_slopes.choose(AUTO).shapes.is_packed);
+}
+
+TEST_CASE("flash planning: AUTO runs a shape that comes back often by its exact plan, unless bits would change") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum sdpa_graph::Shape_policy;
+    Sizes const sizes{.batches = 2, .queries = 310, .keys = 310, .heads = 6, .key_heads = 6};
+    auto const comes_to_exact_plan = [&](bool is_backward, Change const& change, bool is_deterministic_place = false) {
+        Sized_call call(sizes, is_backward, change);
+        call.set_deterministic_place(is_deterministic_place);
+        CHECK(!call.choose(EXACT).shapes.is_packed);
+        bool is_exact = false;
+        for (int i = 0; i < 20 && !is_exact; ++i) is_exact = !call.choose(AUTO).shapes.is_packed;
+        return is_exact;
+    };
+    Change const same = [](flash::Call&) {};
+    CHECK(comes_to_exact_plan(false, same));
+    CHECK(comes_to_exact_plan(true, same));
+    CHECK(!comes_to_exact_plan(false, same, true));
+    CHECK(!comes_to_exact_plan(true, [](flash::Call& c) { c.is_deterministic = true; }));
+    for (bool const is_backward : {false, true})
+        CHECK(!comes_to_exact_plan(is_backward, [](flash::Call& c) { c.p_dropout = 0.1f; }));
 }

@@ -254,7 +254,7 @@ TEST_CASE("flash results: calls with other totals and nearby lengths share a pla
         call.set(flash::Argument::CuSeqlensK, example.totals_k.view());
         call.max_seqlen_q = example.most_q;
         call.max_seqlen_k = example.most_k;
-        return flash::shapes_of(call, flash::sizes_of(call), flash::bounds_of(call), cudnn_frontend::Target::cpu());
+        return flash::shapes_of(call, flash::sizes_of(call), flash::rounding_of(call), cudnn_frontend::Target::cpu());
     };
     auto const plan = [&](Packed& example) {
         auto const found =
@@ -290,7 +290,7 @@ TEST_CASE("flash results: bounds of classes are at most an eighth above the leng
         call.max_seqlen_q = length;
         call.max_seqlen_k = 4;
         std::int64_t const bound =
-            flash::shapes_of(call, flash::sizes_of(call), flash::bounds_of(call), cudnn_frontend::Target::cpu())
+            flash::shapes_of(call, flash::sizes_of(call), flash::rounding_of(call), cudnn_frontend::Target::cpu())
                 .queries;
         CHECK(bound >= length);
         CHECK(bound <= std::max<std::int64_t>(length + length / 8, 64 * ((length + 63) / 64)));

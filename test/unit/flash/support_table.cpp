@@ -124,7 +124,7 @@ std::string answer(cudnn_frontend::error_object const& error) {
 std::string limits_of(flash::Call const& call) {
     cudnn_frontend::graph::Graph graph;
     flash::describe(
-        flash::shapes_of(call, flash::sizes_of(call), flash::bounds_of(call), cudnn_frontend::Target::cpu()), graph);
+        flash::shapes_of(call, flash::sizes_of(call), flash::rounding_of(call), cudnn_frontend::Target::cpu()), graph);
     auto const snapshot = cudnn_frontend::detail::Graph_access::snapshot(graph);
     auto const validation = cudnn_frontend::nodes::validate(snapshot.spec);
     if (!validation.graph) return validation.report.to_text();
