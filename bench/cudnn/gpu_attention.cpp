@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 namespace bench {
@@ -43,6 +44,7 @@ Dims strides_of(Row const& row, Uid uid) {
 namespace {
 
 using fe::Rewrite_t;
+using Alignment = fe::DiagonalAlignment_t;
 using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 class Description {
@@ -65,6 +67,7 @@ class Description {
                 .set_seq_len_q(lengths(Uid::QueryLengths))
                 .set_seq_len_kv(lengths(Uid::KeyLengths));
         }
+        pack(options);
         auto const [o, stats] = graph_.sdpa(input(Uid::Q), input(Uid::K), input(Uid::V), options);
         output(o, Uid::O);
         if (stats) output(stats, Uid::Stats).set_data_type(fe::DataType_t::FLOAT);
@@ -76,6 +79,7 @@ class Description {
         options.set_deterministic_algorithm(row_.deterministic || row_.rewrite == Rewrite_t::SLICES);
         mask(options);
         modify(options);
+        pack(options);
         if (row_.bias) options.set_bias(input(Uid::Bias));
         if (row_.bias_gradient) {
             auto const gradient = input(Uid::DBias);
@@ -114,11 +118,39 @@ class Description {
     float scale() const { return 1.0f / std::sqrt(static_cast<float>(row_.d)); }
 
     TensorPtr input(Uid uid) {
-        return graph_.tensor(fe::graph::Tensor_attributes()
-                                 .set_name(std::to_string(uid))
-                                 .set_uid(uid)
-                                 .set_dim(dims_of(row_, uid))
-                                 .set_stride(strides_of(row_, uid)));
+        auto const tensor = graph_.tensor(fe::graph::Tensor_attributes().set_name(std::to_string(uid)).set_uid(uid));
+        lay_out(*tensor, uid);
+        return tensor;
+    }
+
+    // Rows of packed tensors hold all heads, and dims the longest document.
+    fe::graph::Tensor_attributes& lay_out(fe::graph::Tensor_attributes& tensor, Uid uid) {
+        Dims dim = dims_of(row_, uid);
+        if (row_.documents.empty()) return tensor.set_dim(dim).set_stride(strides_of(row_, uid));
+        dim[0] = static_cast<std::int64_t>(row_.documents.size());
+        dim[2] = std::ranges::max(row_.documents);
+        std::int64_t const width = dim[1] * dim[3];
+        return tensor.set_dim(dim).set_stride({dim[2] * width, dim[3], width, 1}).set_ragged_offset(starts(uid));
+    }
+
+    TensorPtr starts(Uid uid) {
+        bool const has_keys = uid == Uid::K || uid == Uid::V || uid == Uid::DK || uid == Uid::DV;
+        Uid const of = uid == Uid::Stats ? Uid::StatsStarts : has_keys ? Uid::KeyStarts : Uid::QueryStarts;
+        TensorPtr& known = starts_[of];
+        auto const count = static_cast<std::int64_t>(row_.documents.size()) + 1;
+        if (!known) known = integers(of, {count, 1, 1, 1});
+        return known;
+    }
+
+    template <class Options>
+    void pack(Options& options) {
+        if (row_.documents.empty()) return;
+        TensorPtr const all = integers(Uid::QueryLengths, {static_cast<std::int64_t>(row_.documents.size()), 1, 1, 1});
+        options.set_padding_mask(true).set_seq_len_q(all).set_seq_len_kv(all);
+        if constexpr (std::is_same_v<Options, fe::graph::SDPA_backward_attributes>) {
+            std::int64_t const tokens = std::reduce(row_.documents.begin(), row_.documents.end());
+            options.set_max_total_seq_len_q(tokens).set_max_total_seq_len_kv(tokens);
+        }
     }
 
     TensorPtr integers(Uid uid, Dims const& dim) {
@@ -132,13 +164,15 @@ class Description {
     TensorPtr lengths(Uid uid) { return integers(uid, {row_.b, 1, 1, 1}); }
 
     fe::graph::Tensor_attributes& output(TensorPtr const& tensor, Uid uid) {
-        return tensor->set_output(true).set_uid(uid).set_dim(dims_of(row_, uid)).set_stride(strides_of(row_, uid));
+        return lay_out(tensor->set_output(true).set_uid(uid), uid);
     }
 
     template <class Options>
     void mask(Options& options) {
         if (row_.causal) {
-            options.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
+            bool const is_packed = !row_.documents.empty();
+            options.set_diagonal_alignment(is_packed ? Alignment::TOP_LEFT : Alignment::BOTTOM_RIGHT)
+                .set_diagonal_band_right_bound(0);
         }
         if (row_.left == 0) return;
         options.set_diagonal_band_left_bound(row_.left).set_diagonal_band_right_bound(row_.right);
@@ -167,6 +201,7 @@ class Description {
 
     Row const& row_;
     fe::graph::Graph& graph_;
+    std::map<Uid, TensorPtr> starts_;
 };
 
 // The documents of a sequence, in order.
@@ -244,6 +279,7 @@ Buffers::Buffers(Row const& row) {
         add_integers(Uid::ModifierOfKeys, documents_of(row.b, row.s_kv));
     }
     if (row.modifier == Modifier::Prefix) add_lengths(Uid::ModifierOfQueries, row.b, 512);
+    if (!row.documents.empty()) add_documents(row);
     if (!row.lengths) return;
     add_lengths(Uid::QueryLengths, row.b, row.s_q);
     add_lengths(Uid::KeyLengths, row.b, row.s_kv);
@@ -260,6 +296,20 @@ void Buffers::add_lengths(Uid uid, std::int64_t count, std::int64_t length) {
 
 void Buffers::add_integers(Uid uid, std::vector<std::int32_t> const& all) {
     good(cudaMemcpy(add(uid, all.size() * 4), all.data(), all.size() * 4, cudaMemcpyHostToDevice));
+}
+
+void Buffers::add_documents(Row const& row) {
+    add_integers(Uid::QueryLengths, std::vector<std::int32_t>(row.documents.begin(), row.documents.end()));
+    auto const add_starts = [&](Uid uid, std::int64_t width) {
+        std::vector<std::int32_t> starts = {0};
+        for (std::int64_t const length : row.documents) {
+            starts.push_back(starts.back() + static_cast<std::int32_t>(length * width));
+        }
+        add_integers(uid, starts);
+    };
+    add_starts(Uid::QueryStarts, row.h_q * row.d);
+    add_starts(Uid::KeyStarts, row.h_k * row.d);
+    add_starts(Uid::StatsStarts, row.h_q);
 }
 
 Gpu::Gpu() {

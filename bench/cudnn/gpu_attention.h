@@ -31,6 +31,7 @@ struct Row {
     Modifier modifier = Modifier::None;
     bool bias = false, bias_gradient = false;  // a number for each score
     bool deterministic = false;                // gradients; those in slices always are
+    Dims documents = {};  // the lengths of documents that are packed one after the other, in memory of s_q tokens
 
     bool is_forward() const { return rewrite == fe::Rewrite_t::FEW_QUERIES || is_forward_neighborhood; }
 };
@@ -53,7 +54,10 @@ enum Uid : std::int64_t {
     ModifierOfQueries,
     ModifierOfKeys,
     Bias,
-    DBias
+    DBias,
+    QueryStarts,
+    KeyStarts,
+    StatsStarts
 };
 using Pack = std::map<std::int64_t, void*>;
 
@@ -92,6 +96,7 @@ class Buffers {
     void* add(Uid uid, std::size_t bytes);
     void add_lengths(Uid uid, std::int64_t count, std::int64_t length);
     void add_integers(Uid uid, std::vector<std::int32_t> const& all);
+    void add_documents(Row const& row);
 
     std::map<std::int64_t, std::unique_ptr<Memory>> memory_;
     Pack pack_;
