@@ -6,6 +6,7 @@
 #include "rewrite/group/ring_steps.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cudnn_frontend::rewrite {
 namespace {
@@ -44,17 +45,29 @@ std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, in
     return sum;
 }
 
+// The sum of a function over the span, which is linear but for a few corners: it is halved as long as its middle is not
+// on the line between its ends.
+template <class Function>
+double sum_over(Span const& span, Function const& of) {
+    std::int64_t const last = span.end - 1, middle = (span.first + last) / 2;
+    double const at_first = of(span.first), at_last = of(last), count = static_cast<double>(span.count());
+    double const share = count > 1 ? static_cast<double>(middle - span.first) / (count - 1) : 0.0;
+    bool const is_linear = std::abs(of(middle) - (at_first + share * (at_last - at_first))) < 1.0;
+    if (count <= 2 || is_linear) return count * (at_first + at_last) / 2.0;
+    return sum_over({span.first, middle + 1}, of) + sum_over({middle + 1, span.end}, of);
+}
+
 // The pairs of one of the queries and one of the keys that are visible to each other, times batch entries and query
 // heads.
 double pairs_of(Attention const& a, group::Task const& task, Span const& queries, Span const& keys) {
+    if (queries.count() <= 0) return 0.0;
     WholeBand const band(a.fields(), task.queries.length(), task.keys.length());
     // The lengths of documents are known to runs alone: each counts as the longest one.
     auto const keys_of = [&](std::int64_t query) {
-        std::int64_t const count = common(band.keys_of({query, query + 1}), keys).count();
+        std::int64_t const count = std::max<std::int64_t>(common(band.keys_of({query, query + 1}), keys).count(), 0);
         return static_cast<double>(has_documents(a) ? std::min(count, a.keys) : count);
     };
-    double const mean = (keys_of(queries.first) + keys_of(queries.end - 1)) / 2.0;
-    return mean * static_cast<double>(queries.count() * entries_of(a) * a.query_heads);
+    return sum_over(queries, keys_of) * static_cast<double>(entries_of(a) * a.query_heads);
 }
 
 Span all_keys(group::Task const& task) { return {0, task.keys.length()}; }
@@ -66,7 +79,13 @@ double attention_time(Attention const& a, double pairs, GroupRates const& rates)
                            : forward / rates.forward_flops_per_us;
 }
 
+double attention_time_of_all(Attention const& a, group::Task const& task, GroupRates const& rates) {
+    return attention_time(a, pairs_of(a, task, {0, task.queries.length()}, all_keys(task)), rates);
+}
+
+// Layouts of packed documents are expected to give each rank the same work: the model does not know where they begin.
 double attention_time_of_rank(Attention const& a, group::Task const& task, int rank, GroupRates const& rates) {
+    if (has_documents(a)) return attention_time_of_all(a, task, rates) / task.size();
     double pairs = 0.0;
     for (Chunk const& chunk : chunks_of(task.queries, rank)) pairs += pairs_of(a, task, chunk.tokens, all_keys(task));
     return attention_time(a, pairs, rates);
@@ -138,8 +157,7 @@ GroupTime time_of_gather(Attention const& a, group::Task const& task, int stages
 }
 
 GroupTime time_of_all_to_all(Attention const& a, group::Task const& task, GroupRates const& rates) {
-    double const whole =
-        attention_time(a, pairs_of(a, task, {0, task.queries.length()}, all_keys(task)), rates) / task.size();
+    double const whole = attention_time_of_all(a, task, rates) / task.size();
     return time_of(
         task, [&](int) { return whole; },
         [&](int rank) {

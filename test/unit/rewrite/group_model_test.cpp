@@ -98,3 +98,20 @@ TEST_CASE("groups: the table of expected times is the model's") {
     text << file.rdbuf();
     for (Row const& row : kRows) CHECK_THAT(text.str(), Catch::Contains(line_of(row)));
 }
+
+TEST_CASE("groups: every way computes the pairs of a window, each once") {
+    constexpr std::int64_t kTokens = 65536, kWindow = 4096, kRanks = 4;
+    Layout const layout = Layout::contiguous(kTokens, kRanks);
+    group::Task const task{group::make_described(0, kRanks), layout, layout};
+    TestGraph made =
+        forward_graph({.heads = 16, .queries = kTokens / kRanks, .keys = kTokens / kRanks, .columns = 128});
+    made.attention_options().left_bound = kWindow;  // so many keys, with the query's own
+    made.attention_options().right_bound = 0;
+    Rewritable const part(made);
+    rewrite::GroupRates const rates;
+    double const pairs = kWindow * (kWindow + 1) / 2.0 + static_cast<double>(kTokens - kWindow) * kWindow;
+    double const ideal = pairs * 16 * 4 * 128 / rates.forward_flops_per_us / kRanks;
+    CHECK(rewrite::time_of_gather(*part, task, 1, rates).attention == Approx(ideal).epsilon(1e-3));
+    CHECK(rewrite::time_of_all_to_all(*part, task, rates).attention == Approx(ideal).epsilon(1e-3));
+    CHECK(rewrite::time_of_ring(*part, task, rates).attention == Approx(ideal).epsilon(1e-3));
+}
