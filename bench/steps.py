@@ -2,7 +2,7 @@
 
     python bench/steps.py [steps [part...]]
 
-needs sdpa_graph and torch. Parts are: shapes, long, packed, decode, classes. A step is forward and backward (in decode forward
+needs sdpa_graph and torch. Parts are: shapes, long, windows, packed, decode, classes. A step is forward and backward (in decode forward
 alone) until the GPU is done; its time is that of the wall, in milliseconds. `classes` compares times of the GPU alone, in
 microseconds, of plans for exact shapes with those of classes.
 """
@@ -78,7 +78,7 @@ def in_rows(attend):
     return lambda q, k, v: attend(*(x.transpose(1, 2) for x in (q, k, v))).transpose(1, 2)
 
 
-def compare_padded(count, batches, lengths):
+def padded_steps(count, batches, lengths):
     def steps():
         choose = random.Random(1)
         for _ in range(count):
@@ -86,13 +86,18 @@ def compare_padded(count, batches, lengths):
             inputs = [made(*shape).transpose(1, 2).requires_grad_() for _ in range(3)]
             yield inputs, made(*shape).transpose(1, 2), ()
 
+    ranges = f"a new batch ({batches[0]} to {batches[1]}) and length ({lengths[0]} to {lengths[1]})"
+    return f"{ranges} at each of {count} steps", steps
+
+
+def compare_padded(count, batches, lengths):
+    title, steps = padded_steps(count, batches, lengths)
     systems = [
         ("sdpa_graph.torch", lambda q, k, v: scaled_dot_product_attention(q, k, v, is_causal=True)),
         ("sdpa_graph.flash_attn", in_rows(lambda q, k, v: flash_attn.flash_attn_func(q, k, v, causal=True))),
         ("PyTorch's flash kernels", torchs_flash),
     ]
-    ranges = f"a new batch ({batches[0]} to {batches[1]}) and length ({lengths[0]} to {lengths[1]})"
-    compare(f"{ranges} at each of {count} steps", systems, steps)
+    compare(title, systems, steps)
 
 
 def part_shapes(count):
@@ -101,6 +106,21 @@ def part_shapes(count):
 
 def part_long(count):
     compare_padded(count, (4, 8), (1000, 4000))
+
+
+def part_windows(count):
+    """flash_attn_func with an option that the attention functions of torch do not have."""
+
+    def windowed(policy):
+        def attend(q, k, v):
+            set_shape_policy(policy)
+            return flash_attn.flash_attn_func(q, k, v, causal=True, window_size=(512, 0))
+
+        return in_rows(attend)
+
+    title, steps = padded_steps(count, (1, 4), (600, 2000))
+    compare(f"flash_attn_func, window of 512, {title}", [("auto", windowed("auto")), ("classes", windowed("classes"))], steps)
+    set_shape_policy(None)
 
 
 def part_packed(count):
@@ -188,7 +208,10 @@ def part_classes(_):
         print(f"  {name:36s} forward, backward: {times}  ratios {ratios[0]:.2f} {ratios[1]:.2f}", flush=True)
 
 
-PARTS = {"shapes": part_shapes, "long": part_long, "packed": part_packed, "decode": part_decode, "classes": part_classes}
+PARTS = {
+    "shapes": part_shapes, "long": part_long, "windows": part_windows, "packed": part_packed, "decode": part_decode,
+    "classes": part_classes,
+}  # fmt: skip
 
 
 def main():
