@@ -131,13 +131,14 @@ class PlanChoice {
     }
 
    private:
+    // A CUDA graph that records the call will run it often.
     std::optional<Chosen> find_exact(Shapes const& shapes, std::uint64_t seen, bool has_class) const {
-        bool const is_frequent = seen >= kOften && !is_recorded_;
+        bool const is_frequent = seen >= kOften || is_recorded_;
         if (has_class && !is_frequent) return std::nullopt;
         auto plan = Plan::find_known(shapes);
-        if (plan != nullptr) return Chosen{shapes, std::move(plan)};
-        if (is_frequent) prepare(shapes);
-        return std::nullopt;
+        if (plan == nullptr && is_frequent && !is_recorded_) prepare(shapes);
+        bool const is_ready = plan != nullptr && (plan->has_run() || !has_class || !is_recorded_);
+        return is_ready ? std::optional(Chosen{shapes, std::move(plan)}) : std::nullopt;
     }
 
     std::optional<Chosen> find_resized(Shapes shapes, std::uint64_t seen) const {
