@@ -45,8 +45,8 @@ std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, in
     return sum;
 }
 
-// The sum of a function over the span, which is linear but for a few corners: it is halved as long as its middle is not
-// on the line between its ends.
+// The sum of a function that has few corners and is linear between them. Spans are halved until the value at their
+// middle is on the line between their ends.
 template <class Function>
 double sum_over(Span const& span, Function const& of) {
     std::int64_t const last = span.end - 1, middle = (span.first + last) / 2;
