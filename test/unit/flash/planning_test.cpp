@@ -174,6 +174,27 @@ TEST_CASE("flash planning: causal sequences with as many queries as keys have a 
     CHECK_FALSE(has_own({.is_packed = true, .queries = 512, .keys = 600}, true, causal));
 }
 
+// Other engines compute what a causal mask hides of sequences that have fewer queries than keys.
+TEST_CASE("flash planning: backward of causal packed sequences is the library's own engine's") {
+    if (!sdpa_test::has_cudnn()) return;
+    static Tensor_view const totals = {reinterpret_cast<void*>(8192), {3}, {1}, DataType_t::INT32};
+    auto const engine_of = [](bool is_causal, bool are_square, bool is_backward, std::int64_t longest) {
+        Sizes const sizes{.is_packed = true, .queries = longest, .keys = longest, .heads = 16, .key_heads = 4};
+        Sized_call call(sizes, is_backward, [&](flash::Call& c) {
+            c.is_causal = is_causal;
+            if (!are_square) c.set(CuSeqlensK, totals);
+        });
+        std::string name;
+        REQUIRE(call.choose(sdpa_graph::Shape_policy::CLASSES).plan->graph().get_plan_name(name).is_good());
+        return name.substr(0, name.find('_'));
+    };
+    CHECK(engine_of(true, false, true, 2048) == "attention");
+    CHECK(engine_of(true, false, false, 2048) == "eng2");
+    CHECK(engine_of(true, true, true, 2048) == "eng6");
+    CHECK(engine_of(false, false, true, 2048) == "eng6");
+    CHECK(engine_of(true, false, true, 500) == "eng6");
+}
+
 TEST_CASE("flash planning: keys in pages") {
     for (std::int64_t const queries : {1, 4, 200}) {
         CAPTURE(queries);

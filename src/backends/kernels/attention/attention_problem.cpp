@@ -59,6 +59,20 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     return columns->columns <= 128 || (columns->columns == 192 && !is_causal && has_any_order);
 }
 
+// Whether engines of other backends would compute what a causal mask hides: they do where sequences have lengths and
+// diagonals end at their lower right corners.
+bool hides_scores_of_lengths(AttentionKernelProblem const& problem) {
+    constexpr std::int64_t kLeastRows = 1024;
+    bool const has_lengths = problem.query_lengths || problem.key_lengths;
+    if (!problem.is_backward || !has_lengths || !problem.is_bottom_right || !problem.right || problem.left)
+        return false;
+    bool const has_options =
+        problem.needs_registers() || problem.is_deterministic || problem.has(attention::DSinkToken);
+    auto const columns = class_of(problem);
+    return !has_options && columns && columns->columns <= 128 &&
+           std::min(problem.queries(), problem.keys()) >= kLeastRows;
+}
+
 }  // namespace
 
 bool AttentionKernelProblem::needs_entries() const {
@@ -109,6 +123,8 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
     if (has_fast_gradients(problem)) return "their gradients need less time where each query head has a key head";
+    if (hides_scores_of_lengths(problem))
+        return "their gradients leave out what a causal mask hides of packed sequences";
     return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }
 
