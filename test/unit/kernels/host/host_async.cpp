@@ -1,6 +1,7 @@
 #include "host_async.h"
 
 #include "cuda_words.h"
+#include "host_products.h"
 
 #include <algorithm>
 #include <bit>
@@ -48,7 +49,7 @@ struct AsyncCopy {
 struct PendingSums {
     float (*registers)[4];
     int eighths;
-    float values[kMostProductColumns / 8][4];
+    ThreadSums values;
     unsigned last_group;
 };
 
@@ -107,16 +108,14 @@ WaitPlaces places;
 
 // --- Products
 
+// For each 8 columns there are registers of two in the first row, and then of two in the other one.
+float& value_of(ThreadSums& sums, int eighth, int place) { return sums.rows[place / 2][2 * eighth + place % 2]; }
+
 void add(AsyncProduct const& product, PendingSums& sums) {
     ProductFactors factors;
     product.load(product, factors);
-    for (int i = 0; i < product.eighths; ++i) {
-        for (int j = 0; j < 4; ++j) {
-            float sum = product.adds ? sums.values[i][j] : 0;
-            for (int k = 0; k < 16; ++k) sum += factors.rows[j / 2][k] * factors.columns[i][j % 2][k];
-            sums.values[i][j] = sum;
-        }
-    }
+    if (!product.adds) sums.values = {};
+    add_products(factors, 2 * product.eighths, sums.values);
 }
 
 PendingSums& sums_of(ThreadWork& work, AsyncProduct const& product) {
@@ -128,7 +127,7 @@ PendingSums& sums_of(ThreadWork& work, AsyncProduct const& product) {
     PendingSums& sums = work.sums.emplace_back(PendingSums{product.sums, product.eighths, {}, 0});
     for (int i = 0; i < product.eighths; ++i) {
         for (int j = 0; j < 4; ++j) {
-            if (product.adds) sums.values[i][j] = product.sums[i][j];
+            if (product.adds) value_of(sums.values, i, j) = product.sums[i][j];
             product.sums[i][j] = std::bit_cast<float>(kPoison);
         }
     }
@@ -145,13 +144,13 @@ __attribute__((no_sanitize("address"))) void check_registers(AsyncProduct const&
     }
 }
 
-void write_back(PendingSums const& sums) {
+void write_back(PendingSums& sums) {
     for (int i = 0; i < sums.eighths; ++i) {
         for (int j = 0; j < 4; ++j) {
             if (std::bit_cast<unsigned>(sums.registers[i][j]) != kPoison) {
                 throw std::logic_error("registers of sums were written before the wait for their products");
             }
-            sums.registers[i][j] = sums.values[i][j];
+            sums.registers[i][j] = value_of(sums.values, i, j);
         }
     }
 }
@@ -341,7 +340,7 @@ void finish_async_products(unsigned all_but) {
         check_registers(pending.product);
         add(pending.product, sums_of(work, pending.product));
     }
-    for (PendingSums const& sums : work.sums) {
+    for (PendingSums& sums : work.sums) {
         if (has_ended(sums.last_group)) write_back(sums);
     }
     std::erase_if(work.products, [&](PendingProduct const& pending) { return has_ended(pending.group); });

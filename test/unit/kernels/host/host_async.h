@@ -85,10 +85,15 @@ void finish_async_copies();
 
 inline constexpr int kMostProductColumns = 256;
 
-// The factors of a thread's part of a product of 64 x 16 and 16 x n elements: its two rows, and the columns of its
-// sums.
+// A thread has two rows of a product, and in each of them 2 of every 8 columns.
+inline constexpr int kMostThreadColumns = kMostProductColumns / 4;
+
+// The factors of a thread's part of a product of 64 x 16 and 16 x n elements: its rows, and its columns for each k.
 struct ProductFactors {
-    float rows[2][16], columns[kMostProductColumns / 8][2][16];
+    float rows[2][16], columns[16][kMostThreadColumns];
+};
+struct ThreadSums {
+    float rows[2][kMostThreadColumns];
 };
 
 struct AsyncProduct {

@@ -1,20 +1,16 @@
 // This replaces the kernels' own file of that name, which needs a GPU. The products are those of the instructions'
-// documentation, done at their start or at the wait for them (host_async.h).
+// documentation, done at their start or at the wait for them (host_async.h, host_products.h).
 #pragma once
 
 #include "unit/kernels/host/host_additions.h"
 #include "unit/kernels/host/host_boxes.h"
+#include "unit/kernels/host/host_products.h"
 #include "unit/kernels/host/tensor_core.cuh"
 #include "unit/kernels/host/warp.cuh"
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
+#include <cstring>
 #include <source_location>
 #include <stdexcept>
-
-constexpr int kPanelColumns = 64;
-constexpr int kPanelRowBytes = 2 * kPanelColumns, kPanelAlignment = 8 * kPanelRowBytes;
 
 template <class Element, int ROWS>
 struct alignas(kPanelAlignment) Panel {
@@ -35,57 +31,6 @@ struct Factor {
 };
 
 namespace host_matrix {
-
-// An element of a factor; NaN where the product does not see it.
-template <class Element, bool TRANSPOSED>
-float element_of(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* factor, int panel_bytes,
-                 int outer, int inner) {
-    int const row = TRANSPOSED ? inner : outer, column = TRANSPOSED ? outer : inner;
-    auto const place = reinterpret_cast<std::uintptr_t>(factor + column / kPanelColumns * panel_bytes +
-                                                        row * kPanelRowBytes + column % kPanelColumns * 2);
-    auto const* const address = reinterpret_cast<unsigned char const*>(place ^ (place / kPanelRowBytes % 8 * 16));
-    if (!memory.has(address)) return std::numeric_limits<float>::quiet_NaN();
-    Element element;
-    std::memcpy(&element, address, 2);
-    return to_float(element);
-}
-
-inline int first_row() { return static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4); }
-
-// The unit may read all rows of A for each warp. So the result is NaN where any is missing, which one lane tests.
-template <class Element, bool TRANSPOSED>
-float sum_of_rows(sdpa_test::SharedMemoryOfProduct const& memory, unsigned char const* a) {
-    float sum = 0;
-    for (int row = 0; row < 64; row += TRANSPOSED ? 8 : 1) {
-        for (int k = 0; k < 16; k += TRANSPOSED ? 1 : 8) sum += element_of<Element, TRANSPOSED>(memory, a, 0, row, k);
-    }
-    return sum;
-}
-
-template <class Element, bool TRANSPOSED_A, bool TRANSPOSED_B>
-void load_factors(sdpa_test::AsyncProduct const& product, sdpa_test::ProductFactors& factors) {
-    sdpa_test::SharedMemoryOfProduct const memory(product.writes_before);
-    for (int half = 0; half < 2; ++half) {
-        for (int k = 0; k < 16; ++k) {
-            factors.rows[half][k] = product.a == nullptr ? product.rows[half][k]
-                                                         : element_of<Element, TRANSPOSED_A>(memory, product.a, 0,
-                                                                                             first_row() + 8 * half, k);
-        }
-    }
-    if (product.a != nullptr && threadIdx.x % 32 == 0) {
-        float const sum = sum_of_rows<Element, TRANSPOSED_A>(memory, product.a);
-        if (std::isnan(sum)) factors.rows[0][0] = sum;
-    }
-    for (int i = 0; i < product.eighths; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            int const column = 8 * i + 2 * static_cast<int>(threadIdx.x % 4) + j;
-            for (int k = 0; k < 16; ++k) {
-                factors.columns[i][j][k] =
-                    element_of<Element, TRANSPOSED_B>(memory, product.b, product.panel_bytes, column, k);
-            }
-        }
-    }
-}
 
 // The widths of the kernels' own products.
 constexpr bool has_products(int columns) {
