@@ -13,9 +13,7 @@ constexpr double kConstants = 4.0 * Precision::kSingle;
 double absolute_dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head,
                     std::int64_t j, std::int64_t b) {
     double const *const x_row = x.row(b, x_head, i), *const y_row = y.row(b, y_head, j);
-    double sum = 0.0;
-    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += std::abs(x_row[d] * y_row[d]);
-    return sum;
+    return sum_in_parts(x.dim[3], [&](std::int64_t d) { return std::abs(x_row[d] * y_row[d]); });
 }
 
 // A factor of 0 skips the product, also with infinity and NaN.
@@ -209,7 +207,7 @@ Backward allowed_error(Problem const& p, Array const& o, Array const& stats, Arr
             double const wide_error = d_score_error + d_score * slope_error(p, score_error.at(b, h, i, 0), unit);
             allowed.amax_d_p = std::max(allowed.amax_d_p, std::abs(p.scale) * wide_error);
             // Below, the scale is part of the other factor.
-            double const wide = product_gradient(p, weight, o, d_o, {b, h, i, j});
+            double const wide = p.narrow_gradient ? product_gradient(p, weight, o, d_o, {b, h, i, j}) : 0.0;
             double const d_product_error =
                 narrowed_error(p.narrow_gradient, wide, std::abs(p.scale) * wide_error) / std::abs(p.scale);
             double const q_error = d_product_error + d_score * precision.gradient_unit;

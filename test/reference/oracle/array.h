@@ -34,4 +34,16 @@ struct Array {
     }
 };
 
+// The sum of term(i) for all i < count, in four parts, which a processor adds side by side.
+template <class Term>
+double sum_in_parts(std::int64_t count, Term const& term) {
+    std::array<double, 4> parts{};
+    std::int64_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (std::int64_t part = 0; part < 4; ++part) parts[static_cast<std::size_t>(part)] += term(i + part);
+    }
+    for (; i < count; ++i) parts[0] += term(i);
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
 }  // namespace oracle

@@ -12,9 +12,7 @@ constexpr double kMasked = -std::numeric_limits<double>::infinity();
 double dot(Array const& x, std::int64_t x_head, std::int64_t i, Array const& y, std::int64_t y_head, std::int64_t j,
            std::int64_t b) {
     double const *const x_row = x.row(b, x_head, i), *const y_row = y.row(b, y_head, j);
-    double sum = 0.0;
-    for (std::int64_t d = 0; d < x.dim[3]; ++d) sum += x_row[d] * y_row[d];
-    return sum;
+    return sum_in_parts(x.dim[3], [&](std::int64_t d) { return x_row[d] * y_row[d]; });
 }
 
 // Adds the multiple of `count` numbers to others.
@@ -153,18 +151,34 @@ static Array gradient_of_sink(Problem const& p, Array const& o, Array const& sta
     return result;
 }
 
-static double score_gradient(Problem const& p, double probability, Array const& o, Array const& d_o,
+// D of each row, the sum of dO * O.
+static Array row_dots(Problem const& p, Array const& o, Array const& d_o) {
+    Array result(p.batches(), p.heads(), p.queries(), 1);
+    for (std::int64_t b = 0; b < p.batches(); ++b)
+        for (std::int64_t h = 0; h < p.heads(); ++h)
+            for (std::int64_t i = 0; i < p.queries(); ++i) result.at(b, h, i, 0) = dot(d_o, h, i, o, h, i, b);
+    return result;
+}
+
+static double score_gradient(Problem const& p, double probability, double row_dot, Array const& d_o,
                              std::array<std::int64_t, 4> const& at) {
     auto const [b, h, i, j] = at;
     double const keep = p.dropout_at(b, h, i, j);
     double const d_probability = keep == 0.0 ? 0.0 : dot(d_o, h, i, p.v, p.v_head(h), j, b) * keep;
-    return probability * (d_probability - dot(d_o, h, i, o, h, i, b));
+    return probability * (d_probability - row_dot);
+}
+
+// The gradient of the product of a score.
+static double product_gradient_of(Problem const& p, double score_gradient, std::array<std::int64_t, 4> const& at) {
+    auto const [b, h, i, j] = at;
+    double const slope = is_capped(p.modifier.kind) ? p.modifier.slope(p.product_at(b, h, i, j)) : 1.0;
+    return score_gradient * slope * p.scale;
 }
 
 double product_gradient(Problem const& p, double probability, Array const& o, Array const& d_o,
                         std::array<std::int64_t, 4> const& at) {
-    auto const [b, h, i, j] = at;
-    return score_gradient(p, probability, o, d_o, at) * p.modifier.slope(p.product_at(b, h, i, j)) * p.scale;
+    double const row_dot = dot(d_o, at[1], at[2], o, at[1], at[2], at[0]);
+    return product_gradient_of(p, score_gradient(p, probability, row_dot, d_o, at), at);
 }
 
 Backward backward(Problem const& p, Array const& o, Array const& stats, Array const& d_o) {
@@ -172,13 +186,14 @@ Backward backward(Problem const& p, Array const& o, Array const& stats, Array co
     auto const zeros = [&](Array const& like) { return zeros_of(like.dim); };
     Backward result{zeros(p.q), zeros(p.k), zeros(p.v), p.bias ? zeros_of(p.d_bias_dim.value_or(p.bias->dim)) : Array(),
                     p.sink ? gradient_of_sink(p, o, stats, d_o) : Array()};
-    Array const probability = probabilities(scores(p), stats);
+    Array const probability = probabilities(scores(p), stats), row_dot = row_dots(p, o, d_o);
     for_each_score(p, [&](auto b, auto h, auto i, auto j) {
         double const weight = probability.at(b, h, i, j);
         if (weight == 0.0) return;
         double const keep = p.dropout_at(b, h, i, j);
-        if (p.bias) result.d_bias.at(b, h, i, j) += score_gradient(p, weight, o, d_o, {b, h, i, j});
-        double const wide = product_gradient(p, weight, o, d_o, {b, h, i, j});
+        double const d_score = score_gradient(p, weight, row_dot.at(b, h, i, 0), d_o, {b, h, i, j});
+        if (p.bias) result.d_bias.at(b, h, i, j) += d_score;
+        double const wide = product_gradient_of(p, d_score, {b, h, i, j});
         result.amax_d_p = greater(result.amax_d_p, std::abs(wide));
         double const d_product = p.narrow_gradient ? (*p.narrow_gradient)(wide) : wide;
         double const kept = p.narrow_probability ? (*p.narrow_probability)(weight * keep) : weight * keep;
