@@ -14,7 +14,7 @@ namespace {
 
 using namespace cudnn_frontend;
 
-// The graph of a case; backward's O and Stats are zeros, since nothing runs.
+// The graph of a case, whose tensors have no data, since nothing runs.
 std::optional<graph::Graph> graph_of(AttentionCase const& c, bool is_backward) {
     if (is_backward && !c.has_backward()) return {};
     Graphs graphs(c);

@@ -65,6 +65,7 @@ enum class Infinities { None, Some, Rows, Tiles };
 
 struct AttentionCase {
     std::uint64_t seed = 1;                      // of the data
+    bool has_data = true;                        // false for planning alone: tensors of rows and scores are left NaN
     DataType_t type = DataType_t::FLOAT;         // of Q, K and V; an 8-bit type for FP8 attention
     DataType_t result_type = DataType_t::FLOAT;  // of O, dO and the gradients
     std::optional<DataType_t> gradient_type;     // of dO and the gradients, if different

@@ -111,6 +111,7 @@ HostTensor make_stats(AttentionCase const& c, DataType_t type = DataType_t::FLOA
 
 // Columns of zeros draw no random numbers, so that the others do not depend on them.
 void fill_rows(AttentionCase const& c, Random& random, double magnitude, HostTensor const& tensor) {
+    if (!c.has_data) return;
     std::int64_t const columns = tensor.dim[3] - c.zero_columns;
     tensor.fill([&](Index4 const& at) { return at[3] < columns ? magnitude * random.real(-1.0, 1.0) : 0.0; });
 }
@@ -242,7 +243,7 @@ void make_dropout(AttentionCase const& c, Random& random, Inputs& in) {
     }
     if (c.dropout == Dropout::Mask) {
         in.mask = make_for_scores(c, c.mask_type, *c.mask);
-        in.mask.fill([&](Index4 const&) { return random.chance(c.dropout_probability) ? 0.0 : 1.0; });
+        if (c.has_data) in.mask.fill([&](Index4 const&) { return random.chance(c.dropout_probability) ? 0.0 : 1.0; });
         in.mask_scale = scalar(DataType_t::FLOAT, 1.0 / (1.0 - c.dropout_probability));
         in.mask_scale_inv = scalar(DataType_t::FLOAT, 1.0 - c.dropout_probability);
     }
@@ -262,6 +263,7 @@ bool is_masked_by_bias(AttentionCase const& c, Random& random, Index4 const& at)
 void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
     if (!c.bias) return;
     in.bias = make_for_scores(c, c.bias_type, *c.bias);
+    if (!c.has_data) return;
     in.bias.fill([&](Index4 const& at) {
         double const value = random.real(-1.0, 1.0) + c.bias_shift;
         return is_masked_by_bias(c, random, at) ? -std::numeric_limits<double>::infinity() : value;
@@ -388,7 +390,7 @@ Inputs make_inputs(AttentionCase const& c) {
     fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_q), in.q);
     fill_rows(c, random, c.magnitude / factor_of(in.factors.descale_k), in.k);
     fill_rows(c, random, 1.0 / factor_of(in.factors.descale_v), in.v);
-    if (c.low_scores) lower_scores(in);
+    if (c.low_scores && c.has_data) lower_scores(in);
     if (c.scale == Scale::ByValue || c.scale == Scale::Device) {
         in.scale = scalar(DataType_t::FLOAT, static_cast<double>(c.scale_value));
     }
@@ -397,14 +399,14 @@ Inputs make_inputs(AttentionCase const& c) {
     in.block_mask = make_block_mask(c);
     if (c.len_q) in.len_q = lengths_tensor(c, *c.len_q);
     if (c.len_kv) in.len_kv = lengths_tensor(c, *c.len_kv);
-    if (c.nan_in_padding) {
+    if (c.nan_in_padding && c.has_data) {
         poison_padding(in.q, *c.len_q);
         poison_padding(in.k, *c.len_kv);
         poison_padding(in.v, *c.len_kv);
     }
     make_dropout(c, random, in);
     make_modifier(c, random, in);
-    if (c.nan_in_padding) {
+    if (c.nan_in_padding && c.has_data) {
         poison_padded_scores(c, in.bias);
         poison_padded_scores(c, in.mask);
     }
@@ -447,6 +449,7 @@ BackwardInputs make_backward_inputs(AttentionCase const& c, oracle::Forward cons
     BackwardInputs in{make_rows(c, c.result_type, c.output_layout, dim, c.len_q), make_stats(c),
                       make_rows(c, c.type_of_gradients(), c.input_layout, dim, c.len_q)};
     Factors const factors = make_factors(c);
+    if (!c.has_data) return in;
     double const of_o = factor_of(factors.scale_o), of_d_o = factor_of(factors.descale_d_o);
     in.o.fill([&](Index4 const& at) { return forward.o.at(at[0], at[1], at[2], at[3]) * of_o; });
     in.stats.fill([&](Index4 const& at) { return forward.stats.at(at[0], at[1], at[2], 0) * factor_of_stats(c); });
