@@ -4,6 +4,8 @@
 #include "fuzz/driver.h"
 #include "support/random.h"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -72,6 +74,8 @@ int run_seeded(fuzz::Watch& watch, Limits const& limits) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Otherwise the size of freed blocks raises the threshold, and calloc() clears large ones as a whole.
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
     Limits limits;
     std::vector<std::string> names;
     for (int i = 1; i < argc; ++i) {

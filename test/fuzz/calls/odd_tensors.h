@@ -7,7 +7,8 @@
 #include <sdpa_graph/place.h>
 
 #include <algorithm>
-#include <deque>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 namespace fuzz {
@@ -36,12 +37,17 @@ inline void change(Random& random, Tensor_view& view) {
     }
 }
 
-struct Blocks {
-    std::deque<std::vector<std::int32_t>> memory;
+struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+};
 
+struct Blocks {
+    std::vector<std::unique_ptr<std::byte, Free>> memory;
+
+    // A block of zeros. The system finds memory for its pages when they are written, which few of them are.
     void* middle() {
-        memory.emplace_back(kBlock / sizeof(std::int32_t), 0);
-        return memory.back().data() + kBlock / sizeof(std::int32_t) / 2;
+        memory.emplace_back(static_cast<std::byte*>(std::calloc(kBlock, 1)));
+        return memory.back().get() + kBlock / 2;
     }
     static void* allocate(void* self, char const*, Tensor_view const& wanted) {
         std::int64_t elements = 1;
