@@ -25,6 +25,12 @@ struct KeyTensor {
     std::vector<View> received = {};  // {chunks, batch, heads, tokens, columns} for each range of the rank's keys
 };
 
+// Consecutive queries of the rank. Those that attend to one range of the rank's own keys alone read them where they
+// are, and do not wait for others.
+struct OwnQueries : QueryChunk {
+    std::optional<Chunk> own_keys = {};
+};
+
 // The memory and the exchanges of one stage of heads.
 struct Stage {
     HeadPart heads;
@@ -37,9 +43,10 @@ class GatherWriter : GroupWriter {
     GatherWriter(Attention const& attention, group::Task const& task, int stages)
         : GroupWriter(attention, task, core::text("gather(", stages, ")")), chunks_(query_chunks(attention, task)) {
         for (QueryChunk const& chunk : chunks_) {
-            if (chunk.rank == rank()) own_.push_back(chunk);
+            if (chunk.rank == rank()) add_own(chunk);
         }
-        rows_ = TokenRows(tokens_to_hold());
+        held_ = tokens_to_hold();
+        rows_ = TokenRows(held_);
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
     }
 
@@ -49,8 +56,9 @@ class GatherWriter : GroupWriter {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             if (i == 0) start_keys(i);
             if (i + 1 < stages_.size()) start_keys(i + 1);
+            SDPA_GRAPH_TRY(attend(stages_[i], true));
             finish(stages_[i].keys);
-            SDPA_GRAPH_TRY(attend(stages_[i]));
+            SDPA_GRAPH_TRY(attend(stages_[i], false));
             if (!a_.is_backward()) continue;
             if (i > 0) sum_gradients(stages_[i - 1]);
             start_gradients(stages_[i]);
@@ -61,10 +69,46 @@ class GatherWriter : GroupWriter {
     }
 
    private:
-    // The rank's own tokens are sent from where others' are received.
+    // --- Queries and keys of the rank
+
+    // Forward splits the queries of a chunk if most of them see the rank's own keys alone.
+    void add_own(QueryChunk const& chunk) {
+        if (a_.is_backward() || has_documents(a_)) return own_.push_back({chunk});
+        for (Chunk const& keys : chunks_of(task_.keys, rank())) {
+            Span const inner = aligned(band_.queries_within(chunk.tokens, keys.tokens), chunk.tokens);
+            if (2 * inner.count() < chunk.tokens.count()) continue;
+            add_own_part(chunk, {chunk.tokens.first, inner.first}, {});
+            add_own_part(chunk, inner, keys);
+            add_own_part(chunk, {inner.end, chunk.tokens.end}, {});
+            return;
+        }
+        own_.push_back({chunk});
+    }
+    // Cuts the span where tensors with a number for each row are aligned to 16 bytes.
+    static Span aligned(Span const& inner, Span const& all) {
+        constexpr std::int64_t kRowsTogether = 8;
+        std::int64_t const before = (inner.first - all.first + kRowsTogether - 1) / kRowsTogether * kRowsTogether;
+        std::int64_t const end = (inner.end - all.first) / kRowsTogether * kRowsTogether;
+        return {all.first + before, inner.end == all.end ? all.end : all.first + end};
+    }
+    void add_own_part(QueryChunk const& chunk, Span const& queries, std::optional<Chunk> const& own_keys) {
+        if (queries.count() <= 0) return;
+        own_.push_back({{{chunk.rank, queries, row_of(chunk, queries)}, band_.keys_of(queries)}, own_keys});
+    }
+
+    // The keys that the rank's queries need in one place, and those that it sends, which leave from there.
     std::vector<Span> tokens_to_hold() const {
-        std::vector<Span> spans = keys_for(rank(), chunks_);
-        for (Chunk const& chunk : chunks_of(task_.keys, rank())) spans.push_back(chunk.tokens);
+        std::vector<Span> spans;
+        for (OwnQueries const& queries : own_) {
+            if (!queries.own_keys) spans.push_back(queries.keys);
+        }
+        for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
+            for (int peer = 0; peer < task_.size(); ++peer) {
+                if (peer == rank()) continue;
+                for (Span const& needed : keys_for(peer, chunks_)) spans.push_back(common(chunk.tokens, needed));
+            }
+        }
+        std::erase_if(spans, [](Span const& span) { return span.count() <= 0; });
         return merged(std::move(spans));
     }
 
@@ -79,7 +123,7 @@ class GatherWriter : GroupWriter {
         }
         for (int const port : kKeyPorts) {
             View const own = part(port, stage.heads);
-            KeyTensor tensor{port, tokens_buffer_like(own, rows_.count())};
+            KeyTensor tensor{port, held_.empty() ? View() : tokens_buffer_like(own, rows_.count())};
             if (a_.is_backward()) make_memory_of_gradients(stage, tensor);
             stage.tensors.push_back(std::move(tensor));
         }
@@ -104,8 +148,12 @@ class GatherWriter : GroupWriter {
 
     void copy_own(Stage const& stage, KeyTensor const& tensor) {
         for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
-            program_.copy(part(tensor.port, stage.heads, chunk.row, chunk.tokens.count()),
-                          part_of(tensor.gathered, kRows, rows_.row_of(chunk.tokens.first), chunk.tokens.count()));
+            for (Span const& span : held_) {
+                Span const tokens = common(chunk.tokens, span);
+                if (tokens.count() <= 0) continue;
+                program_.copy(part(tensor.port, stage.heads, row_of(chunk, tokens), tokens.count()),
+                              part_of(tensor.gathered, kRows, rows_.row_of(tokens.first), tokens.count()));
+            }
         }
     }
 
@@ -123,8 +171,10 @@ class GatherWriter : GroupWriter {
 
     // --- Attention
 
-    error_t attend(Stage const& stage) {
-        for (std::size_t i = 0; i < own_.size(); ++i) SDPA_GRAPH_TRY(attend(stage, i));
+    error_t attend(Stage const& stage, bool to_own_keys) {
+        for (std::size_t i = 0; i < own_.size(); ++i) {
+            if (own_[i].own_keys.has_value() == to_own_keys) SDPA_GRAPH_TRY(attend(stage, i));
+        }
         return {};
     }
 
@@ -151,8 +201,7 @@ class GatherWriter : GroupWriter {
         AttentionDraft draft = draft_of(scores);
         ClearPadding cleared = a_.is_backward() ? ClearPadding() : results_behind_keys(part, scores);
         for (KeyTensor const& tensor : stage.tensors) {
-            draft.connect(tensor.port,
-                          part_of(tensor.gathered, kRows, rows_.row_of(part.keys.first), part.keys.count()));
+            draft.connect(tensor.port, keys_of(stage, tensor, own_[index], part.keys));
             if (!a_.is_backward()) continue;
             View const partial =
                 part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count());
@@ -168,6 +217,11 @@ class GatherWriter : GroupWriter {
         }
         connect_dropout(draft, stage.heads, part.queries, part.keys);
         return attend_within(part, std::move(draft), std::move(cleared));
+    }
+
+    View keys_of(Stage const& stage, KeyTensor const& tensor, OwnQueries const& queries, Span const& keys) const {
+        if (!queries.own_keys) return part_of(tensor.gathered, kRows, rows_.row_of(keys.first), keys.count());
+        return part(tensor.port, stage.heads, row_of(*queries.own_keys, keys), keys.count());
     }
 
     // Attention over all documents at once. The keys of a document end where its queries do, so that its diagonal ends
@@ -206,8 +260,8 @@ class GatherWriter : GroupWriter {
         return {};
     }
 
-    static std::int64_t row_of(QueryChunk const& chunk, Span const& queries) {
-        return chunk.row + queries.first - chunk.tokens.first;
+    static std::int64_t row_of(Chunk const& chunk, Span const& tokens) {
+        return chunk.row + tokens.first - chunk.tokens.first;
     }
     View rows_of(Stage const& stage, int port, QueryChunk const& chunk, Span const& queries) const {
         return part(port, stage.heads, row_of(chunk, queries), queries.count());
@@ -353,9 +407,10 @@ class GatherWriter : GroupWriter {
     }
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
-    std::vector<QueryChunk> own_;
+    std::vector<OwnQueries> own_;
     std::vector<std::optional<PartDocuments>> documents_;  // for each of the rank's chunks
     std::vector<std::optional<View>> border_dq_;           // for each of the rank's chunks
+    std::vector<Span> held_;                               // the keys that are in one place
     TokenRows rows_;
     std::vector<Stage> stages_;
     View sink_parts_;  // {chunks, 1, heads, 1, 1}

@@ -26,6 +26,19 @@ Span WholeBand::keys_of(Span queries) const {
     return {std::max<std::int64_t>(first, 0), std::min(end, keys_)};
 }
 
+Span WholeBand::queries_within(Span queries, Span keys) const {
+    constexpr Span kNone{0, 0};
+    if (keys.first > 0) {
+        if (!left_) return kNone;
+        queries.first = std::max(queries.first, keys.first - shift_ + *left_ - 1);
+    }
+    if (keys.end < keys_) {
+        if (!right_) return kNone;
+        queries.end = std::min(queries.end, keys.end - shift_ - *right_);
+    }
+    return queries.count() > 0 ? queries : kNone;
+}
+
 // The diagonal is at the part's top left or at its bottom right, whichever has bounds that a graph may have. Engines
 // skip most from the corner whose bound on the right is 0.
 PartBand WholeBand::within(Span queries, Span keys) const {

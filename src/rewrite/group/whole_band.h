@@ -41,6 +41,8 @@ class WholeBand {
     bool shows_each_query_a_key() const;
     // All keys that one of the queries sees.
     Span keys_of(Span queries) const;
+    // The queries of which each sees none but these keys.
+    Span queries_within(Span queries, Span keys) const;
     // The same band over these queries and keys, which contain all of keys_of() and are more on one side at most. With
     // lengths, which move a diagonal that ends at the bottom right, it starts at the top left.
     PartBand within(Span queries, Span keys) const;

@@ -74,6 +74,25 @@ void check_parts(BandCase const& c, std::vector<BandPart> const& parts) {
 
 }  // namespace
 
+TEST_CASE("whole bands: queries within keys are those that see no others") {
+    sdpa_test::Random random(11);
+    int found = 0;
+    for (int index = 0; index < 2000; ++index) {
+        INFO("case " << index);
+        BandCase const c = random_case(random);
+        WholeBand const band(c.fields, c.sizes.queries, c.sizes.keys);
+        std::int64_t const first = random.between(0, c.sizes.keys - 1), end = random.between(first + 1, c.sizes.keys);
+        Span const inner = band.queries_within(c.queries, {first, end});
+        for (std::int64_t query = c.queries.first; query < c.queries.end; ++query) {
+            Span const seen = band.keys_of({query, query + 1});
+            bool const is_within = seen.first >= first && seen.end <= end;
+            REQUIRE((query >= inner.first && query < inner.end) == is_within);
+            found += is_within ? 1 : 0;
+        }
+    }
+    CHECK(found > 100);
+}
+
 TEST_CASE("whole bands: a part of the queries sees the same keys") {
     sdpa_test::Random random(5);
     for (int index = 0; index < 2000; ++index) {
