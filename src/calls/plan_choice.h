@@ -106,6 +106,10 @@ class PlanChoice {
     // is a refusal.
     cudnn_frontend::Result<Chosen> find_class(Shapes const& shapes) const {
         using cudnn_frontend::error_code_t;
+        if (auto known = Plan::find_known(shapes)) {
+            count_plan(PlanSource::Known);
+            return Chosen{shapes, std::move(known)};
+        }
         if (RefusedShapes<Shapes>::count_of(shapes) > 0)
             return cudnn_frontend::error_t{error_code_t::GRAPH_NOT_SUPPORTED,
                                            "no engine plans the class of these shapes"};
@@ -131,14 +135,22 @@ class PlanChoice {
     }
 
    private:
-    // A CUDA graph that records the call will run it often.
     std::optional<Chosen> find_exact(Shapes const& shapes, std::uint64_t seen, bool has_class) const {
-        bool const is_frequent = seen >= kOften || is_recorded_;
+        if (is_recorded_) return find_recorded(shapes, has_class);
+        bool const is_frequent = seen >= kOften;
         if (has_class && !is_frequent) return std::nullopt;
         auto plan = Plan::find_known(shapes);
-        if (plan == nullptr && is_frequent && !is_recorded_) prepare(shapes);
-        bool const is_ready = plan != nullptr && (plan->has_run() || !has_class || !is_recorded_);
-        return is_ready ? std::optional(Chosen{shapes, std::move(plan)}) : std::nullopt;
+        if (plan != nullptr) return Chosen{shapes, std::move(plan)};
+        if (is_frequent) prepare(shapes);
+        return std::nullopt;
+    }
+
+    // A CUDA graph runs the call often, so that its exact plan is worth while. The first run of a plan loads kernels,
+    // which may fail now; without a class there is no other plan.
+    std::optional<Chosen> find_recorded(Shapes const& shapes, bool has_class) const {
+        auto plan = Plan::find_known(shapes);
+        if (plan == nullptr || (has_class && !plan->has_run())) return std::nullopt;
+        return Chosen{shapes, std::move(plan)};
     }
 
     std::optional<Chosen> find_resized(Shapes shapes, std::uint64_t seen) const {

@@ -34,7 +34,7 @@ class Chooser {
         if (auto own = may_change_ ? find_for_shapes() : std::nullopt) return *std::move(own);
         Shapes const shapes = shapes_with(form_);
         if (!form_.is_class || call_.has_dropout()) return with_form(form_, choice_.find_or_plan(shapes));
-        if (auto larger = may_change_ ? find_larger_instead_of(shapes) : std::nullopt) return *std::move(larger);
+        if (auto known = find_class_or_larger(shapes)) return *std::move(known);
         auto made = choice_.find_class(shapes);
         bool const is_refused = made.is_bad() && calls::is_refusal(made.error());
         return is_refused ? with_form(exact_, choice_.find_or_plan(shapes_with(exact_)))
@@ -57,14 +57,19 @@ class Chooser {
         return Chosen{*std::move(ready), exact_};
     }
 
-    // A larger class until that of the call has a plan; for a launch that is recorded, one that has run.
+    // The class's plan or, until it is there, that of a larger class; for a launch that is recorded, one that has run.
+    std::optional<Chosen> find_class_or_larger(Shapes const& shapes) const {
+        Chosen own{{shapes, CallPlan::find_known(shapes)}, form_};
+        bool const is_ready = own.plan != nullptr && (own.plan->has_run() || !is_recorded_ || !may_change_);
+        auto found = is_ready ? std::optional(std::move(own)) : find_larger_instead_of(shapes);
+        if (found) calls::count_plan(calls::PlanSource::Known);
+        return found;
+    }
+
     std::optional<Chosen> find_larger_instead_of(Shapes const& shapes) const {
-        auto const plan = CallPlan::find_known(shapes);
-        bool const is_ready = plan != nullptr && (plan->has_run() || !is_recorded_);
-        if (is_ready || calls::RefusedShapes<Shapes>::count_of(shapes) > 0) return std::nullopt;
+        if (!may_change_ || calls::RefusedShapes<Shapes>::count_of(shapes) > 0) return std::nullopt;
         auto larger = find_larger();
         if (larger && !is_recorded_) calls::prepare(shapes);
-        if (larger) calls::count_plan(calls::PlanSource::Known);
         return larger;
     }
 

@@ -45,8 +45,8 @@ std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, in
     return sum;
 }
 
-// The sum of a function that has few corners and is linear between them. Spans are halved until the value at their
-// middle is on the line between their ends.
+// The sum of a concave function that is linear between a few corners: spans are halved until the value at their middle
+// is on the line between their ends.
 template <class Function>
 double sum_over(Span const& span, Function const& of) {
     std::int64_t const last = span.end - 1, middle = (span.first + last) / 2;
@@ -60,14 +60,15 @@ double sum_over(Span const& span, Function const& of) {
 // The pairs of one of the queries and one of the keys that are visible to each other, times batch entries and query
 // heads.
 double pairs_of(Attention const& a, group::Task const& task, Span const& queries, Span const& keys) {
-    if (queries.count() <= 0) return 0.0;
     WholeBand const band(a.fields(), task.queries.length(), task.keys.length());
+    auto const visible = band.visible_part(queries, keys);
+    if (queries.count() <= 0 || !visible) return 0.0;
     // The lengths of documents are known to runs alone: each counts as the longest one.
     auto const keys_of = [&](std::int64_t query) {
         std::int64_t const count = std::max<std::int64_t>(common(band.keys_of({query, query + 1}), keys).count(), 0);
         return static_cast<double>(has_documents(a) ? std::min(count, a.keys) : count);
     };
-    return sum_over(queries, keys_of) * static_cast<double>(entries_of(a) * a.query_heads);
+    return sum_over(visible->queries, keys_of) * static_cast<double>(entries_of(a) * a.query_heads);
 }
 
 Span all_keys(group::Task const& task) { return {0, task.keys.length()}; }

@@ -193,6 +193,7 @@ TEST_CASE("flash planning: backward of causal packed sequences is the library's 
     CHECK(engine_of(true, true, true, 2048) == "eng6");
     CHECK(engine_of(false, false, true, 2048) == "eng6");
     CHECK(engine_of(true, false, true, 500) == "eng6");
+    CHECK(engine_of(true, false, true, 1024) == "eng6");  // too few tiles
 }
 
 TEST_CASE("flash planning: keys in pages") {
@@ -279,6 +280,8 @@ TEST_CASE("flash planning: AUTO runs a shape that comes back often by its exact 
     Change const same = [](flash::Call&) {};
     CHECK(comes_to_exact_plan(false, same));
     CHECK(comes_to_exact_plan(true, same));
+    // The plan is there, but has not run.
+    CHECK(Sized_call(sizes, false, same).choose(AUTO, true).shapes.is_packed);
     CHECK(!comes_to_exact_plan(false, same, true));
     CHECK(!comes_to_exact_plan(true, [](flash::Call& c) { c.is_deterministic = true; }));
     for (bool const is_backward : {false, true})

@@ -115,3 +115,18 @@ TEST_CASE("groups: every way computes the pairs of a window, each once") {
     CHECK(rewrite::time_of_all_to_all(*part, task, rates).attention == Approx(ideal).epsilon(1e-3));
     CHECK(rewrite::time_of_ring(*part, task, rates).attention == Approx(ideal).epsilon(1e-3));
 }
+
+TEST_CASE("groups: queries behind the last key of a window count nothing") {
+    constexpr std::int64_t kQueries = 65536, kKeys = 16384, kWindow = 4096, kRanks = 4;
+    Layout const queries = Layout::contiguous(kQueries, kRanks), keys = Layout::contiguous(kKeys, kRanks);
+    group::Task const task{group::make_described(0, kRanks), queries, keys};
+    TestGraph made = forward_graph(
+        {.heads = 16, .key_heads = 16, .queries = kQueries / kRanks, .keys = kKeys / kRanks, .columns = 128});
+    made.attention_options().left_bound = kWindow;
+    made.attention_options().right_bound = 0;
+    Rewritable const part(made);
+    rewrite::GroupRates const rates;
+    double const ideal = static_cast<double>(kKeys) * kWindow * 16 * 4 * 128 / rates.forward_flops_per_us / kRanks;
+    CHECK(rewrite::time_of_gather(*part, task, 1, rates).attention == Approx(ideal).epsilon(1e-3));
+    CHECK(rewrite::time_of_all_to_all(*part, task, rates).attention == Approx(ideal).epsilon(1e-3));
+}

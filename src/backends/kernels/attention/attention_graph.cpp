@@ -77,8 +77,8 @@ class Reader {
             ir::Ragged const& ragged = values_.value(row.port).ragged;
             if (!ragged) continue;
             ir::Value const& offsets = values_.graph.value(ragged.offset);
-            read_.problem.packed[row.port] =
-                PackedOffsets{add_place(offsets), ragged.multiplier, offsets.type == DataType_t::INT64};
+            read_.problem.packed[row.port] = PackedOffsets{add_place(offsets), ragged.multiplier,
+                                                           offsets.type == DataType_t::INT64, ragged.most_rows};
         }
     }
 

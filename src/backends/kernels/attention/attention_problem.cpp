@@ -59,18 +59,34 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     return columns->columns <= 128 || (columns->columns == 192 && !is_causal && has_any_order);
 }
 
-// Whether engines of other backends would compute what a causal mask hides: they do where sequences have lengths and
-// diagonals end at their lower right corners.
-bool hides_scores_of_lengths(AttentionKernelProblem const& problem) {
-    constexpr std::int64_t kLeastRows = 1024;
+// Whether most columns of the class are used.
+bool fits(AttentionClass const& columns, AttentionKernelProblem const& problem) {
+    return 4 * problem.operand(attention::Q).dims[3] >= 3 * columns.columns &&
+           4 * problem.operand(attention::V).dims[3] >= 3 * columns.value_columns;
+}
+
+// Sums of gradients have as many rows for each sequence as the longest one. Whether these are many times as many as the
+// sequences have in all.
+bool has_sparse_sums(AttentionKernelProblem const& problem) {
+    constexpr std::int64_t kMostTimes = 8;
+    auto const& offsets = problem.packed[attention::Q];
+    return offsets && offsets->most_rows > 0 && problem.batches() * problem.queries() > kMostTimes * offsets->most_rows;
+}
+
+// Other backends' engines skip hidden scores of sequences with lengths only where the diagonal starts at the top left.
+// At least a quarter of the scores is hidden, and one sequence alone fills half of a GPU.
+bool skips_more_scores(AttentionKernelProblem const& problem) {
+    constexpr std::int64_t kLeastRows = 1024, kLeastTiles = 64;
     bool const has_lengths = problem.query_lengths || problem.key_lengths;
-    if (!problem.is_backward || !has_lengths || !problem.is_bottom_right || !problem.right || problem.left)
-        return false;
+    bool const is_causal = problem.right == 0 && !problem.left && problem.is_bottom_right;
+    if (!problem.is_backward || !has_lengths || !is_causal || has_sparse_sums(problem)) return false;
     bool const has_options =
         problem.needs_registers() || problem.is_deterministic || problem.has(attention::DSinkToken);
     auto const columns = class_of(problem);
-    return !has_options && columns && columns->columns <= 128 &&
-           std::min(problem.queries(), problem.keys()) >= kLeastRows;
+    bool const is_long = std::min(problem.queries(), problem.keys()) >= kLeastRows &&
+                         problem.keys() <= 2 * problem.queries() &&
+                         tiles_of(problem.keys(), kGradientKeys) * problem.key_heads() >= kLeastTiles;
+    return !has_options && columns && columns->columns <= 128 && fits(*columns, problem) && is_long;
 }
 
 }  // namespace
@@ -123,8 +139,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
     if (has_fast_gradients(problem)) return "their gradients need less time where each query head has a key head";
-    if (hides_scores_of_lengths(problem))
-        return "their gradients leave out what a causal mask hides of packed sequences";
+    if (skips_more_scores(problem)) return "their gradients leave out the scores that a causal mask hides";
     return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }
 

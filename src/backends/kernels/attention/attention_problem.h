@@ -25,7 +25,8 @@ struct PlacedOperand : Operand {
 struct PackedOffsets {
     std::size_t pointer = 0;
     std::int64_t elements_of_offset = 1;
-    bool is_wide = false;  // offsets have 64 bits
+    bool is_wide = false;        // offsets have 64 bits
+    std::int64_t most_rows = 0;  // of all sequences; 0 if the graph does not say it
 
     friend bool operator==(PackedOffsets const&, PackedOffsets const&) = default;
 };
