@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace sdpa_test {
 namespace {
@@ -169,21 +170,22 @@ MemorySnapshot::MemorySnapshot(std::vector<HostTensor> const& tensors) {
 std::string MemorySnapshot::change_outside(std::vector<HostTensor> const& outputs) const {
     for (std::size_t number = 0; number < blocks_.size(); ++number) {
         Block const& block = blocks_[number];
-        std::vector<bool> writable(block.bytes.size());
+        std::byte const* const now = block.memory->first();
+        std::vector<std::byte> expected = block.bytes;
         for (HostTensor const& output : outputs) {
             if (output.memory != block.memory) continue;
+            auto const size = static_cast<std::size_t>(element_size(output.type));
             for_each_index(output.dim, [&](Index4 const& at) {
                 if (!output.has(at)) return;
-                auto const begin = writable.begin() + (output.element(at) - block.memory->first());
-                std::fill(begin, begin + element_size(output.type), true);
+                std::byte const* const element = output.element(at);
+                std::memcpy(&expected[static_cast<std::size_t>(element - now)], element, size);
             });
         }
-        for (std::size_t i = 0; i < writable.size(); ++i) {
-            if (writable[i] || block.memory->first()[i] == block.bytes[i]) continue;
-            auto const place = static_cast<std::int64_t>(i) - (block.memory->data() - block.memory->first());
-            return "byte " + std::to_string(place) + " of memory " + std::to_string(number) + " (" +
-                   std::to_string(block.memory->size()) + " bytes) changed but belongs to no output";
-        }
+        auto const changed = std::mismatch(expected.begin(), expected.end(), now).first - expected.begin();
+        if (changed == std::ssize(expected)) continue;
+        std::int64_t const place = changed - (block.memory->data() - now);
+        return "byte " + std::to_string(place) + " of memory " + std::to_string(number) + " (" +
+               std::to_string(block.memory->size()) + " bytes) changed but belongs to no output";
     }
     return {};
 }
