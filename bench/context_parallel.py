@@ -1,10 +1,11 @@
-"""PyTorch's context_parallel on two GPUs of this machine, and one GPU alone, for the row `causal` of bench_cudnn_groups.
+"""PyTorch's context_parallel on two GPUs of this machine, and the whole attention on each of them, for the row `causal` of bench_cudnn_groups.
 
     python bench/context_parallel.py [tokens]
 
 needs torch and two GPUs that NCCL connects. Attention over cuDNN and over PyTorch's flash kernels, causal, 16 heads, BFLOAT16:
 milliseconds of forward and of backward, medians of the slower rank; and the share of the ideal time, half of that of one GPU
-with the same kernels. Two processes measure all systems. Where one fails, or is late, they end, and two others go on.
+with the same kernels. The baseline runs on both GPUs at the same time. A system is a kernel with a method. Two processes
+measure one system after the other; if one fails or exceeds its time, both end, and two new ones measure the rest.
 """
 
 import contextlib

@@ -4,8 +4,9 @@
 //     bench_cudnn_groups --offline <device> [row or way...]   plans of all ranks of two, without a GPU
 //
 // Without names of rows it runs all rows, without names of ways all ways. BFLOAT16, milliseconds of forward with Stats
-// and of backward, until all ranks are done: medians. Next to them the share of the ideal time, that of one GPU divided
-// by their number, and in brackets the time for which exchanges held the first GPU up. Ways of one plan run once.
+// and of backward, until all ranks are done: medians. Next to them the share T1 / (N x T), with the time T1 of one GPU
+// and T of N GPUs, and in brackets the time for which the first GPU waited for exchanges. Ways that result in the same
+// plan are measured once.
 #include "gpu_attention.h"
 
 #include <sdpa_graph/group.h>
@@ -52,7 +53,7 @@ Row in_window(Row row, std::int64_t window) {
     return row;
 }
 
-// The documents are as long as these are in 65,536 tokens.
+// The lengths of documents in 65,536 tokens; those of longer sequences are in proportion.
 Row in_documents(Row row) {
     for (std::int64_t const length : {1000, 20000, 3536, 9000, 14000, 500, 6000, 11500}) {
         row.documents.push_back(length * row.s_q / 65536);
@@ -86,7 +87,7 @@ std::vector<Way> all_ways() {
 
 bool can_run(Row const& row, Way const& way) { return way.way != Group_way::RING || row.documents.empty(); }
 
-// A range for each rank, and in all of them as many pairs of a query and a key of its document that is visible to it.
+// A range for each rank, so that all ranks have equally many pairs of a query and a key that is visible to it.
 Layout by_work(Dims const& documents, int ranks) {
     double all = 0.0;
     for (std::int64_t const length : documents)
@@ -160,7 +161,7 @@ class Meeting {
    public:
     explicit Meeting(int ranks) : barrier_(ranks), is_good_(static_cast<std::size_t>(ranks)) {}
     void wait() { barrier_.arrive_and_wait(); }
-    // Whether all ranks are good: else one would wait for exchanges with another that has given up.
+    // Whether every rank succeeded: else the others would wait for the exchanges of the one that failed.
     bool agree(int rank, bool is_good) {
         is_good_[static_cast<std::size_t>(rank)] = is_good ? 1 : 0;
         wait();

@@ -5,7 +5,7 @@
 
 namespace sdpa_graph::calls {
 
-std::uint64_t times_seen(std::size_t hash) {
+std::uint64_t count_call(std::size_t hash) {
     constexpr std::size_t kPlaces = 256;
     constexpr std::uint64_t kCount = 0xffff;
     static constinit std::array<std::atomic<std::uint64_t>, kPlaces> places{};  // a hash above its count

@@ -1,4 +1,4 @@
-// The choice between plans that could run a call with its exact shapes.
+// The choice of the plan for a call: exact, resized, or that of a class.
 #pragma once
 
 #include "calls/class_plan.h"
@@ -15,8 +15,9 @@
 
 namespace sdpa_graph::calls {
 
-// How many calls of that hash there were of late, up to kOften. One of another hash may make it forget.
-std::uint64_t times_seen(std::size_t hash);
+// Counts a call with this hash. Returns how many came before it, at most kOften; a call with another hash may have
+// reset the count.
+std::uint64_t count_call(std::size_t hash);
 inline constexpr std::uint64_t kOften = 16;
 
 // The plan of a call, with the shapes for which it was made.
@@ -72,9 +73,9 @@ class KeptResizedPlans {
     using Kept = cudnn_frontend::core::process::KeptObjects<ResizedKind>;
 };
 
-// Finds or makes plans for a call. Shapes have two more functions in their namespace: kind_of(shapes), the shapes
-// without the sizes for which a plan can be resized, and resized(graph, shapes), the plan of a graph of that kind for
-// these shapes.
+// Finds or makes plans for a call. In addition to what ClassPlan needs, the namespace of Shapes has two functions:
+// kind_of(shapes), the shapes without the sizes for which a plan can be resized, and resized(graph, shapes), the plan
+// of a graph of that kind for these shapes.
 template <class Shapes>
 class PlanChoice {
    public:
@@ -83,11 +84,11 @@ class PlanChoice {
 
     explicit PlanChoice(Lease const& lease) : target_(lease.target), is_recorded_(lease.is_recorded) {}
 
-    // With the policy ALL_SHAPES: the plan of the kind, resized, or that of the shapes where the first one does not
-    // serve them. The error of a kind may be that of another call's shapes.
+    // With the policy ALL_SHAPES: the resized plan of the kind or, if that fails, the plan of these shapes. The error
+    // of the kind is not reported, since it may be about the shapes of another call.
     cudnn_frontend::Result<Chosen> resize_or_plan(Shapes const& shapes) const {
         Chosen chosen{shapes, nullptr};
-        std::uint64_t const seen = times_seen(hash_of(shapes));
+        std::uint64_t const seen = count_call(hash_of(shapes));
         cudnn_frontend::error_t failure = Plan::find(kind_of(shapes), shapes, target_).move_to(chosen.plan);
         if (failure.is_good()) failure = resize(*chosen.plan, shapes, seen).move_to(chosen.resized);
         if (failure.is_good()) return chosen;
@@ -102,8 +103,8 @@ class PlanChoice {
         return chosen;
     }
 
-    // The same for the shapes of a class. Where no engine makes such a plan the process remembers that, and the error
-    // is a refusal.
+    // The plan of a class, which is made if it is not there. If no engine has one the process remembers that, and the
+    // error is a refusal.
     cudnn_frontend::Result<Chosen> find_class(Shapes const& shapes) const {
         using cudnn_frontend::error_code_t;
         if (auto known = Plan::find_known(shapes)) {
@@ -127,7 +128,7 @@ class PlanChoice {
     // often, else that of the kind, resized. The background makes the exact one once the shapes have come back often,
     // and that of the kind once a second shape of it comes.
     std::optional<Chosen> find_ready(Shapes const& shapes, Alternatives others) const {
-        std::uint64_t const seen = times_seen(hash_of(shapes));
+        std::uint64_t const seen = count_call(hash_of(shapes));
         auto found = find_exact(shapes, seen, others.has_class);
         if (!found && others.has_kind) found = find_resized(shapes, seen);
         if (found) count_plan(PlanSource::Known);
@@ -157,7 +158,7 @@ class PlanChoice {
         if (cudnn_frontend::runtime::verifies_first_runs()) return std::nullopt;
         shapes.policy = Shape_policy::ALL_SHAPES;
         Shapes const kind = kind_of(shapes);
-        bool const are_shapes_varied = times_seen(hash_of(kind)) > 0 && seen == 0;
+        bool const are_shapes_varied = count_call(hash_of(kind)) > 0 && seen == 0;
         auto plan = Plan::find_known(kind);
         if (plan == nullptr) {
             if (!is_recorded_ && are_shapes_varied) prepare_kind(kind, shapes);
@@ -169,8 +170,8 @@ class PlanChoice {
         return Chosen{shapes, std::move(plan), std::move(resized_plan).value()};
     }
 
-    // Shapes that are new are mostly not seen again. Nothing is kept while a launch is recorded, since what has to go
-    // for it might not be destroyed then.
+    // Shapes that are new rarely come back, so that their plans are not kept. Nothing is kept while a launch is
+    // recorded: keeping one plan may evict another, which must not be destroyed then.
     cudnn_frontend::Result<cudnn_frontend::graph::Resized_plan> resize(Plan const& plan, Shapes const& shapes,
                                                                        std::uint64_t seen) const {
         return seen == 0 || is_recorded_ ? resized(plan.graph(), shapes)

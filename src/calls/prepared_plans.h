@@ -1,4 +1,4 @@
-// Plans that a background thread makes for calls to come, and shapes of which no engine makes one.
+// Plans that a background thread makes for calls to come, and shapes for which no engine has a plan.
 #pragma once
 
 #include "calls/background.h"
@@ -15,7 +15,7 @@
 
 namespace sdpa_graph::calls {
 
-// How often no engine made a plan of shapes.
+// How often no engine had a plan for shapes.
 template <class Shapes>
 class RefusedShapes {
    public:
@@ -52,7 +52,7 @@ class RefusedShapes {
 template <class Shapes>
 class RequestedShapes {
    public:
-    // They are never destroyed, like plans.
+    // It is never destroyed: background threads may still use it when the process ends.
     static RequestedShapes& of_process() {
         static auto* const all = new RequestedShapes();
         return *all;
@@ -74,20 +74,20 @@ class RequestedShapes {
     std::vector<Shapes> all_;
 };
 
-// Makes the plan of a kind in the background, by the graph of an example. Plans of described devices are made by the
-// calls that need them, and where nothing is kept a plan would be lost.
+// Lets the background plan a kind; the graph has the shapes of one call of that kind, the example. Does nothing for
+// described devices, whose plans are made by the calls that need them, and if the process keeps no plans.
 template <class Shapes>
 void enqueue_plan(Shapes const& kind, Shapes const& example) {
     using cudnn_frontend::Target;
     auto& requested = RequestedShapes<Shapes>::of_process();
-    bool const is_of_use = kind.target == Target::Kind::CUDA && cudnn_frontend::runtime::kept_bytes() > 0;
-    if (!is_of_use || !requested.add(kind)) return;
-    bool const is_waiting = enqueue_background(kind.device, [kind, example](Target const& target) {
+    bool const is_useful = kind.target == Target::Kind::CUDA && cudnn_frontend::runtime::kept_bytes() > 0;
+    if (!is_useful || !requested.add(kind)) return;
+    bool const is_enqueued = enqueue_background(kind.device, [kind, example](Target const& target) {
         auto const made = ClassPlan<Shapes>::find(kind, example, target);
         if (made.is_bad() && is_refusal(made.error())) RefusedShapes<Shapes>::note(kind);
         RequestedShapes<Shapes>::of_process().remove(kind);
     });
-    if (!is_waiting) requested.remove(kind);
+    if (!is_enqueued) requested.remove(kind);
 }
 
 // Plans the shapes in the background, unless they are refused.
@@ -96,12 +96,12 @@ void prepare(Shapes const& shapes) {
     if (RefusedShapes<Shapes>::count_of(shapes) == 0) enqueue_plan(shapes, shapes);
 }
 
-// The same for the plan of a kind, whose graph is that of an example. One example may be refused for its strides or
-// sizes, so that the kind is refused once several are.
+// Plans a kind in the background, unless it is refused. One example may be refused for its strides or sizes, so that
+// the kind is refused once several of them are.
 template <class Shapes>
 void prepare_kind(Shapes const& kind, Shapes const& example) {
-    constexpr int kExamplesOfKind = 8;
-    if (RefusedShapes<Shapes>::count_of(kind) < kExamplesOfKind) enqueue_plan(kind, example);
+    constexpr int kMostRefusals = 8;
+    if (RefusedShapes<Shapes>::count_of(kind) < kMostRefusals) enqueue_plan(kind, example);
 }
 
 }  // namespace sdpa_graph::calls

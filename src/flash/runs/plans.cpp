@@ -9,14 +9,15 @@ using enum Argument;
 // Slopes are read by a score modifier, which keeps plans from being resized.
 bool may_resize(Call const& call) { return call.is_on_gpu() && !call.is_packed && !call.has(AlibiSlopes); }
 
-// The engine of kinds does not divide keys among multiprocessors, as few queries need it. A band that ends at a number
-// of keys is of one length.
+// The engine of resized plans does not split keys among multiprocessors, which few queries need. A right bound that
+// equals the number of keys changes with it.
 bool has_kind(Call const& call, Shapes const& exact) {
     return may_resize(call) && exact.queries > fe::attention::kFewQueries && exact.band.right != exact.keys;
 }
 
-// Both passes have to drop the same probabilities, which depends on the plan.
-bool may_change(Call const& call) {
+// Whether the plan may differ from call to call. With dropout both passes need one plan, since it decides which
+// probabilities are dropped; deterministic calls keep one for equal bits.
+bool may_use_other_plans(Call const& call) {
     bool const is_deterministic = call.is_deterministic || call.place->is_deterministic;
     return calls::policy_of(*call.place) == Shape_policy::AUTO && !call.is_packed && !call.has_dropout() &&
            !is_deterministic;
@@ -30,7 +31,7 @@ class Chooser {
     fe::Result<Chosen> choose() const {
         if (rounding_ == Rounding::Little) return choose_exact();
         bool const has_class = becomes_packed(call_, rounding_);
-        if (may_change(call_)) {
+        if (may_use_other_plans(call_)) {
             Shapes const exact = shapes_with(Rounding::Little);
             auto ready = choice_.find_ready(exact, {.has_class = has_class, .has_kind = has_kind(call_, exact)});
             if (ready) return *std::move(ready);

@@ -25,9 +25,9 @@ struct KeyTensor {
     std::vector<View> received = {};  // {chunks, batch, heads, tokens, columns} for each range of the rank's keys
 };
 
-// Consecutive queries of the rank. Those that attend to one range of the rank's own keys alone read them where they
-// are, and do not wait for others.
-struct OwnQueries : QueryChunk {
+// Consecutive queries of the rank. With own_keys, all their keys are in this range of the rank's own: they read the
+// caller's tensors, and need no exchange.
+struct QueryPart : QueryChunk {
     std::optional<Chunk> own_keys = {};
 };
 
@@ -43,7 +43,7 @@ class GatherWriter : GroupWriter {
     GatherWriter(Attention const& attention, group::Task const& task, int stages)
         : GroupWriter(attention, task, core::text("gather(", stages, ")")), chunks_(query_chunks(attention, task)) {
         for (QueryChunk const& chunk : chunks_) {
-            if (chunk.rank == rank()) add_own(chunk);
+            if (chunk.rank == rank()) add_queries(chunk);
         }
         held_ = tokens_to_hold();
         rows_ = TokenRows(held_);
@@ -56,9 +56,9 @@ class GatherWriter : GroupWriter {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             if (i == 0) start_keys(i);
             if (i + 1 < stages_.size()) start_keys(i + 1);
-            SDPA_GRAPH_TRY(attend(stages_[i], true));
+            SDPA_GRAPH_TRY(attend_in_place(stages_[i]));
             finish(stages_[i].keys);
-            SDPA_GRAPH_TRY(attend(stages_[i], false));
+            SDPA_GRAPH_TRY(attend_gathered(stages_[i]));
             if (!a_.is_backward()) continue;
             if (i > 0) sum_gradients(stages_[i - 1]);
             start_gradients(stages_[i]);
@@ -71,18 +71,18 @@ class GatherWriter : GroupWriter {
    private:
     // --- Queries and keys of the rank
 
-    // Forward splits the queries of a chunk if most of them see the rank's own keys alone.
-    void add_own(QueryChunk const& chunk) {
-        if (a_.is_backward() || has_documents(a_)) return own_.push_back({chunk});
+    // Forward splits the queries of a chunk if at least half of them see no keys but one range of the rank's own.
+    void add_queries(QueryChunk const& chunk) {
+        if (a_.is_backward() || has_documents(a_)) return query_parts_.push_back({chunk});
         for (Chunk const& keys : chunks_of(task_.keys, rank())) {
             Span const inner = aligned(band_.queries_within(chunk.tokens, keys.tokens), chunk.tokens);
             if (2 * inner.count() < chunk.tokens.count()) continue;
-            add_own_part(chunk, {chunk.tokens.first, inner.first}, {});
-            add_own_part(chunk, inner, keys);
-            add_own_part(chunk, {inner.end, chunk.tokens.end}, {});
+            add_part(chunk, {chunk.tokens.first, inner.first}, {});
+            add_part(chunk, inner, keys);
+            add_part(chunk, {inner.end, chunk.tokens.end}, {});
             return;
         }
-        own_.push_back({chunk});
+        query_parts_.push_back({chunk});
     }
     // Cuts the span where tensors with a number for each row are aligned to 16 bytes.
     static Span aligned(Span const& inner, Span const& all) {
@@ -91,15 +91,15 @@ class GatherWriter : GroupWriter {
         std::int64_t const end = (inner.end - all.first) / kRowsTogether * kRowsTogether;
         return {all.first + before, inner.end == all.end ? all.end : all.first + end};
     }
-    void add_own_part(QueryChunk const& chunk, Span const& queries, std::optional<Chunk> const& own_keys) {
+    void add_part(QueryChunk const& chunk, Span const& queries, std::optional<Chunk> const& own_keys) {
         if (queries.count() <= 0) return;
-        own_.push_back({{{chunk.rank, queries, row_of(chunk, queries)}, band_.keys_of(queries)}, own_keys});
+        query_parts_.push_back({{{chunk.rank, queries, row_of(chunk, queries)}, band_.keys_of(queries)}, own_keys});
     }
 
-    // The keys that the rank's queries need in one place, and those that it sends, which leave from there.
+    // The tokens whose keys the buffer holds: those that queries read there, and those that are sent from it.
     std::vector<Span> tokens_to_hold() const {
         std::vector<Span> spans;
-        for (OwnQueries const& queries : own_) {
+        for (QueryPart const& queries : query_parts_) {
             if (!queries.own_keys) spans.push_back(queries.keys);
         }
         for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
@@ -114,7 +114,7 @@ class GatherWriter : GroupWriter {
 
     // --- Keys and values
 
-    // Two stages are under way at a time, so that a stage has the memory of the one before the last.
+    // At most two stages are active, so that stage i has the memory of stage i - 2.
     void make_memory(std::size_t index) {
         Stage& stage = stages_[index];
         if (index >= 2) {
@@ -171,17 +171,24 @@ class GatherWriter : GroupWriter {
 
     // --- Attention
 
-    error_t attend(Stage const& stage, bool to_own_keys) {
-        for (std::size_t i = 0; i < own_.size(); ++i) {
-            if (own_[i].own_keys.has_value() == to_own_keys) SDPA_GRAPH_TRY(attend(stage, i));
+    error_t attend_in_place(Stage const& stage) {
+        for (std::size_t i = 0; i < query_parts_.size(); ++i) {
+            if (query_parts_[i].own_keys) SDPA_GRAPH_TRY(attend(stage, i));
+        }
+        return {};
+    }
+    error_t attend_gathered(Stage const& stage) {
+        for (std::size_t i = 0; i < query_parts_.size(); ++i) {
+            if (!query_parts_[i].own_keys) SDPA_GRAPH_TRY(attend(stage, i));
         }
         return {};
     }
 
     error_t attend(Stage const& stage, std::size_t index) {
         if (has_documents(a_)) return attend_documents(stage, index);
-        QueryChunk const& chunk = own_[index];
-        // A part without keys within the lengths has no rows either, which would lose their shares of the sink.
+        QueryChunk const& chunk = query_parts_[index];
+        // With lengths and a sink, backward is whole: a part without keys within the lengths would leave out its rows,
+        // and lose their share of the sink's gradient.
         bool const is_whole = !a_.is_backward() || (has(Port::DSinkToken) && a_.fields().padding_mask);
         if (is_whole) {
             return attend(stage, index, {chunk.tokens, chunk.keys, band_.within(chunk.tokens, chunk.keys)});
@@ -194,14 +201,14 @@ class GatherWriter : GroupWriter {
     }
 
     error_t attend(Stage const& stage, std::size_t index, BandPart const& part) {
-        QueryChunk const& chunk = own_[index];
+        QueryChunk const& chunk = query_parts_[index];
         bool const is_main = part.keys.end == chunk.keys.end;
         ScorePart const scores{stage.heads, part.queries.first, part.keys.first, row_of(chunk, part.queries),
                                part.queries.count()};
         AttentionDraft draft = draft_of(scores);
         ClearPadding cleared = a_.is_backward() ? ClearPadding() : results_behind_keys(part, scores);
         for (KeyTensor const& tensor : stage.tensors) {
-            draft.connect(tensor.port, keys_of(stage, tensor, own_[index], part.keys));
+            draft.connect(tensor.port, keys_of(stage, tensor, query_parts_[index], part.keys));
             if (!a_.is_backward()) continue;
             View const partial =
                 part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count());
@@ -219,7 +226,7 @@ class GatherWriter : GroupWriter {
         return attend_within(part, std::move(draft), std::move(cleared));
     }
 
-    View keys_of(Stage const& stage, KeyTensor const& tensor, OwnQueries const& queries, Span const& keys) const {
+    View keys_of(Stage const& stage, KeyTensor const& tensor, QueryPart const& queries, Span const& keys) const {
         if (!queries.own_keys) return part_of(tensor.gathered, kRows, rows_.row_of(keys.first), keys.count());
         return part(tensor.port, stage.heads, row_of(*queries.own_keys, keys), keys.count());
     }
@@ -227,7 +234,7 @@ class GatherWriter : GroupWriter {
     // Attention over all documents at once. The keys of a document end where its queries do, so that its diagonal ends
     // at the last query and the last key.
     error_t attend_documents(Stage const& stage, std::size_t index) {
-        QueryChunk const& chunk = own_[index];
+        QueryChunk const& chunk = query_parts_[index];
         ScorePart scores{.heads = stage.heads, .first_row = chunk.row, .rows = chunk.tokens.count()};
         std::vector<TokenOperand> operands = operands_of_queries(scores);
         std::vector<ClearPadding::Rows> partial;
@@ -240,7 +247,7 @@ class GatherWriter : GroupWriter {
         }
         DocumentSpans const spans{chunk.tokens, chunk.keys, task_.queries.length(), task_.keys.length(),
                                   has_bounds(a_)};
-        if (documents_.empty()) documents_.resize(own_.size());
+        if (documents_.empty()) documents_.resize(query_parts_.size());
         if (!documents_[index]) documents_[index].emplace(a_, spans, operands, program_);
         PartDocuments const& documents = *documents_[index];
         scores.queries_before = documents.queries_before();
@@ -269,9 +276,10 @@ class GatherWriter : GroupWriter {
 
     // The gradient of the queries from the keys that are left of the diagonal. All stages use one piece of scratch.
     View border_dq(std::size_t index, BandPart const& part) {
-        if (border_dq_.empty()) border_dq_.resize(own_.size());
+        if (border_dq_.empty()) border_dq_.resize(query_parts_.size());
         std::optional<View>& known = border_dq_[index];
-        if (!known) known = program_.scratch_like(rows_of(stages_.front(), Port::DQ, own_[index], part.queries));
+        if (!known)
+            known = program_.scratch_like(rows_of(stages_.front(), Port::DQ, query_parts_[index], part.queries));
         return *known;
     }
 
@@ -288,7 +296,8 @@ class GatherWriter : GroupWriter {
 
     void make_memory_of_gradients(Stage const& stage, KeyTensor& tensor) {
         View const own = part(gradient_of(tensor.port), stage.heads);
-        for (QueryChunk const& chunk : own_) tensor.partial.push_back(tokens_buffer_like(own, chunk.keys.count()));
+        for (QueryChunk const& chunk : query_parts_)
+            tensor.partial.push_back(tokens_buffer_like(own, chunk.keys.count()));
         for (Chunk const& range : chunks_of(task_.keys, rank())) {
             auto const count = static_cast<std::int64_t>(chunks_that_see(range.tokens).size());
             View const parts =
@@ -314,8 +323,8 @@ class GatherWriter : GroupWriter {
 
     // The partial gradients that the rank's chunks have of a range of keys. The rank's own keys are sent to itself.
     void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, Chunk const& range) {
-        for (std::size_t i = 0; i < own_.size(); ++i) {
-            Span const keys = own_[i].keys, tokens = common(keys, range.tokens);
+        for (std::size_t i = 0; i < query_parts_.size(); ++i) {
+            Span const keys = query_parts_[i].keys, tokens = common(keys, range.tokens);
             if (tokens.count() <= 0) continue;
             add_pieces(pieces, range.rank, tensor.partial[i], tokens.first - keys.first, tokens.count());
         }
@@ -407,9 +416,9 @@ class GatherWriter : GroupWriter {
     }
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
-    std::vector<OwnQueries> own_;
-    std::vector<std::optional<PartDocuments>> documents_;  // for each of the rank's chunks
-    std::vector<std::optional<View>> border_dq_;           // for each of the rank's chunks
+    std::vector<QueryPart> query_parts_;
+    std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
+    std::vector<std::optional<View>> border_dq_;           // for each part of the queries
     std::vector<Span> held_;                               // the keys that are in one place
     TokenRows rows_;
     std::vector<Stage> stages_;

@@ -63,7 +63,7 @@ double pairs_of(Attention const& a, group::Task const& task, Span const& queries
     WholeBand const band(a.fields(), task.queries.length(), task.keys.length());
     auto const visible = band.visible_part(queries, keys);
     if (queries.count() <= 0 || !visible) return 0.0;
-    // The lengths of documents are known to runs alone: each counts as the longest one.
+    // Documents have their lengths only when the program runs: a query sees at most as many keys as the longest one.
     auto const keys_of = [&](std::int64_t query) {
         std::int64_t const count = std::max<std::int64_t>(common(band.keys_of({query, query + 1}), keys).count(), 0);
         return static_cast<double>(has_documents(a) ? std::min(count, a.keys) : count);
@@ -96,7 +96,7 @@ double exchange_time(double bytes, GroupRates const& rates) {
     return rates.us_of_exchange + bytes / rates.bytes_per_us;
 }
 
-// The time of a group whose ranks take so long for attention, and so long in all.
+// Combines the ranks' times: the mean of their attention, and the total of the slowest rank.
 template <class Attention_time, class All>
 GroupTime time_of(group::Task const& task, Attention_time const& attention, All const& all) {
     GroupTime time;
@@ -189,7 +189,7 @@ double scratch_of_gather(Attention const& a, group::Task const& task, int stages
 
 namespace {
 
-// Rows that joints read as they are, and read or write so many times in FLOAT.
+// The bytes that joints move for a row: once in its type, and `times` in FLOAT.
 double bytes_joined(Attention const& a, int port, double times) {
     return bytes_of_row(a, port) + times * kBytesOfFloat * elements_of_row(a, port);
 }

@@ -61,8 +61,9 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
 
 // Whether most columns of the class are used.
 bool fits(AttentionClass const& columns, AttentionKernelProblem const& problem) {
-    return 4 * problem.operand(attention::Q).dims[3] >= 3 * columns.columns &&
-           4 * problem.operand(attention::V).dims[3] >= 3 * columns.value_columns;
+    constexpr std::int64_t kUsed = 3, kOf = 4;
+    return kOf * problem.operand(attention::Q).dims[3] >= kUsed * columns.columns &&
+           kOf * problem.operand(attention::V).dims[3] >= kUsed * columns.value_columns;
 }
 
 // Sums of gradients have as many rows for each sequence as the longest one. Whether these are many times as many as the
