@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# headers_test.sh <compiler> <standard> <include folder> <stamp>: each public header compiles by itself, twice in one file, and
-# includes nothing but the standard library. Headers for PyTorch are left out: torch_test.sh compiles them. A success leaves
-# the stamp, and compiles nothing again until a header, the compiler or this script is newer.
+# headers_test.sh <compiler> <standard> <include folder> <stamp> <alone|together>: each public header compiles twice in one
+# file, by itself or with all others, and includes nothing but the standard library. Headers for PyTorch are left out:
+# torch_test.sh compiles them. A success leaves the stamp, and compiles nothing again until a header, the compiler or this
+# script is newer.
 set -euo pipefail
-compiler=$1 standard=$2 include=$3 stamp=$4
+compiler=$1 standard=$2 include=$3 stamp=$4 how=$5
 
 if [[ -e $stamp && -z $(find -L "$include" "$0" "$(command -v "$compiler")" -newer "$stamp" -print -quit) ]]; then
     echo "nothing has changed since the headers compiled as $standard with $compiler"
@@ -13,14 +14,21 @@ touch "$stamp.begun"  # headers that change during the test are newer
 
 compile() { "$compiler" "-std=$standard" -Wall -Wextra -Werror -I "$include" -x c++ "$@" -; }
 
-count=0
-for path in $(cd "$include" && find . -name '*.h' ! -name '*_torch.h' | sed 's,^\./,,' | sort); do
-    printf '#include <%s>\n#include <%s>\n' "$path" "$path" | compile -fsyntax-only || {
-        echo "<$path> does not compile alone as $standard"
+mapfile -t headers < <(cd "$include" && find . -name '*.h' ! -name '*_torch.h' | sed 's,^\./,,' | sort)
+
+# compile_twice <header...>: all in one file
+compile_twice() {
+    printf '#include <%s>\n' "$@" "$@" | compile -fsyntax-only || {
+        echo "these do not compile $how as $standard: $*"
         exit 1
     }
-    count=$((count + 1))
-done
+}
+
+if [[ $how == alone ]]; then
+    for header in "${headers[@]}"; do compile_twice "$header"; done
+else
+    compile_twice "${headers[@]}"
+fi
 
 # Existing programs include the umbrella a second time, inside a namespace.
 printf '#include <cudnn_frontend.h>\nnamespace client {\n#include <cudnn_frontend.h>\n}\ncudnn_frontend::graph::Graph g;\n' |
@@ -40,4 +48,4 @@ if [[ -n $foreign ]]; then
     exit 1
 fi
 mv "$stamp.begun" "$stamp"
-echo "$count headers compile alone and twice as $standard with $compiler"
+echo "${#headers[@]} headers compile $how and twice as $standard with $compiler"
