@@ -34,7 +34,7 @@ if(SDPA_GRAPH_PRECOMPILE)
     <optional> <set> <span> <string> <string_view> <unordered_map> <variant> <vector>)
 endif()
 
-# With CMAKE_UNITY_BUILD, as in the dev preset, a dozen sources of a target are compiled together, since most of the time is
+# With CMAKE_UNITY_BUILD, as in the dev and release presets, a dozen sources of a target are compiled together, since most of the time is
 # for headers that they share. These sources are not: tables, and others with the names of their neighbors. The odr preset
 # compiles each source alone, so that each includes what it needs.
 function(sdpa_compile_alone)
