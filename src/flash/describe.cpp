@@ -153,7 +153,7 @@ TensorShape shape_of_log_sums(Shapes const& shapes) {
 TensorShape shape_in_graph(Shapes const& shapes, Argument argument) {
     if (argument == SoftmaxLse) return shape_of_log_sums(shapes);
     Strides const& at = shapes.of(argument);
-    bool const is_of_keys = argument == K || argument == V || argument == DK || argument == DV;
+    bool const is_of_keys = has_keys(argument);
     std::int64_t const heads = is_of_keys ? shapes.key_heads : shapes.heads;
     bool const is_in_pages = is_of_keys && shapes.has_pages;
     std::int64_t const entries = is_in_pages ? shapes.pages : shapes.slots;

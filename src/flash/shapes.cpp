@@ -63,8 +63,6 @@ bool has_heads_in_rows(Call const& call, Argument argument) {
     return step_of(view, 2) * (view.dim[2] - 1) + view.dim[3] <= step_of(view, 1);
 }
 
-bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
-
 // The distance between the starts of sequences, or of rows if there is a list of totals.
 std::int64_t step_of_starts(Call const& call, Argument argument) { return step_of(*call.at(argument), 0); }
 
@@ -139,6 +137,8 @@ void set_options(Shapes& shapes, Call const& call, Sizes const& sizes) {
 }
 
 }  // namespace
+
+bool has_keys(Argument argument) { return argument == K || argument == V || argument == DK || argument == DV; }
 
 // The order of the steps is the original's, and differs by function. It decides the effect of a right window together
 // with a causal mask, and the form of ALiBi.

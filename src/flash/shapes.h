@@ -80,6 +80,9 @@ struct Shapes {
     std::int64_t page_columns() const { return has_pages ? (keys + page_rows - 1) / page_rows : 0; }
 };
 
+// Whether the rows of the argument are those of keys.
+bool has_keys(Argument argument);
+
 // How far the longest lengths of sequences are rounded up. Packed calls with the same results share a plan, whatever
 // their totals.
 enum class Rounding {
