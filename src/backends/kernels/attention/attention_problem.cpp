@@ -36,13 +36,14 @@ bool moves_bias(AttentionKernelProblem const& problem) {
            (!problem.has(attention::DBias) || moves_in_boxes(problem, attention::DBias));
 }
 
+bool has_lengths(AttentionKernelProblem const& problem) { return problem.query_lengths || problem.key_lengths; }
+
 // Whether there are no options but a causal mask, and all columns of the class are used.
 bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& columns) {
     bool const has_all_columns = problem.operand(attention::Q).dims[3] == columns.columns &&
                                  problem.operand(attention::V).dims[3] == columns.value_columns;
-    bool const has_lengths = problem.query_lengths || problem.key_lengths;
     bool const has_options =
-        problem.needs_registers() || has_lengths || problem.left || problem.has(attention::DSinkToken);
+        problem.needs_registers() || has_lengths(problem) || problem.left || problem.has(attention::DSinkToken);
     return has_all_columns && !has_options;
 }
 
@@ -78,9 +79,8 @@ bool has_sparse_sums(AttentionKernelProblem const& problem) {
 // At least a quarter of the scores is hidden, and one sequence alone fills half of a GPU.
 bool skips_more_scores(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kLeastRows = 1024, kLeastTiles = 64;
-    bool const has_lengths = problem.query_lengths || problem.key_lengths;
     bool const is_causal = problem.right == 0 && !problem.left && problem.is_bottom_right;
-    if (!problem.is_backward || !has_lengths || !is_causal || has_sparse_sums(problem)) return false;
+    if (!problem.is_backward || !has_lengths(problem) || !is_causal || has_sparse_sums(problem)) return false;
     bool const has_options =
         problem.needs_registers() || problem.is_deterministic || problem.has(attention::DSinkToken);
     auto const columns = class_of(problem);
