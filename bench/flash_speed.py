@@ -6,6 +6,7 @@ needs sdpa_graph and torch. Times of the GPU are of calls that a CUDA graph has 
 program, also what a call costs the calling thread from C++.
 """
 
+import functools
 import statistics
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import time
 import torch
 from gpu_time import gpu_time
 from sdpa_graph import flash_attn
+from sdpa_graph.torch import scaled_dot_product_attention
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 FORWARD, BACKWARD = torch.ops.aten._flash_attention_forward, torch.ops.aten._flash_attention_backward
 
@@ -96,13 +99,38 @@ def compare_decoding(batch=64, heads=32, key_heads=8, width=128, keys=4096, page
 
 
 def compare_hosts(program):
-    q, k, v = (random(1, 128, 4, 64) for _ in range(3))
-    with torch.no_grad():
-        ours = host_time(lambda: flash_attn.flash_attn_func(q, k, v))
-        theirs = host_time(lambda: FORWARD(q, k, v, None, None, 128, 128, 0.0, False, False))
-    line("calling thread, from Python", ours, theirs)
+    """Times of the calling thread, from Python: of attention alone, and with its gradients."""
+    tensors = [random(1, 128, 4, 64).requires_grad_() for _ in range(3)]
+    ends = torch.tensor([0, 128], dtype=torch.int32, device="cuda")
+    heads_first, packed = (lambda x: x.transpose(1, 2)), (lambda x: x[0])
+    windowed = functools.partial(flash_attn.flash_attn_func, window_size=(64, 0))
+    bounded = functools.partial(scaled_dot_product_attention, is_causal=True, left_bound=64)
+    calls = [
+        ("flash_attn_func", flash_attn.flash_attn_func, lambda x: x, ()),
+        ("    a window of 64", windowed, lambda x: x, ()),
+        ("flash_attn_varlen_func", flash_attn.flash_attn_varlen_func, packed, (ends, ends, 128, 128)),
+        ("sdpa_graph.torch", scaled_dot_product_attention, heads_first, ()),
+        ("    a window of 64", bounded, heads_first, ()),
+        ("PyTorch's flash kernels", torchs_flash, heads_first, ()),
+    ]
+    print("calling thread, from Python" + " " * 17 + " forward, and gradients")
+    for name, attend, form, others in calls:
+        leaves = [form(x.detach()).clone().requires_grad_() for x in tensors]
+        dout = torch.randn_like(leaves[0])
+        for _ in range(20):
+            torch.autograd.grad(attend(*leaves, *others), leaves, dout)
+        time.sleep(2)  # the plan of a shape that comes often is made in the background
+        with torch.no_grad():
+            forward = host_time(lambda: attend(*leaves, *others))
+        both = host_time(lambda: torch.autograd.grad(attend(*leaves, *others), leaves, dout))
+        print(f"{name:44s} {forward:7.1f}, {both:7.1f}", flush=True)
     if program:
         print(subprocess.run([program], capture_output=True, text=True, check=True).stdout, end="")
+
+
+def torchs_flash(q, k, v):
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
 
 def main():

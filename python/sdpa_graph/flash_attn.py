@@ -5,12 +5,13 @@ Names, defaults and gradients are the package's; docs/flash.md has the formulas 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import torch
 
-from . import _core, call_checks, plain_attention, torch_streams
+from . import _core, call_checks, torch_operator, torch_streams
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
 from .torch_arguments import check_dims, check_tensors, int32
 
@@ -45,14 +46,6 @@ def flash_attn_func(
     check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
     check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
     deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
-    has_options = dropout_p or softcap or deterministic or return_attn_probs or alibi_slopes is not None
-    if not has_options and window_size in ((-1, -1), [-1, -1]) and q.dtype in (torch.float16, torch.bfloat16):
-        # A causal mask ends at the last key here, and at the key of the query's own number there.
-        if not causal or q.shape[1] == k.shape[1]:
-            heads_first = (tensor.transpose(1, 2) for tensor in (q, k, v))
-            out = plain_attention.attend(*heads_first, bool(causal), softmax_scale, enable_gqa=True)
-            if out is not None:
-                return out.transpose(1, 2)
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 
@@ -233,20 +226,49 @@ def _numbers(
         raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
     left, right = (call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1))
     returns = bool(returns_softmax) and dropout_p > 0.0
-    return _core._Flash_numbers(
+    return _known_numbers(
         *longest, float(dropout_p), scale, bool(causal), left, right, float(softcap), bool(deterministic), returns
     )
+
+
+# Equal arguments are one object, by which the calls without further tensors are known.
+_known_numbers = functools.lru_cache(maxsize=256)(_core._Flash_numbers)
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, others: Tensors, numbers: _core._Flash_numbers, with_details: bool) -> Any:
     width = q.shape[-1]
     q, k, v = _with_columns(q), _with_columns(k), _with_columns(v)
     given = {name: tensor for name, tensor in others.items() if tensor is not None}
-    learns = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad)
-    out, log_sums, p = _Attention.apply(q, k, v, given, numbers) if learns else _forward(q, k, v, given, numbers)
+    if numbers.p_dropout > 0.0:
+        given["rng_state"] = _generator_state(q, _batches(q, given))
+    learns = torch_operator.learns(q, k, v)
+    results = _through_torchs_operator(q, k, v, given, numbers, learns)
+    if results is None:
+        results = _Attention.apply(q, k, v, given, numbers) if learns else _forward(q, k, v, given, numbers)
+    out, log_sums, p = results
     if width % 8:
         out = out[..., :width]
     return (out, log_sums, p) if with_details else out
+
+
+def _through_torchs_operator(
+    q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers, learns: bool
+) -> tuple[Tensor, Tensor, Tensor | None] | None:
+    """Returns output, log-sum-exp, and p if the call returns it. None where the operator does not serve the call, or the
+    call has faults, which are then found elsewhere."""
+    if not torch_operator.serves(q, k, v) or not torch_operator.carries_arguments(learns):
+        return None
+    if learns and "block_table" in given:
+        return None
+    results = torch_operator.attend(q, k, v, learns, torch_operator.carried(numbers, given) if given else _carried(numbers))
+    if results is None:
+        return None
+    return *results[:2], results[2] if numbers.returns_softmax else None
+
+
+@functools.lru_cache(maxsize=256)
+def _carried(numbers: _core._Flash_numbers) -> Tensor:
+    return torch_operator.carried(numbers, {})
 
 
 def _with_columns(tensor: Tensor) -> Tensor:
@@ -258,9 +280,7 @@ def _with_columns(tensor: Tensor) -> Tensor:
 
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Any:
-    """Returns output, log-sum-exp, and p if the call returns it. Dropout adds its state to `given`, for backward."""
-    if numbers.p_dropout > 0.0:
-        given["rng_state"] = _generator_state(q, _batches(q, given))
+    """Returns output, log-sum-exp, and p if the call returns it."""
     out = torch.empty_like(q, memory_format=torch.contiguous_format)
     log_sums = _log_sums(q, given)
     tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **given}

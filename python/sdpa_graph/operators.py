@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.autograd.function import once_differentiable
 
-from . import _core, torch_streams
+from . import _core, torch_operator, torch_streams
 from .attention_arguments import call_options, strides_in_order
 from .datatypes import _torch_to_cudnn_data_type
 from .torch_arguments import checked_ends, int32
@@ -221,18 +221,30 @@ backward.register_fake(_fake_backward)
 forward.register_autograd(_differentiate, setup_context=_keep)
 
 
-def is_traced() -> bool:
-    """Whether calls are recorded: then they have to be those of operators."""
-    if torch.compiler.is_compiling():
-        return True
-    return torch._C._get_tracing_state() is not None or torch._C._len_torch_dispatch_stack() > 0
+def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *others: Any) -> Any:
+    """None where torch's operator does not serve the call, or the call has faults, which are then found elsewhere."""
+    (bias, sink, *_, page_table, _, longest_q, longest_kv), options, has_gradients = others[:10], others[10:-1], others[-1]
+    if not torch_operator.serves(query, key, value) or not torch_operator.carries_arguments(has_gradients):
+        return None
+    # The operator has no gradient of what is not an argument of its own.
+    if has_gradients and (page_table is not None or torch_operator.learns(*(x for x in (bias, sink) if x is not None))):
+        return None
+    q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
+    arrays = _arrays({"q": q, "k": k, "v": v}, *others[:10])
+    given = {name: tensor for name, tensor in arrays.items() if name not in ("q", "k", "v")}
+    arguments = torch_operator.carried(call_options(*options, longest_q=longest_q, longest_kv=longest_kv), given)
+    results = torch_operator.attend(q, k, v, has_gradients, arguments)
+    return None if results is None else results[0]
 
 
 def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
     """The arguments are those of the operator, of which the last one says whether there will be gradients."""
+    output: torch.Tensor | None = _through_torchs_operator(query, *others)
+    if output is not None:
+        return output
     is_special = type(query) not in (torch.Tensor, torch.nn.Parameter)
-    if is_special or is_traced():
-        output: torch.Tensor = forward(query, *others)[0]
+    if is_special or torch_operator.is_traced():
+        output = forward(query, *others)[0]
     elif others[-1]:
         output = _Attention.apply(query, *others)
     else:

@@ -1,7 +1,4 @@
-"""Attention without options but causality, through torch's operator for attention by other libraries.
-
-Its gradient is in C++, and so is this library's kernel for it: a call costs about as much as one of torch's own.
-"""
+"""Attention without options but causality, which the arguments of torch's operator say."""
 
 from __future__ import annotations
 
@@ -9,21 +6,14 @@ from typing import Any
 
 import torch
 
-from . import _core, operators
-from .shape_policies import check_shape_policy
+from . import torch_operator
 
-_attention: Any = None
-if _core._register_torch_operators():
-    check_shape_policy()
-    _attention = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
-
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _TYPES = (torch.float16, torch.bfloat16, torch.float32)
 
 
 def attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float | None, enable_gqa: bool) -> Any:
     """None where the operator does not serve the call, or the call has faults, which are then found elsewhere."""
-    if _attention is None or operators.is_traced() or not _is_plain(query, key, value):
+    if not torch_operator.serves(query, key, value) or not _has_one_type(query, key, value):
         return None
     shape, of_keys, of_values = query.shape, key.shape, value.shape
     has_shapes = len(shape) == len(of_keys) == len(of_values) == 4 and 0 not in shape and 0 not in of_keys
@@ -33,23 +23,16 @@ def attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float | Non
         return None
     if torch.is_autocast_enabled(query.device.type):
         return None
-    learns = torch.is_grad_enabled() and (query.requires_grad or key.requires_grad or value.requires_grad)
-    try:
-        return _attention(query, key, value, None, 0.0, is_causal, not learns, scale=scale)[0]
-    except NotImplementedError:
-        raise  # torch has no derivative of this kind
-    except RuntimeError:
-        return None
+    has_gradients = torch_operator.learns(query, key, value)
+    results = torch_operator.attend(query, key, value, has_gradients, None, is_causal, scale)
+    return None if results is None else results[0]
 
 
-def _is_plain(query: Any, key: Any, value: Any) -> bool:
-    kind = query.dtype if type(query) in _PLAIN else None
+def _has_one_type(query: Any, key: Any, value: Any) -> bool:
     return (
-        kind in _TYPES
-        and type(key) in _PLAIN
-        and type(value) in _PLAIN
-        and key.dtype is kind
-        and value.dtype is kind
+        query.dtype in _TYPES
+        and query.dtype is key.dtype
+        and query.dtype is value.dtype
         and query.layout is torch.strided
         and (query.is_cuda or query.is_cpu)
     )

@@ -1,9 +1,8 @@
 // Attention as functions on tensors of torch and arrays of NumPy.
+#include "attention_calls.h"
 #include "bindings.h"
-#include "torch_calls.h"
 #include "torch_operators.h"
 
-#include <sdpa_graph/attention.h>
 #include <sdpa_graph/plan_store.h>
 
 #include <pybind11/stl.h>
@@ -35,20 +34,6 @@ using Target = std::optional<fe::Target>;
 using Target_name = std::optional<std::string>;
 
 Target target_named(Target_name const& name) { return name ? Target(target_of(*name)) : std::nullopt; }
-
-functions::Inputs inputs_of(Tensors const& t) {
-    return {t.at("q"),
-            t.at("k"),
-            t.at("v"),
-            t.maybe("bias"),
-            t.maybe("sink"),
-            t.maybe("seq_len_q"),
-            t.maybe("seq_len_kv"),
-            t.maybe("cu_seqlens_q"),
-            t.maybe("cu_seqlens_kv"),
-            t.maybe("page_table"),
-            t.maybe("seed")};
-}
 
 sdpa_graph::Place with_target(sdpa_graph::Place place, Target const& target) {
     place.target = target;
@@ -86,6 +71,20 @@ py::dict fill(std::string const& wanted, std::string const& device) {
 }
 
 }  // namespace
+
+functions::Inputs inputs_of(Tensors const& t) {
+    return {t.at("q"),
+            t.at("k"),
+            t.at("v"),
+            t.maybe("bias"),
+            t.maybe("sink"),
+            t.maybe("seq_len_q"),
+            t.maybe("seq_len_kv"),
+            t.maybe("cu_seqlens_q"),
+            t.maybe("cu_seqlens_kv"),
+            t.maybe("page_table"),
+            t.maybe("seed")};
+}
 
 void bind_attention_calls(py::module_& module) {
     py::class_<functions::Options>(module, "_Attention_options",

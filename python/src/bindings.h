@@ -11,6 +11,7 @@ void bind_command(py::module_& module);
 void bind_views(py::module_& module);
 void bind_group(py::module_& module);
 void bind_flash(py::module_& module);
+void bind_operator_calls(py::module_& module);
 void bind_attention_calls(py::module_& module);
 void bind_neighborhood(py::module_& module);
 // These add methods to the class of graphs.

@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
     bind_group(module);
     bind_flash(module);
     bind_attention_calls(module);
+    bind_operator_calls(module);
     bind_neighborhood(module);
     Graph_class graph(module, "Graph_base", "What pygraph is made of.");
     bind_stages(graph);
