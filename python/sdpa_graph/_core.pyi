@@ -748,10 +748,6 @@ def prune_plan_store(folder: str, most_bytes: int) -> int: ...
 def freeze_plan_store(folder: str, frozen: bool = True) -> None: ...
 
 class _Flash_numbers:
-    max_seqlen_q: int
-    max_seqlen_k: int
-    p_dropout: float
-    returns_softmax: bool
     def __init__(
         self,
         max_seqlen_q: int,

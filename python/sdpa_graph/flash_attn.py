@@ -5,14 +5,14 @@ Names, defaults and gradients are the package's; docs/flash.md has the formulas 
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import torch
 
-from . import _core, call_checks, torch_operator, torch_streams
+from . import call_checks, flash_operators, torch_operator
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
+from .flash_calls import Numbers, batches
 from .torch_arguments import check_dims, check_tensors, int32
 
 __all__ = [
@@ -220,55 +220,26 @@ def _numbers(
     deterministic: bool,
     returns_softmax: bool,
     longest: tuple[int, int] = (0, 0),
-) -> _core._Flash_numbers:
+) -> Numbers:
     scale = 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale)
     if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
         raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
     left, right = (call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1))
     returns = bool(returns_softmax) and dropout_p > 0.0
-    return _known_numbers(
-        *longest, float(dropout_p), scale, bool(causal), left, right, float(softcap), bool(deterministic), returns
-    )
+    masks = (bool(causal), left, right, float(softcap))
+    return Numbers(*longest, float(dropout_p), scale, *masks, bool(deterministic), returns)
 
 
-# Equal arguments are one object, by which the calls without further tensors are known.
-_known_numbers = functools.lru_cache(maxsize=256)(_core._Flash_numbers)
-
-
-def _attend(q: Tensor, k: Tensor, v: Tensor, others: Tensors, numbers: _core._Flash_numbers, with_details: bool) -> Any:
+def _attend(q: Tensor, k: Tensor, v: Tensor, others: Tensors, numbers: Numbers, with_details: bool) -> Any:
     width = q.shape[-1]
     q, k, v = _with_columns(q), _with_columns(k), _with_columns(v)
     given = {name: tensor for name, tensor in others.items() if tensor is not None}
     if numbers.p_dropout > 0.0:
-        given["rng_state"] = _generator_state(q, _batches(q, given))
-    learns = torch_operator.learns(q, k, v)
-    results = _through_torchs_operator(q, k, v, given, numbers, learns)
-    if results is None:
-        results = _Attention.apply(q, k, v, given, numbers) if learns else _forward(q, k, v, given, numbers)
-    out, log_sums, p = results
+        given["rng_state"] = _generator_state(q, batches(q, given))
+    out, log_sums, p = flash_operators.attend(q, k, v, given, numbers)
     if width % 8:
         out = out[..., :width]
     return (out, log_sums, p) if with_details else out
-
-
-def _through_torchs_operator(
-    q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers, learns: bool
-) -> tuple[Tensor, Tensor, Tensor | None] | None:
-    """Returns output, log-sum-exp, and p if the call returns it. None where the operator does not serve the call, or the
-    call has faults, which are then found elsewhere."""
-    if not torch_operator.serves(q, k, v) or not torch_operator.carries_arguments(learns):
-        return None
-    if learns and "block_table" in given:
-        return None
-    results = torch_operator.attend(q, k, v, learns, torch_operator.carried(numbers, given) if given else _carried(numbers))
-    if results is None:
-        return None
-    return *results[:2], results[2] if numbers.returns_softmax else None
-
-
-@functools.lru_cache(maxsize=256)
-def _carried(numbers: _core._Flash_numbers) -> Tensor:
-    return torch_operator.carried(numbers, {})
 
 
 def _with_columns(tensor: Tensor) -> Tensor:
@@ -279,76 +250,12 @@ def _with_columns(tensor: Tensor) -> Tensor:
     return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
 
 
-def _forward(q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Any:
-    """Returns output, log-sum-exp, and p if the call returns it."""
-    out = torch.empty_like(q, memory_format=torch.contiguous_format)
-    log_sums = _log_sums(q, given)
-    tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **given}
-    if numbers.returns_softmax:
-        tensors["p"] = _probabilities(q, k, given, numbers)
-    torch_streams.run(q.device, _core._flash_forward, tensors, numbers)
-    return out, log_sums, tensors.get("p")
-
-
-class _Attention(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor], numbers: Any) -> Any:
-        out, log_sums, p = _forward(q, k, v, given, numbers)
-        ctx.save_for_backward(q, k, v, out, log_sums)
-        ctx.given, ctx.numbers = given, numbers
-        ctx.mark_non_differentiable(log_sums, *([] if p is None else [p]))
-        return out, log_sums, p
-
-    @staticmethod
-    def backward(ctx: Any, dout: Tensor, *_: Any) -> Any:
-        if "block_table" in ctx.given:
-            raise NotImplementedError("gradients of keys in pages: pages are for inference")
-        q, k, v, out, log_sums = ctx.saved_tensors
-        gradients = {name: torch.empty_like(x, memory_format=torch.contiguous_format) for name, x in
-                     (("dq", q), ("dk", k), ("dv", v))}  # fmt: skip
-        dout = dout if dout.stride(-1) == 1 else dout.contiguous()
-        tensors = {"dout": dout, "q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **ctx.given, **gradients}
-        if q.device.type == "cpu":
-            tensors["softmax_d"] = _softmax_d(q, ctx.given)
-        torch_streams.run(q.device, _core._flash_backward, tensors, ctx.numbers)
-        return (*gradients.values(), None, None)
-
-
-def _batches(q: Tensor, given: dict[str, Tensor]) -> int:
-    return given["cu_seqlens_q"].shape[0] - 1 if "cu_seqlens_q" in given else q.shape[0]
-
-
-def _rounded_up(length: int) -> int:
-    return (length + 127) // 128 * 128
-
-
-def _log_sums(q: Tensor, given: dict[str, Tensor]) -> Tensor:
-    """Memory for log-sum-exps, by rows as in graphs of packed sequences: another order needs a kernel."""
-    shape = q.shape
-    if "cu_seqlens_q" not in given:
-        return q.new_empty(shape[:3], dtype=torch.float32).transpose(1, 2)
-    return q.new_empty_strided((shape[1], shape[0]), (1, shape[1]), dtype=torch.float32)
-
-
-def _probabilities(q: Tensor, k: Tensor, given: dict[str, Tensor], numbers: _core._Flash_numbers) -> Tensor:
-    is_packed = "cu_seqlens_q" in given
-    longest = (numbers.max_seqlen_q, numbers.max_seqlen_k) if is_packed else (q.shape[1], k.shape[1])
-    return q.new_empty((_batches(q, given), q.shape[-2], *map(_rounded_up, longest)))
-
-
-def _softmax_d(q: Tensor, given: dict[str, Tensor]) -> Tensor:
-    heads = q.shape[-2]
-    if "cu_seqlens_q" in given:
-        return q.new_empty((heads, q.shape[0] + 128 * _batches(q, given)), dtype=torch.float32)
-    return q.new_empty((q.shape[0], heads, _rounded_up(q.shape[1])), dtype=torch.float32)
-
-
-def _generator_state(q: Tensor, batches: int) -> Tensor:
+def _generator_state(q: Tensor, batch: int) -> Tensor:
     """The seed and offset of dropout. A GPU's generator advances by 32 for each head; the CPU's has no offset and draws
-    both."""
-    if q.device.type == "cpu":
-        return torch.empty(2, dtype=torch.int64).random_()
+    both, as calls under torch.compile do, whose generator cannot be read."""
+    if q.device.type == "cpu" or torch_operator.is_traced():
+        return torch.randint(2**62, (2,), dtype=torch.int64, device=q.device)
     generator = torch.cuda.default_generators[q.device.index]
     state = torch.tensor([generator.initial_seed(), generator.get_offset()], device=q.device)
-    generator.set_offset(generator.get_offset() + 32 * batches * q.shape[-2])
+    generator.set_offset(generator.get_offset() + 32 * batch * q.shape[-2])
     return state

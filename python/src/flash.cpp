@@ -30,11 +30,7 @@ void bind_flash(py::module_& module) {
         .def(py::init<int, int, float, float, bool, int, int, float, bool, bool>(), py::arg("max_seqlen_q"),
              py::arg("max_seqlen_k"), py::arg("p_dropout"), py::arg("softmax_scale"), py::arg("is_causal"),
              py::arg("window_left"), py::arg("window_right"), py::arg("softcap"), py::arg("is_deterministic"),
-             py::arg("returns_softmax"))
-        .def_readonly("max_seqlen_q", &Flash_numbers::max_seqlen_q)
-        .def_readonly("max_seqlen_k", &Flash_numbers::max_seqlen_k)
-        .def_readonly("p_dropout", &Flash_numbers::p_dropout)
-        .def_readonly("returns_softmax", &Flash_numbers::returns_softmax);
+             py::arg("returns_softmax"));
     module.def("_flash_forward", &forward, py::arg("tensors"), py::arg("numbers"), py::arg("workspace"));
     module.def("_flash_backward", &backward, py::arg("tensors"), py::arg("numbers"), py::arg("workspace"));
 }

@@ -198,7 +198,7 @@ def test_packed_details_go_by_rows(flash):
 
 
 def test_compile(flash):
-    """torch.compile breaks the graph at each call, and gives the same results."""
+    """torch.compile keeps each call as an operator, with the same results."""
     totals = torch.tensor([0, 4, 10], dtype=torch.int32)
 
     def padded(q, k, v):
@@ -210,11 +210,54 @@ def test_compile(flash):
 
     tensors = [random(2, 5, 2, 16, seed=seed, requires_grad=True) for seed in (1, 2, 3)]
     for function in (padded, packed):
-        compiled = torch.compile(function, backend="aot_eager")(*tensors)
+        compiled = torch.compile(function, backend="aot_eager", fullgraph=True)(*tensors)
         out = function(*tensors)
         assert torch.equal(compiled, out)
         for a, b in zip(*(torch.autograd.grad(x.sum(), tensors) for x in (compiled, out))):
             assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"window_size": (3, 1)}, {"softcap": 2.0, "alibi_slopes": torch.tensor([0.5, 0.25])}, {"deterministic": True}],
+    ids=lambda options: "_".join(options),
+)
+def test_compiled_options(flash, options):
+    tensors = [random(2, 5, 2, 20, seed=seed, requires_grad=True) for seed in (1, 2, 3)]
+    dout = random(2, 5, 2, 20, seed=4)
+
+    def attend(q, k, v):
+        return flash.flash_attn_func(q, k, v, return_attn_probs=True, **options)
+
+    found, wanted = (call(*tensors) for call in (torch.compile(attend, backend="aot_eager", fullgraph=True), attend))
+    assert found[2] is wanted[2] is None
+    for one, another in zip(found[:2], wanted[:2]):
+        assert torch.equal(one, another) and one.stride() == another.stride()
+    gradients = (torch.autograd.grad(out, tensors, dout) for out in (found[0], wanted[0]))
+    for one, another in zip(*gradients):
+        assert torch.equal(one, another)
+
+
+def test_compiled_dropout(flash):
+    q = random(1, 64, 2, 16, requires_grad=True)
+
+    def attend(x):
+        return flash.flash_attn_func(x, x, x, 0.25, return_attn_probs=True)
+
+    out, _, p = torch.compile(attend, backend="aot_eager", fullgraph=True)(q)
+    kept = ~torch.signbit(p[..., :64, :64])
+    assert abs(kept.float().mean().item() - 0.75) < 0.05
+    weights = p[..., :64, :64].detach().abs().double() * kept / 0.75
+    assert_close(out, (weights @ q.detach().double().transpose(1, 2)).transpose(1, 2))
+
+
+def test_operator(flash):
+    from sdpa_graph import flash_operators
+    from sdpa_graph.flash_calls import Numbers
+
+    numbers = Numbers(0, 0, 0.0, 0.25, True, -1, -1, 0.0, False, False)
+    q, k, v = (random(1, 4, 2, 16, seed=seed, requires_grad=True) for seed in (1, 2, 3))
+    torch.library.opcheck(flash_operators.forward, (q, k, v, *[None] * 6, *numbers))
 
 
 def test_what_is_refused(flash):
