@@ -1,5 +1,7 @@
+#include "core/data_type.h"
 #include "core/text.h"
 #include "rewrite/group/group_writer.h"
+#include "rewrite/group/key_gradients.h"
 #include "rewrite/group/token_rows.h"
 #include "rewrite/group/ways.h"
 #include "rewrite/view_moves.h"
@@ -21,14 +23,15 @@ constexpr std::array kKeyPorts = {Port::K, Port::V};
 struct KeyTensor {
     int port;
     View gathered;
-    std::vector<View> partial = {};   // gradients, for each chunk of the rank's queries
-    std::vector<View> received = {};  // {chunks, batch, heads, tokens, columns} for each range of the rank's keys
+    std::vector<View> partial = {};  // gradients, for each part of the queries: those that are not in place
+    std::vector<View> terms = {};    // {chunks, batch, heads, tokens, columns} for each of own_keys_
 };
 
 // Consecutive queries of the rank. With own_keys, all their keys are in this range of the rank's own: they read the
 // caller's tensors, and need no exchange.
 struct QueryPart : QueryChunk {
     std::optional<Chunk> own_keys = {};
+    Span partial = {0, 0};  // the keys whose gradients are in scratch
 };
 
 // The memory and the exchanges of one stage of heads.
@@ -41,10 +44,13 @@ struct Stage {
 class GatherWriter : GroupWriter {
    public:
     GatherWriter(Attention const& attention, group::Task const& task, int stages)
-        : GroupWriter(attention, task, core::text("gather(", stages, ")")), chunks_(query_chunks(attention, task)) {
+        : GroupWriter(attention, task, core::text("gather(", stages, ")")),
+          chunks_(query_chunks(attention, task)),
+          gradients_(attention, task, chunks_, can_write_in_place()) {
         for (QueryChunk const& chunk : chunks_) {
             if (chunk.rank == rank()) add_queries(chunk);
         }
+        if (attention.is_backward()) own_keys_ = gradients_.of_rank(rank());
         held_ = tokens_to_hold();
         rows_ = TokenRows(held_);
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
@@ -56,9 +62,9 @@ class GatherWriter : GroupWriter {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             if (i == 0) start_keys(i);
             if (i + 1 < stages_.size()) start_keys(i + 1);
-            SDPA_GRAPH_TRY(attend_in_place(stages_[i]));
+            SDPA_GRAPH_TRY(attend_all(stages_[i], true));
             finish(stages_[i].keys);
-            SDPA_GRAPH_TRY(attend_gathered(stages_[i]));
+            SDPA_GRAPH_TRY(attend_all(stages_[i], false));
             if (!a_.is_backward()) continue;
             if (i > 0) sum_gradients(stages_[i - 1]);
             start_gradients(stages_[i]);
@@ -73,7 +79,8 @@ class GatherWriter : GroupWriter {
 
     // Forward splits the queries of a chunk if at least half of them see no keys but one range of the rank's own.
     void add_queries(QueryChunk const& chunk) {
-        if (a_.is_backward() || has_documents(a_)) return query_parts_.push_back({chunk});
+        if (a_.is_backward()) return query_parts_.push_back({chunk, {}, gradients_.keys_elsewhere(chunk)});
+        if (has_documents(a_)) return query_parts_.push_back({chunk});
         for (Chunk const& keys : chunks_of(task_.keys, rank())) {
             Span const inner = aligned(band_.queries_within(chunk.tokens, keys.tokens), chunk.tokens);
             if (2 * inner.count() < chunk.tokens.count()) continue;
@@ -171,15 +178,10 @@ class GatherWriter : GroupWriter {
 
     // --- Attention
 
-    error_t attend_in_place(Stage const& stage) {
+    // The queries that read the caller's keys, or those that read gathered ones.
+    error_t attend_all(Stage const& stage, bool has_own_keys) {
         for (std::size_t i = 0; i < query_parts_.size(); ++i) {
-            if (query_parts_[i].own_keys) SDPA_GRAPH_TRY(attend(stage, i));
-        }
-        return {};
-    }
-    error_t attend_gathered(Stage const& stage) {
-        for (std::size_t i = 0; i < query_parts_.size(); ++i) {
-            if (!query_parts_[i].own_keys) SDPA_GRAPH_TRY(attend(stage, i));
+            if (query_parts_[i].own_keys.has_value() == has_own_keys) SDPA_GRAPH_TRY(attend(stage, i));
         }
         return {};
     }
@@ -187,13 +189,10 @@ class GatherWriter : GroupWriter {
     error_t attend(Stage const& stage, std::size_t index) {
         if (has_documents(a_)) return attend_documents(stage, index);
         QueryChunk const& chunk = query_parts_[index];
-        // With lengths and a sink, backward is whole: a part without keys within the lengths would leave out its rows,
-        // and lose their share of the sink's gradient.
-        bool const is_whole = !a_.is_backward() || (has(Port::DSinkToken) && a_.fields().padding_mask);
-        if (is_whole) {
+        if (!a_.is_backward()) {
             return attend(stage, index, {chunk.tokens, chunk.keys, band_.within(chunk.tokens, chunk.keys)});
         }
-        auto const parts = band_.skipping_parts(chunk.tokens, chunk.keys);
+        auto const parts = parts_of_backward(a_, band_, chunk);
         for (BandPart const& part : parts) SDPA_GRAPH_TRY(attend(stage, index, part));
         if (parts.size() > 1)
             program_.add(border_dq(index, parts[1]), rows_of(stage, Port::DQ, chunk, parts[1].queries));
@@ -210,10 +209,9 @@ class GatherWriter : GroupWriter {
         for (KeyTensor const& tensor : stage.tensors) {
             draft.connect(tensor.port, keys_of(stage, tensor, query_parts_[index], part.keys));
             if (!a_.is_backward()) continue;
-            View const partial =
-                part_of(tensor.partial[index], kRows, part.keys.first - chunk.keys.first, part.keys.count());
-            draft.connect(gradient_of(tensor.port), partial);
-            cleared.tensors.push_back({partial, true});
+            View const gradient = written_gradient(stage, tensor, chunk, part.keys);
+            draft.connect(gradient_of(tensor.port), gradient);
+            cleared.tensors.push_back({gradient, true});
         }
         // Other parts would add the rows' share of the sink again.
         if (has(Port::DSinkToken) && is_main) draft.connect(Port::DSinkToken, sink_part(chunk, stage.heads));
@@ -287,23 +285,45 @@ class GatherWriter : GroupWriter {
 
     static int gradient_of(int port) { return port == Port::K ? Port::DK : Port::DV; }
 
-    // The chunks whose queries attend to some of the tokens are consecutive.
-    std::span<QueryChunk const> chunks_that_see(Span tokens) const {
-        auto const sees = [&](QueryChunk const& chunk) { return common(chunk.keys, tokens).count() > 0; };
-        auto const first = std::ranges::find_if(chunks_, sees);
-        return {first, std::find_if_not(first, chunks_.end(), sees)};
+    // Engines need rows without gaps that start at multiples of 16 bytes.
+    bool can_write_in_place() const {
+        auto const suits = [&](int port) {
+            View const view = rows_of_rank(gradient_of(port));
+            auto const is_aligned = [&](std::size_t dim) {
+                return view.dim[dim] == 1 || view.stride[dim] * core::size_of(view.type) % 16 == 0;
+            };
+            return view.stride[3] == 1 && is_aligned(0) && is_aligned(1) && is_aligned(2);
+        };
+        return a_.is_backward() && std::ranges::all_of(kKeyPorts, suits);
     }
 
     void make_memory_of_gradients(Stage const& stage, KeyTensor& tensor) {
         View const own = part(gradient_of(tensor.port), stage.heads);
-        for (QueryChunk const& chunk : query_parts_)
-            tensor.partial.push_back(tokens_buffer_like(own, chunk.keys.count()));
-        for (Chunk const& range : chunks_of(task_.keys, rank())) {
-            auto const count = static_cast<std::int64_t>(chunks_that_see(range.tokens).size());
-            View const parts =
-                program_.scratch(own.type, {count, entries(), range.tokens.count(), own.dim[1], own.dim[3]});
-            tensor.received.push_back(permute(parts, {0, 1, 3, 2, 4}));
+        for (QueryPart const& queries : query_parts_) {
+            std::int64_t const count = queries.partial.count();
+            tensor.partial.push_back(count > 0 ? tokens_buffer_like(own, count) : View());
         }
+        for (SeenKeys const& keys : own_keys_) tensor.terms.push_back(terms_buffer(own, keys));
+    }
+
+    View terms_buffer(View const& own, SeenKeys const& keys) {
+        if (keys.terms() == 0) return {};
+        View const terms =
+            program_.scratch(own.type, {keys.terms(), entries(), keys.tokens.count(), own.dim[1], own.dim[3]});
+        return permute(terms, {0, 1, 3, 2, 4});
+    }
+
+    // The gradient that an attention over the chunk's queries writes: the caller's, or a partial one.
+    View written_gradient(Stage const& stage, KeyTensor const& tensor, QueryChunk const& chunk,
+                          Span const& keys) const {
+        auto const range = gradients_.range_in_place(chunk, keys);
+        if (!range) return partial_gradient(tensor, chunk, keys);
+        return part(gradient_of(tensor.port), stage.heads, row_of(*range, keys), keys.count());
+    }
+    View partial_gradient(KeyTensor const& tensor, QueryChunk const& chunk, Span const& keys) const {
+        auto const queries = std::ranges::find(query_parts_, chunk.tokens, &QueryPart::tokens);
+        View const& all = tensor.partial[static_cast<std::size_t>(queries - query_parts_.begin())];
+        return part_of(all, kRows, keys.first - queries->partial.first, keys.count());
     }
 
     void start_gradients(Stage& stage) {
@@ -311,76 +331,62 @@ class GatherWriter : GroupWriter {
         pieces->content = "gradients of keys and values of " + heads_text(stage.heads);
         for (KeyTensor const& tensor : stage.tensors) {
             for (int owner = 0; owner < task_.size(); ++owner) {
-                for (Chunk const& range : chunks_of(task_.keys, owner)) add_partial(pieces->sends, tensor, range);
+                if (owner != rank()) add_partial(pieces->sends, tensor, owner);
             }
-            auto const ranges = chunks_of(task_.keys, rank());
-            for (std::size_t i = 0; i < ranges.size(); ++i) add_received(pieces->receives, tensor, ranges[i], i);
+            for (std::size_t i = 0; i < own_keys_.size(); ++i) add_received(pieces->receives, tensor, i);
         }
         stage.gradients = std::move(pieces);
-        if (is_alone()) copy_to_self(stage);
         start(stage.gradients);
-    }
-
-    // The partial gradients that the rank's chunks have of a range of keys. The rank's own keys are sent to itself.
-    void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, Chunk const& range) {
-        for (std::size_t i = 0; i < query_parts_.size(); ++i) {
-            Span const keys = query_parts_[i].keys, tokens = common(keys, range.tokens);
-            if (tokens.count() <= 0) continue;
-            add_pieces(pieces, range.rank, tensor.partial[i], tokens.first - keys.first, tokens.count());
+        for (KeyTensor const& tensor : stage.tensors) {
+            for (std::size_t i = 0; i < own_keys_.size(); ++i) copy_own_terms(tensor, i);
         }
     }
 
-    void add_received(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, Chunk const& range,
-                      std::size_t index) {
-        std::int64_t slot = 0;
-        for (QueryChunk const& chunk : chunks_that_see(range.tokens)) {
-            Span const tokens = common(chunk.keys, range.tokens);
-            add_pieces(pieces, chunk.rank, one_of(tensor.received[index], slot++), tokens.first - range.tokens.first,
-                       tokens.count());
+    // The gradients that the rank's chunks have of another rank's keys.
+    void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, int owner) {
+        for (SeenKeys const& keys : gradients_.of_rank(owner)) {
+            for (QueryChunk const& chunk : keys.seen_by) {
+                if (chunk.rank != rank()) continue;
+                add_pieces(pieces, owner, partial_gradient(tensor, chunk, keys.tokens), 0, keys.tokens.count());
+            }
         }
     }
 
-    // Without other ranks there is no exchange.
-    void copy_to_self(Stage const& stage) {
-        for (std::size_t i = 0; i < stage.gradients->sends.size(); ++i) {
-            program_.copy(stage.gradients->sends[i].view, stage.gradients->receives[i].view);
+    void add_received(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, std::size_t index) {
+        SeenKeys const& keys = own_keys_[index];
+        for (std::int64_t place = 0; place < keys.terms(); ++place) {
+            int const sender = keys.added()[static_cast<std::size_t>(place)].rank;
+            if (sender == rank()) continue;
+            add_pieces(pieces, sender, one_of(tensor.terms[index], place), 0, keys.tokens.count());
+        }
+    }
+
+    // The rank's own gradients, to their places between those that others send.
+    void copy_own_terms(KeyTensor const& tensor, std::size_t index) {
+        SeenKeys const& keys = own_keys_[index];
+        for (std::int64_t place = 0; place < keys.terms(); ++place) {
+            QueryChunk const& chunk = keys.added()[static_cast<std::size_t>(place)];
+            if (chunk.rank != rank()) continue;
+            program_.copy(partial_gradient(tensor, chunk, keys.tokens), one_of(tensor.terms[index], place));
         }
     }
 
     void sum_gradients(Stage const& stage) {
         finish(stage.gradients);
-        auto const ranges = chunks_of(task_.keys, rank());
         for (KeyTensor const& tensor : stage.tensors) {
-            for (std::size_t i = 0; i < ranges.size(); ++i) sum_range(stage, tensor, ranges[i], tensor.received[i]);
+            for (std::size_t i = 0; i < own_keys_.size(); ++i) sum(stage, tensor, i);
         }
     }
 
-    // Adds up what all chunks made, in the order of the sequence, over tokens that the same chunks see.
-    void sum_range(Stage const& stage, KeyTensor const& tensor, Chunk const& range, View const& parts) {
-        auto const all = chunks_that_see(range.tokens);
-        for (Span const& tokens : cut_at_ends(range.tokens, all)) {
-            auto const seeing = chunks_that_see(tokens);
-            View const terms =
-                part_of(part_of(parts, 0, seeing.data() - all.data(), static_cast<std::int64_t>(seeing.size())),
-                        kRows + 1, tokens.first - range.tokens.first, tokens.count());
-            std::int64_t const row = range.row + tokens.first - range.tokens.first;
-            program_.sum({terms, part(gradient_of(tensor.port), stage.heads, row, tokens.count())});
-        }
-    }
-
-    // The tokens in pieces between which the chunks that see them change.
-    static std::vector<Span> cut_at_ends(Span tokens, std::span<QueryChunk const> chunks) {
-        std::vector<std::int64_t> ends{tokens.first, tokens.end};
-        for (QueryChunk const& chunk : chunks) {
-            for (std::int64_t const end : {chunk.keys.first, chunk.keys.end}) {
-                if (end > tokens.first && end < tokens.end) ends.push_back(end);
-            }
-        }
-        std::ranges::sort(ends);
-        ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-        std::vector<Span> spans;
-        for (std::size_t i = 0; i + 1 < ends.size(); ++i) spans.push_back({ends[i], ends[i + 1]});
-        return spans;
+    // Adds up the gradients that all chunks made, in the order of the sequence.
+    void sum(Stage const& stage, KeyTensor const& tensor, std::size_t index) {
+        SeenKeys const& keys = own_keys_[index];
+        if (keys.added().empty()) return;
+        View const terms = keys.adds_own_alone()
+                               ? repeat(partial_gradient(tensor, keys.added().front(), keys.tokens), 0, 1)
+                               : tensor.terms[index];
+        View const result = part(gradient_of(tensor.port), stage.heads, keys.row, keys.tokens.count());
+        program_.sum({terms, result, keys.is_first_in_place});
     }
 
     // --- The gradient of a sink, which all ranks get
@@ -416,6 +422,8 @@ class GatherWriter : GroupWriter {
     }
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
+    KeyGradients gradients_;
+    std::vector<SeenKeys> own_keys_;  // the rank's, in backward
     std::vector<QueryPart> query_parts_;
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries

@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "rewrite/group/chunks.h"
 #include "rewrite/group/documents.h"
+#include "rewrite/group/key_gradients.h"
 #include "rewrite/group/ring_steps.h"
 
 #include <algorithm>
@@ -167,21 +168,27 @@ GroupTime time_of_all_to_all(Attention const& a, group::Task const& task, GroupR
         });
 }
 
+// The tokens whose gradients a rank has in scratch: those that its chunks make there, and those that are added up.
+static double tokens_of_gradients(Attention const& a, group::Task const& task, std::vector<QueryChunk> const& chunks,
+                                  int rank) {
+    KeyGradients const gradients(a, task, chunks, true);
+    std::int64_t tokens = 0;
+    for (QueryChunk const& chunk : chunks) {
+        if (chunk.rank == rank) tokens += gradients.keys_elsewhere(chunk).count();
+    }
+    for (SeenKeys const& keys : gradients.of_rank(rank)) tokens += keys.terms() * keys.tokens.count();
+    return static_cast<double>(tokens);
+}
+
 double scratch_of_gather(Attention const& a, group::Task const& task, int stages) {
     std::vector<QueryChunk> const chunks = query_chunks(a, task);
     double const of_keys = bytes_of_rows(a, {Port::K, Port::V});
     double const of_gradients = a.is_backward() ? bytes_of_rows(a, {Port::DK, Port::DV}) : 0.0;
     double most = 0.0;
     for (int rank = 0; rank < task.size(); ++rank) {
-        double keys = 0.0, gradients = 0.0;
+        double keys = 0.0;
         for (Span const& span : keys_for(rank, chunks)) keys += static_cast<double>(span.count());
-        for (QueryChunk const& chunk : chunks) {
-            if (chunk.rank == rank) gradients += static_cast<double>(chunk.keys.count());
-            for (Chunk const& own : chunks_of(task.keys, rank)) {
-                bool const is_received = common(chunk.keys, own.tokens).count() > 0;
-                gradients += is_received ? static_cast<double>(own.tokens.count()) : 0.0;
-            }
-        }
+        double const gradients = a.is_backward() ? tokens_of_gradients(a, task, chunks, rank) : 0.0;
         most = std::max(most, keys * of_keys + gradients * of_gradients);
     }
     return most * std::min(stages, 2) / stages;

@@ -1,10 +1,12 @@
 #include "unit/rewrite/attention_graphs.h"
 
+#include "group/threads.h"
 #include "rewrite/program.h"
 
 namespace test {
 
 using namespace attention;
+namespace group = cudnn_frontend::group;
 
 static void connect_inputs(TestGraph& graph, Problem const& s) {
     graph.io_data_type = DataType_t::HALF;
@@ -31,6 +33,16 @@ TestGraph backward_graph(Problem const& sizes) {
     graph.connect(Stats, rows, DataType_t::FLOAT);
     for (int const port : {DQ, DK, DV}) graph.connect_output(port);
     return graph;
+}
+
+group::Task task_of(int rank, group::Layout const& queries, group::Layout const& keys) {
+    return {group::make_described(rank, queries.ranks()), queries, keys};
+}
+
+TestGraph part_of(Problem sizes, group::Task const& task, bool is_backward) {
+    sizes.queries = task.queries.count_of(task.rank());
+    sizes.keys = task.keys.count_of(task.rank());
+    return is_backward ? backward_graph(sizes) : forward_graph(sizes);
 }
 
 TestGraph with_lengths(TestGraph graph) {

@@ -1,6 +1,7 @@
 // Attention to rewrite, and programs as text.
 #pragma once
 
+#include "group/task.h"
 #include "rewrite/attention_node.h"
 #include "unit/nodes/graphs.h"
 
@@ -16,6 +17,10 @@ struct Problem {
 // The graphs are in HALF, row-major.
 TestGraph forward_graph(Problem const& sizes);
 TestGraph backward_graph(Problem const& sizes);
+// A rank of a group that is only described, and its part of a graph with the lengths of the layouts.
+cudnn_frontend::group::Task task_of(int rank, cudnn_frontend::group::Layout const& queries,
+                                    cudnn_frontend::group::Layout const& keys);
+TestGraph part_of(Problem sizes, cudnn_frontend::group::Task const& task, bool is_backward);
 // Adds lengths of queries and keys.
 TestGraph with_lengths(TestGraph graph);
 

@@ -1,0 +1,112 @@
+// Backward by GATHER: where the gradients of keys and values are written, and how they are added up.
+#include "rewrite/group/key_gradients.h"
+#include "rewrite/group/ways.h"
+#include "support/catch.h"
+#include "unit/rewrite/attention_graphs.h"
+
+#include <tuple>
+
+using namespace test;
+using namespace attention;
+
+using cudnn_frontend::group::Layout;
+
+TEST_CASE("gather: gradients of own keys are written in place, and those of others added where they see the keys") {
+    auto const program_of = [](int rank, bool has_gaps) {
+        cudnn_frontend::group::Task const task = task_of(rank, Layout::contiguous(64, 2), Layout::contiguous(64, 2));
+        TestGraph graph = part_of({}, task, true);
+        graph.attention_options().left_bound = 8;
+        graph.attention_options().right_bound = 0;
+        if (has_gaps) graph.at(DV).stride = {1280, 640, 20, 1};
+        Rewritable const part(graph);
+        return part.text(rewrite::gather(*part, task, 1));
+    };
+    CHECK_THAT(program_of(0, false), Catch::StartsWith(R"(program gather(1)
+scratch 0: 2048 bytes
+scratch 1: 512 bytes
+scratch 2: 2048 bytes
+scratch 3: 512 bytes
+)") && Catch::EndsWith(R"(
+   writes dQ: dQ [1, 4, 32, 16] HALF
+   writes dK: dK [1, 2, 32, 16] HALF
+   writes dV: dV [1, 2, 32, 16] HALF
+6. start the exchange of gradients of keys and values of all heads
+7. finish the exchange of gradients of keys and values of all heads
+   writes from rank 1: scratch 1 [1, 7, 2, 16] HALF
+   writes from rank 1: scratch 3 [1, 7, 2, 16] HALF
+8. add to the result
+   reads terms: scratch 1 [1, 1, 2, 7, 16] HALF strides [224, 224, 16, 32, 1]
+   writes result: dK + 800 [1, 2, 7, 16] HALF strides [1024, 512, 16, 1]
+9. add to the result
+   reads terms: scratch 3 [1, 1, 2, 7, 16] HALF strides [224, 224, 16, 32, 1]
+   writes result: dV + 800 [1, 2, 7, 16] HALF strides [1024, 512, 16, 1]
+)"));
+    // The keys before the rank's own have their gradients in scratch, from where they are sent.
+    CHECK_THAT(program_of(1, false), Catch::Contains("writes dK: dK [1, 2, 32, 16]") &&
+                                         Catch::Contains("writes dK: scratch 1 [1, 2, 7, 16]") &&
+                                         Catch::Contains("reads to rank 0: scratch 1 [1, 7, 2, 16]") &&
+                                         !Catch::Contains("writes result: dK"));
+    // Engines do not support rows of 40 bytes.
+    CHECK_THAT(program_of(1, true), Catch::Contains("writes dK: scratch 1 + 448 [1, 2, 32, 16]") &&
+                                        Catch::Contains("writes result: dV [1, 2, 32, 16] HALF strides [1280, 640,"));
+}
+
+TEST_CASE("gather: the rank's own gradients are copied to their place in the order of a sum") {
+    cudnn_frontend::group::Task const task = task_of(1, Layout::contiguous(16, 2), Layout::contiguous(16, 2));
+    Rewritable const part(part_of({}, task, true));
+    CHECK_THAT(part.text(rewrite::gather(*part, task, 1)), Catch::Contains(R"(
+7. copy
+   reads terms: scratch 1 + 512 [1, 1, 2, 8, 16] HALF strides [0, 512, 16, 32, 1]
+   writes result: scratch 2 + 512 [1, 2, 8, 16] HALF strides [256, 16, 32, 1]
+)") && Catch::Contains(R"(
+   writes from rank 0: scratch 2 [1, 8, 2, 16] HALF
+   writes from rank 0: scratch 5 [1, 8, 2, 16] HALF
+10. sum
+   reads terms: scratch 2 [2, 1, 2, 8, 16] HALF strides [256, 256, 16, 32, 1]
+   writes result: dK [1, 2, 8, 16] HALF
+)"));
+}
+
+TEST_CASE("gather: an attention writes the gradients of one range, if no other has written them before") {
+    // Tokens, how many chunks see them, and whether the first writes in place.
+    using Seen = std::vector<std::tuple<rewrite::Span, std::size_t, bool>>;
+    auto const seen = [](Layout const& queries, Layout const& keys, std::optional<std::int64_t> right, int rank) {
+        cudnn_frontend::group::Task const task = task_of(0, queries, keys);
+        TestGraph graph = part_of({}, task, true);
+        graph.attention_options().right_bound = right;
+        if (right) graph.attention_options().diagonal_alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+        Rewritable const part(graph);
+        auto const chunks = rewrite::query_chunks(*part, task);
+        Seen all;
+        for (auto const& of_rank : rewrite::KeyGradients(*part, task, chunks, true).of_rank(rank)) {
+            all.emplace_back(of_rank.tokens, of_rank.seen_by.size(), of_rank.is_first_in_place);
+        }
+        return all;
+    };
+    Layout const zigzag = Layout::head_tail(16, 2), half = Layout::contiguous(16, 2);
+    CHECK(seen(zigzag, zigzag, 0, 0) == Seen{{{0, 4}, 3, true}, {{12, 16}, 1, true}});
+    CHECK(seen(zigzag, zigzag, 0, 1) == Seen{{{4, 12}, 2, true}});
+    CHECK(seen(half, half, 0, 1) == Seen{{{8, 16}, 1, true}});
+    // Each attention is over all keys.
+    CHECK(seen(half, half, {}, 1) == Seen{{{8, 16}, 2, false}});
+    // Both chunks of rank 0 see its first keys. The keys left of the second one's diagonal are not all its own.
+    CHECK(seen(zigzag, half, 0, 0) == Seen{{{0, 4}, 3, true}, {{4, 8}, 2, false}});
+    CHECK(seen(zigzag, half, 0, 1) == Seen{{{8, 12}, 2, false}, {{12, 16}, 1, false}});
+    // The first queries attend to keys 0 to 3 and to keys 4 to 11, some of which are not the rank's.
+    CHECK(seen(half, Layout::contiguous(20, 2), 0, 0) == Seen{{{0, 4}, 2, true}, {{4, 10}, 2, false}});
+    CHECK(seen(half, Layout::contiguous(20, 2), 0, 1) == Seen{{{10, 12}, 2, false}, {{12, 20}, 1, true}});
+}
+
+TEST_CASE("gather: of two attentions over keys of one range, the first writes their gradients in place") {
+    cudnn_frontend::group::Task const task = task_of(0, Layout::head_tail(16, 2), Layout::of({{{0, 14}}, {{14, 2}}}));
+    TestGraph graph = part_of({}, task, true);
+    graph.attention_options().right_bound = 0;
+    Rewritable const part(graph);
+    auto const chunks = rewrite::query_chunks(*part, task);
+    rewrite::KeyGradients const gradients(*part, task, chunks, true);
+    CHECK(gradients.range_in_place(chunks[0], {0, 4}) == rewrite::Chunk{0, {0, 14}, 0});
+    CHECK(gradients.keys_elsewhere(chunks[0]).count() == 0);
+    // The keys left of the second one's diagonal, and those on it, of which two are the other rank's.
+    CHECK(gradients.range_in_place(chunks[2], {0, 12}) == std::nullopt);
+    CHECK(gradients.keys_elsewhere(chunks[2]) == rewrite::Span{0, 16});
+}
