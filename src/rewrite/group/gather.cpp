@@ -1,5 +1,6 @@
 #include "core/data_type.h"
 #include "core/text.h"
+#include "rewrite/group/gathered_keys.h"
 #include "rewrite/group/group_writer.h"
 #include "rewrite/group/key_gradients.h"
 #include "rewrite/group/token_rows.h"
@@ -27,13 +28,6 @@ struct KeyTensor {
     std::vector<View> terms = {};    // {chunks, batch, heads, tokens, columns} for each of own_keys_
 };
 
-// Consecutive queries of the rank. With own_keys, all their keys are in this range of the rank's own: they read the
-// caller's tensors, and need no exchange.
-struct QueryPart : QueryChunk {
-    std::optional<Chunk> own_keys = {};
-    Span partial = {0, 0};  // the keys whose gradients are in scratch
-};
-
 // The memory and the exchanges of one stage of heads.
 struct Stage {
     HeadPart heads;
@@ -46,12 +40,10 @@ class GatherWriter : GroupWriter {
     GatherWriter(Attention const& attention, group::Task const& task, int stages)
         : GroupWriter(attention, task, core::text("gather(", stages, ")")),
           chunks_(query_chunks(attention, task)),
+          keys_(attention, task, chunks_, task.rank()),
           gradients_(attention, task, chunks_, can_write_in_place()) {
-        for (QueryChunk const& chunk : chunks_) {
-            if (chunk.rank == rank()) add_queries(chunk);
-        }
         if (attention.is_backward()) own_keys_ = gradients_.of_rank(rank());
-        held_ = tokens_to_hold();
+        held_ = keys_.tokens();
         rows_ = TokenRows(held_);
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
     }
@@ -66,6 +58,7 @@ class GatherWriter : GroupWriter {
             finish(stages_[i].keys);
             SDPA_GRAPH_TRY(attend_all(stages_[i], false));
             if (!a_.is_backward()) continue;
+            add_border_gradients(stages_[i]);
             if (i > 0) sum_gradients(stages_[i - 1]);
             start_gradients(stages_[i]);
         }
@@ -75,50 +68,6 @@ class GatherWriter : GroupWriter {
     }
 
    private:
-    // --- Queries and keys of the rank
-
-    // Forward splits the queries of a chunk if at least half of them see no keys but one range of the rank's own.
-    void add_queries(QueryChunk const& chunk) {
-        if (a_.is_backward()) return query_parts_.push_back({chunk, {}, gradients_.keys_elsewhere(chunk)});
-        if (has_documents(a_)) return query_parts_.push_back({chunk});
-        for (Chunk const& keys : chunks_of(task_.keys, rank())) {
-            Span const inner = aligned(band_.queries_within(chunk.tokens, keys.tokens), chunk.tokens);
-            if (2 * inner.count() < chunk.tokens.count()) continue;
-            add_part(chunk, {chunk.tokens.first, inner.first}, {});
-            add_part(chunk, inner, keys);
-            add_part(chunk, {inner.end, chunk.tokens.end}, {});
-            return;
-        }
-        query_parts_.push_back({chunk});
-    }
-    // Cuts the span where tensors with a number for each row are aligned to 16 bytes.
-    static Span aligned(Span const& inner, Span const& all) {
-        constexpr std::int64_t kRowsTogether = 8;
-        std::int64_t const before = (inner.first - all.first + kRowsTogether - 1) / kRowsTogether * kRowsTogether;
-        std::int64_t const end = (inner.end - all.first) / kRowsTogether * kRowsTogether;
-        return {all.first + before, inner.end == all.end ? all.end : all.first + end};
-    }
-    void add_part(QueryChunk const& chunk, Span const& queries, std::optional<Chunk> const& own_keys) {
-        if (queries.count() <= 0) return;
-        query_parts_.push_back({{{chunk.rank, queries, row_of(chunk, queries)}, band_.keys_of(queries)}, own_keys});
-    }
-
-    // The tokens whose keys the buffer holds: those that queries read there, and those that are sent from it.
-    std::vector<Span> tokens_to_hold() const {
-        std::vector<Span> spans;
-        for (QueryPart const& queries : query_parts_) {
-            if (!queries.own_keys) spans.push_back(queries.keys);
-        }
-        for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
-            for (int peer = 0; peer < task_.size(); ++peer) {
-                if (peer == rank()) continue;
-                for (Span const& needed : keys_for(peer, chunks_)) spans.push_back(common(chunk.tokens, needed));
-            }
-        }
-        std::erase_if(spans, [](Span const& span) { return span.count() <= 0; });
-        return merged(std::move(spans));
-    }
-
     // --- Keys and values
 
     // At most two stages are active, so that stage i has the memory of stage i - 2.
@@ -178,36 +127,36 @@ class GatherWriter : GroupWriter {
 
     // --- Attention
 
-    // The queries that read the caller's keys, or those that read gathered ones.
+    // The attentions that read the caller's keys, or those that read gathered ones.
     error_t attend_all(Stage const& stage, bool has_own_keys) {
-        for (std::size_t i = 0; i < query_parts_.size(); ++i) {
-            if (query_parts_[i].own_keys.has_value() == has_own_keys) SDPA_GRAPH_TRY(attend(stage, i));
+        for (std::size_t i = 0; i < keys_.queries().size(); ++i) {
+            for (BandPart const& part : keys_.queries()[i].attentions) {
+                if (keys_.own_range(part.keys).has_value() == has_own_keys) SDPA_GRAPH_TRY(attend(stage, i, part));
+            }
         }
         return {};
     }
 
-    error_t attend(Stage const& stage, std::size_t index) {
-        if (has_documents(a_)) return attend_documents(stage, index);
-        QueryChunk const& chunk = query_parts_[index];
-        if (!a_.is_backward()) {
-            return attend(stage, index, {chunk.tokens, chunk.keys, band_.within(chunk.tokens, chunk.keys)});
+    // Queries with a second attention, over the keys left of the diagonal, have a second part of their gradient.
+    void add_border_gradients(Stage const& stage) {
+        for (std::size_t i = 0; i < keys_.queries().size(); ++i) {
+            auto const& parts = keys_.queries()[i].attentions;
+            if (parts.size() < 2) continue;
+            View const result = rows_of(stage, Port::DQ, keys_.queries()[i], parts[1].queries);
+            program_.add(border_dq(i, parts[1]), result);
         }
-        auto const parts = parts_of_backward(a_, band_, chunk);
-        for (BandPart const& part : parts) SDPA_GRAPH_TRY(attend(stage, index, part));
-        if (parts.size() > 1)
-            program_.add(border_dq(index, parts[1]), rows_of(stage, Port::DQ, chunk, parts[1].queries));
-        return {};
     }
 
     error_t attend(Stage const& stage, std::size_t index, BandPart const& part) {
-        QueryChunk const& chunk = query_parts_[index];
+        if (has_documents(a_)) return attend_documents(stage, index);
+        QueryChunk const& chunk = keys_.queries()[index];
         bool const is_main = part.keys.end == chunk.keys.end;
         ScorePart const scores{stage.heads, part.queries.first, part.keys.first, row_of(chunk, part.queries),
                                part.queries.count()};
         AttentionDraft draft = draft_of(scores);
         ClearPadding cleared = a_.is_backward() ? ClearPadding() : results_behind_keys(part, scores);
         for (KeyTensor const& tensor : stage.tensors) {
-            draft.connect(tensor.port, keys_of(stage, tensor, query_parts_[index], part.keys));
+            draft.connect(tensor.port, keys_of(stage, tensor, part.keys));
             if (!a_.is_backward()) continue;
             View const gradient = written_gradient(stage, tensor, chunk, part.keys);
             draft.connect(gradient_of(tensor.port), gradient);
@@ -224,15 +173,16 @@ class GatherWriter : GroupWriter {
         return attend_within(part, std::move(draft), std::move(cleared));
     }
 
-    View keys_of(Stage const& stage, KeyTensor const& tensor, QueryPart const& queries, Span const& keys) const {
-        if (!queries.own_keys) return part_of(tensor.gathered, kRows, rows_.row_of(keys.first), keys.count());
-        return part(tensor.port, stage.heads, row_of(*queries.own_keys, keys), keys.count());
+    View keys_of(Stage const& stage, KeyTensor const& tensor, Span const& keys) const {
+        if (auto const range = keys_.own_range(keys))
+            return part(tensor.port, stage.heads, row_of(*range, keys), keys.count());
+        return part_of(tensor.gathered, kRows, rows_.row_of(keys.first), keys.count());
     }
 
     // Attention over all documents at once. The keys of a document end where its queries do, so that its diagonal ends
     // at the last query and the last key.
     error_t attend_documents(Stage const& stage, std::size_t index) {
-        QueryChunk const& chunk = query_parts_[index];
+        QueryChunk const& chunk = keys_.queries()[index];
         ScorePart scores{.heads = stage.heads, .first_row = chunk.row, .rows = chunk.tokens.count()};
         std::vector<TokenOperand> operands = operands_of_queries(scores);
         std::vector<ClearPadding::Rows> partial;
@@ -245,7 +195,7 @@ class GatherWriter : GroupWriter {
         }
         DocumentSpans const spans{chunk.tokens, chunk.keys, task_.queries.length(), task_.keys.length(),
                                   has_bounds(a_)};
-        if (documents_.empty()) documents_.resize(query_parts_.size());
+        if (documents_.empty()) documents_.resize(keys_.queries().size());
         if (!documents_[index]) documents_[index].emplace(a_, spans, operands, program_);
         PartDocuments const& documents = *documents_[index];
         scores.queries_before = documents.queries_before();
@@ -274,10 +224,10 @@ class GatherWriter : GroupWriter {
 
     // The gradient of the queries from the keys that are left of the diagonal. All stages use one piece of scratch.
     View border_dq(std::size_t index, BandPart const& part) {
-        if (border_dq_.empty()) border_dq_.resize(query_parts_.size());
+        if (border_dq_.empty()) border_dq_.resize(keys_.queries().size());
         std::optional<View>& known = border_dq_[index];
         if (!known)
-            known = program_.scratch_like(rows_of(stages_.front(), Port::DQ, query_parts_[index], part.queries));
+            known = program_.scratch_like(rows_of(stages_.front(), Port::DQ, keys_.queries()[index], part.queries));
         return *known;
     }
 
@@ -299,8 +249,8 @@ class GatherWriter : GroupWriter {
 
     void make_memory_of_gradients(Stage const& stage, KeyTensor& tensor) {
         View const own = part(gradient_of(tensor.port), stage.heads);
-        for (QueryPart const& queries : query_parts_) {
-            std::int64_t const count = queries.partial.count();
+        for (QueryPart const& queries : keys_.queries()) {
+            std::int64_t const count = gradients_.keys_elsewhere(queries).count();
             tensor.partial.push_back(count > 0 ? tokens_buffer_like(own, count) : View());
         }
         for (SeenKeys const& keys : own_keys_) tensor.terms.push_back(terms_buffer(own, keys));
@@ -321,9 +271,9 @@ class GatherWriter : GroupWriter {
         return part(gradient_of(tensor.port), stage.heads, row_of(*range, keys), keys.count());
     }
     View partial_gradient(KeyTensor const& tensor, QueryChunk const& chunk, Span const& keys) const {
-        auto const queries = std::ranges::find(query_parts_, chunk.tokens, &QueryPart::tokens);
-        View const& all = tensor.partial[static_cast<std::size_t>(queries - query_parts_.begin())];
-        return part_of(all, kRows, keys.first - queries->partial.first, keys.count());
+        auto const queries = std::ranges::find(keys_.queries(), chunk.tokens, &QueryPart::tokens);
+        View const& all = tensor.partial[static_cast<std::size_t>(queries - keys_.queries().begin())];
+        return part_of(all, kRows, keys.first - gradients_.keys_elsewhere(chunk).first, keys.count());
     }
 
     void start_gradients(Stage& stage) {
@@ -422,9 +372,9 @@ class GatherWriter : GroupWriter {
     }
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
+    GatheredKeys keys_;
     KeyGradients gradients_;
-    std::vector<SeenKeys> own_keys_;  // the rank's, in backward
-    std::vector<QueryPart> query_parts_;
+    std::vector<SeenKeys> own_keys_;                       // the rank's, in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries
     std::vector<Span> held_;                               // the keys that are in one place

@@ -8,9 +8,11 @@ namespace cudnn_frontend::rewrite {
 
 std::vector<BandPart> parts_of_backward(Attention const& attention, WholeBand const& band, QueryChunk const& chunk) {
     // With lengths and a sink, backward is whole: a part without keys within the lengths would leave out its rows, and
-    // lose their share of the sink's gradient.
-    bool const is_whole = has_port(attention, attention::Port::DSinkToken) && attention.fields().padding_mask;
-    if (is_whole) return {{chunk.tokens, chunk.keys, band.within(chunk.tokens, chunk.keys)}};
+    // lose their share of the sink's gradient. Documents are in one attention, whose keys no band limits.
+    bool const has_lengths_and_sink =
+        has_port(attention, attention::Port::DSinkToken) && attention.fields().padding_mask;
+    if (has_lengths_and_sink || has_documents(attention))
+        return {{chunk.tokens, chunk.keys, band.within(chunk.tokens, chunk.keys)}};
     return band.skipping_parts(chunk.tokens, chunk.keys);
 }
 
@@ -51,9 +53,8 @@ std::vector<SeenKeys> KeyGradients::of_rank(int rank) const {
     return all;
 }
 
-// The keys of each attention over the chunk's queries. Documents are in one, whose keys no band limits.
+// The keys of each attention over the chunk's queries.
 std::vector<Span> KeyGradients::attended(QueryChunk const& chunk) const {
-    if (has_documents(a_)) return {chunk.keys};
     std::vector<Span> spans;
     for (BandPart const& part : parts_of_backward(a_, band_, chunk)) spans.push_back(part.keys);
     return spans;

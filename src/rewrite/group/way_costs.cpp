@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "rewrite/group/chunks.h"
 #include "rewrite/group/documents.h"
+#include "rewrite/group/gathered_keys.h"
 #include "rewrite/group/key_gradients.h"
 #include "rewrite/group/ring_steps.h"
 
@@ -187,7 +188,7 @@ double scratch_of_gather(Attention const& a, group::Task const& task, int stages
     double most = 0.0;
     for (int rank = 0; rank < task.size(); ++rank) {
         double keys = 0.0;
-        for (Span const& span : keys_for(rank, chunks)) keys += static_cast<double>(span.count());
+        for (Span const& span : GatheredKeys(a, task, chunks, rank).tokens()) keys += static_cast<double>(span.count());
         double const gradients = a.is_backward() ? tokens_of_gradients(a, task, chunks, rank) : 0.0;
         most = std::max(most, keys * of_keys + gradients * of_gradients);
     }

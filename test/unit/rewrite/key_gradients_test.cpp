@@ -11,7 +11,7 @@ using namespace attention;
 
 using cudnn_frontend::group::Layout;
 
-TEST_CASE("gather: gradients of own keys are written in place, and those of others added where they see the keys") {
+TEST_CASE("gather: own keys are read, and their gradients written, in place; those of other chunks are added there") {
     auto const program_of = [](int rank, bool has_gaps) {
         cudnn_frontend::group::Task const task = task_of(rank, Layout::contiguous(64, 2), Layout::contiguous(64, 2));
         TestGraph graph = part_of({}, task, true);
@@ -22,14 +22,17 @@ TEST_CASE("gather: gradients of own keys are written in place, and those of othe
         return part.text(rewrite::gather(*part, task, 1));
     };
     CHECK_THAT(program_of(0, false), Catch::StartsWith(R"(program gather(1)
-scratch 0: 2048 bytes
+scratch 0: 512 bytes
 scratch 1: 512 bytes
-scratch 2: 2048 bytes
+scratch 2: 512 bytes
 scratch 3: 512 bytes
+1. copy
+   reads terms: K + 800 [1, 1, 2, 7, 16] HALF strides [0, 1024, 512, 16, 1]
 )") && Catch::EndsWith(R"(
    writes dQ: dQ [1, 4, 32, 16] HALF
    writes dK: dK [1, 2, 32, 16] HALF
    writes dV: dV [1, 2, 32, 16] HALF
+5. finish the exchange of keys and values of all heads
 6. start the exchange of gradients of keys and values of all heads
 7. finish the exchange of gradients of keys and values of all heads
    writes from rank 1: scratch 1 [1, 7, 2, 16] HALF
