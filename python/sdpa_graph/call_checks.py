@@ -35,9 +35,11 @@ def check_dims(shapes: Mapping[str, Shape], dims: int, form: str) -> None:
 
 def check_integer(name: str, number: Any, least: int = -(2**31)) -> int:
     """The number, which has to fit into 32 bits."""
-    if isinstance(number, float) or not hasattr(number, "__index__"):
-        raise TypeError(f"{name} is a {type(number).__name__}: an integer is needed")
-    found = operator.index(number)
+    if type(number) is not int:  # torch.compile knows no attributes of an int that is unknown to it
+        if isinstance(number, float) or not hasattr(number, "__index__"):
+            raise TypeError(f"{name} is a {type(number).__name__}: an integer is needed")
+        number = operator.index(number)
+    found: int = number
     if not least <= found < 2**31:
         raise ValueError(f"{name} is {found}: a number from {least} to {2**31 - 1} is needed")
     return found

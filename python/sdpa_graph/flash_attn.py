@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from . import call_checks, flash_operators, torch_operator
+from . import call_checks, flash_operators
 from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
 from .flash_calls import Numbers, batches
-from .torch_arguments import check_dims, check_tensors, int32
+from .torch_arguments import check_dims, check_tensors, int32, with_last_dim_packed
 
 __all__ = [
     "flash_attn_func",
@@ -45,7 +45,6 @@ def flash_attn_func(
     """Attention of (batch, tokens, heads, head dim). With return_attn_probs also the log-sum-exp and the probabilities."""
     check_tensors({"q": q, "k": k, "v": v}, alibi_slopes=alibi_slopes)
     check_dims(4, "(batch, tokens, heads, head dim)", q=q, k=k, v=v)
-    deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
     numbers = _numbers(q, dropout_p, softmax_scale, causal, window_size, softcap, deterministic, return_attn_probs)
     return _attend(q, k, v, {"alibi_slopes": alibi_slopes}, numbers, return_attn_probs)
 
@@ -226,6 +225,7 @@ def _numbers(
         raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
     left, right = (call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1))
     returns = bool(returns_softmax) and dropout_p > 0.0
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
     masks = (bool(causal), left, right, float(softcap))
     return Numbers(*longest, float(dropout_p), scale, *masks, bool(deterministic), returns)
 
@@ -247,14 +247,16 @@ def _with_columns(tensor: Tensor) -> Tensor:
     missing = -tensor.shape[-1] % 8
     if missing:
         tensor = torch.nn.functional.pad(tensor, (0, missing))
-    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+    return with_last_dim_packed(tensor)
 
 
 def _generator_state(q: Tensor, batch: int) -> Tensor:
     """The seed and offset of dropout. A GPU's generator advances by 32 for each head; the CPU's has no offset and draws
-    both, as calls under torch.compile do, whose generator cannot be read."""
-    if q.device.type == "cpu" or torch_operator.is_traced():
+    both, and so does that of a compiled function, which cannot read it."""
+    if torch.compiler.is_compiling():
         return torch.randint(2**62, (2,), dtype=torch.int64, device=q.device)
+    if q.device.type == "cpu":
+        return torch.empty(2, dtype=torch.int64).random_()
     generator = torch.cuda.default_generators[q.device.index]
     state = torch.tensor([generator.initial_seed(), generator.get_offset()], device=q.device)
     generator.set_offset(generator.get_offset() + 32 * batch * q.shape[-2])

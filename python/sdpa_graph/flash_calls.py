@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from . import _core, torch_operator, torch_streams
+from .torch_arguments import with_last_dim_packed
 
 Tensor = torch.Tensor
 
@@ -27,15 +28,15 @@ class Numbers(NamedTuple):
     returns_softmax: bool
 
 
-# Equal arguments are one object, by which the calls without further tensors are known.
 @functools.lru_cache(maxsize=256)
 def _compiled(numbers: Numbers) -> _core._Flash_numbers:
     return _core._Flash_numbers(*numbers)
 
 
 @functools.lru_cache(maxsize=256)
-def _carried(numbers: _core._Flash_numbers) -> Tensor:
-    return torch_operator.carried(numbers, {})
+def _carried(numbers: Numbers) -> Tensor:
+    with torch.inference_mode(False):  # later calls have gradients, perhaps
+        return torch_operator.carried(_compiled(numbers), {})
 
 
 def through_torchs_operator(
@@ -43,12 +44,9 @@ def through_torchs_operator(
 ) -> tuple[Tensor, Tensor, Tensor | None] | None:
     """Returns the results of forward. None where the operator does not serve the call, or the call has faults, which are
     then found elsewhere."""
-    if not torch_operator.serves(q, k, v) or not torch_operator.carries_arguments(learns):
+    if not torch_operator.serves(q, k, v) or (learns and "block_table" in others):
         return None
-    if learns and "block_table" in others:
-        return None
-    compiled = _compiled(numbers)
-    arguments = torch_operator.carried(compiled, others) if others else _carried(compiled)
+    arguments = torch_operator.carried(_compiled(numbers), others) if others else _carried(numbers)
     results = torch_operator.attend(q, k, v, learns, arguments)
     if results is None:
         return None
@@ -66,6 +64,7 @@ def results_of(
 def forward(
     q: Tensor, k: Tensor, v: Tensor, others: dict[str, Tensor], numbers: Numbers
 ) -> tuple[Tensor, Tensor, Tensor | None]:
+    q, k, v = (with_last_dim_packed(tensor) for tensor in (q, k, v))
     out, log_sums, p = results_of(q, k, others, numbers)
     tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **others}
     if p is not None:
@@ -83,11 +82,11 @@ def backward(
     dout: Tensor, saved: tuple[Tensor, ...], others: dict[str, Tensor], numbers: Numbers
 ) -> list[Tensor]:
     """`saved` are q, k, v and the first two results of forward."""
-    q, k, v, out, log_sums = saved
+    q, k, v, dout = (with_last_dim_packed(tensor) for tensor in (*saved[:3], dout))
+    out, log_sums = saved[3:]
     if "block_table" in others:
         raise NotImplementedError("gradients of keys in pages: pages are for inference")
     gradients = gradients_of(q, k, v)
-    dout = dout if dout.stride(-1) == 1 else dout.contiguous()
     tensors = {"dout": dout, "q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **others}
     tensors.update(zip(("dq", "dk", "dv"), gradients))
     if q.device.type == "cpu":

@@ -51,6 +51,8 @@ def _fake_backward(dout: Tensor, q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tu
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     q, k, v = inputs[:3]
+    if inputs[3 + _OTHERS.index("block_table")] is not None and any(ctx.needs_input_grad):
+        raise NotImplementedError("gradients of keys in pages: pages are for inference")
     ctx.save_for_backward(q, k, v, *output[:2], *inputs[3 : 3 + len(_OTHERS)])
     ctx.numbers = inputs[3 + len(_OTHERS) :]
     ctx.mark_non_differentiable(*output[1:])

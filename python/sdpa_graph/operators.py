@@ -12,15 +12,9 @@ from torch.autograd.function import once_differentiable
 from . import _core, torch_operator, torch_streams
 from .attention_arguments import call_options, strides_in_order
 from .datatypes import _torch_to_cudnn_data_type
-from .torch_arguments import checked_ends, int32
+from .torch_arguments import checked_ends, int32, with_last_dim_packed
 
 _known_types: set[torch.dtype] = set()
-
-
-def _with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
-    """Copies tensors whose rows have gaps, which engines do not read; all other strides are kept."""
-    tensor = tensor.resolve_neg()
-    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
 def _check_type(tensor: torch.Tensor, name: str) -> None:
@@ -112,7 +106,7 @@ def _forward(
     deterministic: bool,
     needs_stats: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
+    q, k, v = (with_last_dim_packed(tensor) for tensor in (query, key, value))
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, page_table, seed, longest_q, longest_kv)
     arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
     options = call_options(
@@ -128,7 +122,7 @@ def _forward(
 
 
 def _fake_forward(query: Any, key: Any, value: Any, *options: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    return _outputs(_with_last_dim_packed(query), value, options[-1])
+    return _outputs(with_last_dim_packed(query), value, options[-1])
 
 
 def _backward(
@@ -158,7 +152,7 @@ def _backward(
     needs_bias: bool,
     needs_sink: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    q, k, v, grad_o = (_with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
+    q, k, v, grad_o = (with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
     if dropout_p and grad_o.stride() != o.stride():
         # Which probabilities are dropped depends on the form of the call, which the gradient's strides must not change.
         grad_o = torch.empty_strided(o.shape, o.stride(), dtype=o.dtype, device=o.device).copy_(grad_o)
@@ -178,7 +172,7 @@ def _backward(
 def _fake_backward(
     grad: Any, query: Any, key: Any, value: Any, o: Any, stats: Any, bias: Any, sink: Any, *options: Any
 ) -> Any:
-    return _gradients([_with_last_dim_packed(tensor) for tensor in (query, key, value)], bias, sink, options[-2:])
+    return _gradients([with_last_dim_packed(tensor) for tensor in (query, key, value)], bias, sink, options[-2:])
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -223,14 +217,15 @@ forward.register_autograd(_differentiate, setup_context=_keep)
 
 def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *others: Any) -> Any:
     """None where torch's operator does not serve the call, or the call has faults, which are then found elsewhere."""
-    (bias, sink, *_, page_table, _, longest_q, longest_kv), options, has_gradients = others[:10], others[10:-1], others[-1]
-    if not torch_operator.serves(query, key, value) or not torch_operator.carries_arguments(has_gradients):
+    extras, options, has_gradients = others[:10], others[10:-1], others[-1]
+    bias, sink, *_, page_table, _, longest_q, longest_kv = extras
+    if not torch_operator.serves(query, key, value):
         return None
     # The operator has no gradient of what is not an argument of its own.
     if has_gradients and (page_table is not None or torch_operator.learns(*(x for x in (bias, sink) if x is not None))):
         return None
-    q, k, v = (_with_last_dim_packed(tensor) for tensor in (query, key, value))
-    arrays = _arrays({"q": q, "k": k, "v": v}, *others[:10])
+    q, k, v = (with_last_dim_packed(tensor) for tensor in (query, key, value))
+    arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
     given = {name: tensor for name, tensor in arrays.items() if name not in ("q", "k", "v")}
     arguments = torch_operator.carried(call_options(*options, longest_q=longest_q, longest_kv=longest_kv), given)
     results = torch_operator.attend(q, k, v, has_gradients, arguments)

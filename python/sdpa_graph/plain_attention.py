@@ -16,7 +16,7 @@ def attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float | Non
     if not torch_operator.serves(query, key, value) or not _has_one_type(query, key, value):
         return None
     shape, of_keys, of_values = query.shape, key.shape, value.shape
-    has_shapes = len(shape) == len(of_keys) == len(of_values) == 4 and 0 not in shape and 0 not in of_keys
+    has_shapes = len(shape) == len(of_keys) == len(of_values) == 4
     if not has_shapes or not (enable_gqa or shape[1] == of_keys[1] == of_values[1]):
         return None
     if query.stride(3) != 1 or key.stride(3) != 1 or value.stride(3) != 1:
@@ -33,6 +33,4 @@ def _has_one_type(query: Any, key: Any, value: Any) -> bool:
         query.dtype in _TYPES
         and query.dtype is key.dtype
         and query.dtype is value.dtype
-        and query.layout is torch.strided
-        and (query.is_cuda or query.is_cpu)
     )

@@ -61,3 +61,11 @@ def checked_ends(side: str, tensor: torch.Tensor | None, tokens: int, longest: i
     if ends is not None and ends.device.type == "cpu":
         call_checks.check_ends(side, numbers_of(ends), tokens, longest)
     return ends
+
+
+def with_last_dim_packed(tensor: torch.Tensor) -> torch.Tensor:
+    """Copies tensors whose rows have gaps, which engines do not read; all other strides are kept."""
+    tensor = tensor.resolve_neg()
+    if tensor.stride(-1) == 1 or tensor.shape[-1] == 1:
+        return tensor
+    return tensor.clone(memory_format=torch.contiguous_format)  # contiguous() would keep an empty one as it is

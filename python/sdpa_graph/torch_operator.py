@@ -31,8 +31,17 @@ def is_traced() -> bool:
 
 
 def serves(*tensors: torch.Tensor) -> bool:
-    """Tensors of other classes may do something else with their operators."""
-    return _operator is not None and all(type(tensor) in _PLAIN for tensor in tensors) and not is_traced()
+    """Tensors of other classes may do something else with their operators, and other devices have other kernels."""
+    return _operator is not None and all(map(_is_plain, tensors)) and not is_traced()
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    return (
+        type(tensor) in _PLAIN
+        and tensor.layout is torch.strided
+        and (tensor.is_cuda or tensor.is_cpu)
+        and tensor.numel() > 0
+    )
 
 
 def learns(*tensors: torch.Tensor) -> bool:
@@ -40,17 +49,14 @@ def learns(*tensors: torch.Tensor) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
-def carries_arguments(has_gradients: bool) -> bool:
-    """Whether calls may have more arguments than the operator. Hooks keep copies of what backward reads elsewhere, and a
-    copy of the argument that stands for an object does not keep the object."""
-    if not has_gradients:
-        return True
-    return _hooks_on_saved_tensors is not None and _hooks_on_saved_tensors(False) is None
-
-
 def carried(arguments: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
-    """The argument that stands for these, which it keeps alive."""
+    """A tensor that stands for the arguments and keeps them alive."""
     return torch.frombuffer(_core._Carried_call(arguments, tensors), dtype=torch.int64)
+
+
+def _may_be_copied() -> bool:
+    """Whether hooks may put copies in the place of tensors that backward reads."""
+    return _hooks_on_saved_tensors is None or _hooks_on_saved_tensors(False) is not None
 
 
 def attend(
@@ -73,4 +79,6 @@ def attend(
         raise  # torch has no derivative of this kind
     except RuntimeError:
         return None
+    if has_gradients and arguments is not None and _may_be_copied():
+        output.grad_fn.metadata["sdpa_graph"] = arguments  # a copy stands for the same, but does not keep it alive
     return output, stats, probabilities

@@ -62,8 +62,8 @@ class Flash_call : public Operator_call {
 // The objects that are alive. Kernels run without Python's lock.
 struct Known_calls {
     std::mutex lock;
-    std::unordered_map<std::int64_t, Operator_call const*> by_number;
-    std::int64_t last = 0;
+    std::unordered_map<std::int64_t, Carried_call const*> by_number;
+    std::int64_t last = 0x5d9a'27c1'0000'0000;  // no number that programs would write
 };
 
 // Lives as long as the process: tensors may end after the module.
@@ -72,11 +72,21 @@ Known_calls& known_calls() {
     return *calls;
 }
 
-std::int64_t add(Operator_call const& call) {
+std::int64_t add(Carried_call const* call) {
     Known_calls& known = known_calls();
     std::scoped_lock const lock(known.lock);
-    known.by_number.emplace(++known.last, &call);
+    known.by_number.emplace(++known.last, call);
     return known.last;
+}
+
+// How often each tensor has been changed in place; 0 for those of inference, which do not count.
+std::vector<std::int64_t> versions_of(py::dict const& tensors) {
+    std::vector<std::int64_t> versions;
+    for (auto const& [name, tensor] : tensors) {
+        bool const counts = !tensor.attr("is_inference")().cast<bool>();
+        versions.push_back(counts ? tensor.attr("_version").cast<std::int64_t>() : 0);
+    }
+    return versions;
 }
 
 }  // namespace
@@ -112,22 +122,33 @@ Operator_call::Gradients Attention_call::differentiate(Inputs const& inputs, Res
 
 Carried_call::Carried_call(functions::Options const& options, py::dict tensors)
     : owners_(std::move(tensors)),
+      versions_(versions_of(owners_)),
       tensors_(owners_),
       call_(std::make_unique<Attention_call>(options, inputs_of(tensors_))),
-      number_(add(*call_)) {}
+      number_(add(this)) {}
 
 Carried_call::Carried_call(Flash_numbers const& numbers, py::dict tensors)
     : owners_(std::move(tensors)),
+      versions_(versions_of(owners_)),
       tensors_(owners_),
       call_(std::make_unique<Flash_call>(numbers, tensors_)),
-      number_(add(*call_)) {}
+      number_(add(this)) {}
 
 Carried_call::~Carried_call() {
     std::scoped_lock const lock(known_calls().lock);
     known_calls().by_number.erase(number_);
 }
 
-Operator_call const* Carried_call::find(std::int64_t number) {
+void Carried_call::expect_unchanged() const {
+    if (versions_.empty()) return;
+    py::gil_scoped_acquire const lock;
+    if (versions_of(owners_) == versions_) return;
+    throw std::runtime_error(
+        "a tensor that the forward call read was changed in place before backward, which needs it as it was: change a "
+        "copy of the mask, the lengths or the ends");
+}
+
+Carried_call const* Carried_call::find(std::int64_t number) {
     std::scoped_lock const lock(known_calls().lock);
     auto const found = known_calls().by_number.find(number);
     return found == known_calls().by_number.end() ? nullptr : found->second;

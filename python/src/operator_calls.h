@@ -8,6 +8,7 @@
 #include <sdpa_graph/attention.h>
 
 #include <memory>
+#include <vector>
 
 namespace binding {
 
@@ -61,14 +62,19 @@ class Carried_call {
     Carried_call& operator=(Carried_call const&) = delete;
 
     // Null if no object has the number: a program may have passed any.
-    static Operator_call const* find(std::int64_t number);
+    static Carried_call const* find(std::int64_t number);
+
+    Operator_call const& call() const { return *call_; }
+    // Throws std::runtime_error if a tensor has been changed in place, as autograd does. Needs no lock of Python.
+    void expect_unchanged() const;
 
     std::int64_t* number() { return &number_; }
 
    private:
     py::dict owners_;
+    std::vector<std::int64_t> versions_;
     Tensors tensors_;
-    std::unique_ptr<Operator_call const> call_;
+    std::unique_ptr<Operator_call const> call_;  // may refer to tensors_
     std::int64_t number_;
 };
 

@@ -44,13 +44,15 @@ functions::Options options_of(Value is_causal, std::optional<Value> scale) {
 }
 
 // The call whose number is in the place of the bias.
-Operator_call const& carried_by(Tensor const& bias) {
+Carried_call const& carried_by(Tensor const& bias) {
     Tensor_view const view = bias.view();
     bool const may_be_number = view.device == Device_kind::CPU && view.type == fe::DataType_t::INT64 &&
                                view.dim == std::vector<std::int64_t>{1};
-    Operator_call const* const call =
-        may_be_number ? Carried_call::find(*static_cast<std::int64_t const*>(view.data)) : nullptr;
-    if (call == nullptr) throw std::runtime_error("sdpa_graph.torch serves bias and dropout itself");
+    if (!may_be_number) throw std::runtime_error("sdpa_graph.torch serves bias and dropout itself");
+    Carried_call const* const call = Carried_call::find(*static_cast<std::int64_t const*>(view.data));
+    if (call == nullptr)
+        throw std::runtime_error(
+            "the arguments of this call are gone: the saved tensor that stands for them was copied, and then dropped");
     return *call;
 }
 
@@ -64,7 +66,7 @@ void forward_kernel(Value* stack, std::uint64_t, std::uint64_t) {
     if (number_of(stack[4]) != 0.0) throw std::runtime_error("sdpa_graph.torch serves bias and dropout itself");
     Operator_call::Inputs const inputs{q.view(), k.view(), v.view()};
     Guard const guard(inputs.q);
-    Operator_call::Results made = (bias.is_defined() ? carried_by(bias) : plain).run(inputs, needs_stats);
+    Operator_call::Results made = (bias.is_defined() ? carried_by(bias).call() : plain).run(inputs, needs_stats);
     stack[0] = made.o.release();
     stack[1] = made.stats.release();
     for (int const unused : {2, 3, 6, 7}) stack[unused] = Tensor::undefined().release();
@@ -84,8 +86,9 @@ void backward_kernel(Value* stack, std::uint64_t, std::uint64_t) {
     Operator_call::Inputs const inputs{q.view(), k.view(), v.view()};
     Guard const guard(inputs.q);
     grad_o = std::move(grad_o).with_last_dim_packed();
-    Operator_call::Gradients gradients =
-        (bias.is_defined() ? carried_by(bias) : plain).differentiate(inputs, made, std::move(grad_o));
+    if (bias.is_defined()) carried_by(bias).expect_unchanged();
+    Operator_call const& call = bias.is_defined() ? carried_by(bias).call() : plain;
+    Operator_call::Gradients gradients = call.differentiate(inputs, made, std::move(grad_o));
     stack[0] = gradients.dq.release();
     stack[1] = gradients.dk.release();
     stack[2] = gradients.dv.release();

@@ -251,6 +251,26 @@ def test_compiled_dropout(flash):
     assert_close(out, (weights @ q.detach().double().transpose(1, 2)).transpose(1, 2))
 
 
+def test_compiled_lengths(flash):
+    """The longest length becomes an int that is unknown to the compiler."""
+    q, k, v = (random(12, 2, 16, seed=seed) for seed in (1, 2, 3))
+    attend = torch.compile(flash.flash_attn_varlen_func, backend="aot_eager", fullgraph=True)
+    for longest in (6, 7, 9, 12):
+        ends = torch.tensor([0, longest, 12], dtype=torch.int32)
+        arguments = (q, k, v, ends, ends, longest, longest)
+        assert torch.equal(attend(*arguments, window_size=(longest, 0)), flash.flash_attn_varlen_func(*arguments, window_size=(longest, 0)))
+
+
+def test_compiled_gaps(flash):
+    q, k, v = (random(2, 5, 2, 32, seed=seed)[..., ::2] for seed in (1, 2, 3))
+    from sdpa_graph import flash_operators
+    from sdpa_graph.flash_calls import Numbers
+
+    numbers = Numbers(0, 0, 0.0, 0.25, True, -1, -1, 0.0, False, False)
+    out = flash_operators.forward(q, k, v, *[None] * 6, *numbers)[0]
+    assert_close(out, plain(q, k, v, causal=True))
+
+
 def test_operator(flash):
     from sdpa_graph import flash_operators
     from sdpa_graph.flash_calls import Numbers

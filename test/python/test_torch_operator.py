@@ -1,5 +1,6 @@
 """Calls whose arguments torch's operator for attention does not have, on the host. Needs torch."""
 
+import concurrent.futures
 import gc
 import weakref
 
@@ -130,6 +131,7 @@ def test_tensors_of_autograd_may_be_kept_elsewhere(call):
     copies = torch.autograd.graph.saved_tensors_hooks(lambda x: x.clone(), lambda x: x)
     with copies:
         output = call(*tensors)
+    assert OPERATOR in names_of(output.grad_fn)
     gc.collect()
     for one, another in zip(gradients(output, tensors), wanted):
         assert torch.equal(one, another)
@@ -144,9 +146,85 @@ def test_checkpoints(call):
         output = checkpoint(call, *tensors, use_reentrant=reentrant, preserve_rng_state=True)
         for leaf in tensors:
             leaf.grad = None
+        gc.collect()
         output.backward(made(1, TOKENS, HEADS, WIDTH, seed=4))
         for leaf, another in zip(tensors, wanted):
             assert torch.equal(leaf.grad, another)
+
+
+@pytest.mark.parametrize("name", ["seq_len_kv", "attn_mask", "sink"])
+def test_changes_in_place_are_found(name):
+    argument = {
+        "seq_len_kv": torch.tensor([7], dtype=torch.int32),
+        "attn_mask": made(TOKENS, TOKENS, seed=9),
+        "sink": torch.tensor([0.5, -1.0]),
+    }[name]
+    lengths = {"seq_len_q": torch.tensor([TOKENS])} if name == "seq_len_kv" else {}
+    tensors = inputs()
+    output = heads_first(*tensors, **lengths, **{name: argument})
+    argument -= 1
+    with pytest.raises(RuntimeError, match="changed in place before backward"):
+        gradients(output, tensors)
+
+
+def test_lost_arguments_are_an_error():
+    q, k, v = inputs()
+    output = padded(q, k, v, softcap=2.0, alibi_slopes=SLOPES)
+    output.grad_fn._raw_saved_attn_bias.register_hooks(lambda x: x.clone(), lambda x: x)
+    gc.collect()
+    with pytest.raises(RuntimeError, match="the arguments of this call are gone"):
+        gradients(output, [q, k, v])
+
+
+def test_inference_comes_first():
+    """A tensor of inference mode could not be saved for backward."""
+    options = {"causal": True, "softmax_scale": 0.123}
+    with torch.inference_mode():
+        padded(*inputs(), **options)
+    assert padded(*inputs(), **options).grad_fn.name() == OPERATOR
+
+
+@pytest.mark.parametrize("sizes", [(0, 4, 4), (2, 0, 4), (2, 4, 0), (2, 0, 0)])
+@pytest.mark.parametrize("width", [16, 13])
+def test_empty_tensors(sizes, width):
+    batch, queries, keys = sizes
+    for form in ("padded", "heads first", "packed"):
+        counts = (queries, keys, keys)
+        if form == "packed":
+            from sdpa_graph.flash_attn import flash_attn_varlen_func
+
+            tensors = [made(batch * count, HEADS, width, seed=1).requires_grad_() for count in counts]
+            ends = [torch.arange(batch + 1, dtype=torch.int32) * count for count in counts[:2]]
+            if batch == 0:
+                continue
+            output = flash_attn_varlen_func(*tensors, *ends, max(queries, 1), max(keys, 1))
+        else:
+            tensors = [made(batch, count, HEADS, width, seed=1).requires_grad_() for count in counts]
+            output = padded(*tensors) if form == "padded" else heads_first(*tensors, is_causal=True, left_bound=3)
+        assert output.shape == tensors[0].shape
+        for found, tensor in zip(torch.autograd.grad(output.sum(), tensors), tensors):
+            assert found.shape == tensor.shape and not found.any()
+
+
+def test_other_devices_are_refused():
+    tensors = [x.detach().to("meta") for x in inputs()]
+    with pytest.raises(Exception, match=r"flash\.c"):
+        padded(*tensors)
+
+
+def test_threads():
+    """Each thread has calls of its own, whose numbers are alive together."""
+
+    def results(left):
+        tensors = inputs()
+        output = packed(*tensors, window_size=(left, 0))
+        return [output, *gradients(output, tensors)]
+
+    lefts = list(range(8)) * 8
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(results, lefts))
+    for left, one in zip(lefts, found):
+        assert all(map(torch.equal, one, results(left)))
 
 
 @pytest.mark.parametrize("bias", [torch.tensor([0]), torch.tensor([2**62]), torch.zeros(TOKENS, TOKENS), torch.zeros(1)])
