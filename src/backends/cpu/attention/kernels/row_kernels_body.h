@@ -19,7 +19,13 @@ struct Bfloat16Rows {
     typedef std::uint16_t Numbers __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES / 2), aligned(2), may_alias));
     typedef std::uint32_t Bits __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES)));
     [[gnu::always_inline]] static Vector load(std::uint16_t const* from) {
+#ifdef __AVX512F__
+        // GCC 12 widens the vector's halves one by one.
+        __m256i const numbers = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(from));
+        Bits const bits = reinterpret_cast<Bits>(_mm512_maskz_cvtepu16_epi32(kAllLanes, numbers));
+#else
         Bits const bits = __builtin_convertvector(*reinterpret_cast<Numbers const*>(from), Bits);
+#endif
         return reinterpret_cast<Vector>(bits << 16);
     }
 };
@@ -49,7 +55,9 @@ template <class Rows, int kCount>
     float const* const vectors = p.vectors + first * p.vector_stride;
     for (std::int64_t begin = 0; begin < p.count; begin += kWidth) {
         std::int64_t const count = p.count - begin < kWidth ? p.count - begin : kWidth;
-        Vector products[kCount][kWidth] = {};
+        Vector products[kCount][kWidth];
+        for (std::int64_t row = count; row < kWidth; ++row)
+            for (int i = 0; i < kCount; ++i) products[i][row] = Vector{};
         for (std::int64_t row = 0; row < count; ++row) {
             auto const* const from = rows + (begin + row) * p.stride;
             Vector sums[kCount] = {};
