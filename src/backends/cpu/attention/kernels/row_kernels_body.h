@@ -30,6 +30,16 @@ struct Bfloat16Rows {
     }
 };
 
+// Starts to load elements of a later row, while those before it are multiplied. It may be behind the last row.
+template <class Element>
+[[gnu::always_inline]] inline void prefetch(Element const* row, std::int64_t stride, std::int64_t count) {
+    constexpr std::int64_t kRowsAhead = 16, kCacheLine = 64, kBytes = sizeof(Element);
+    auto const later =
+        reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(kRowsAhead * stride * kBytes);
+    for (std::int64_t i = 0; i < count * kBytes; i += kCacheLine)
+        __builtin_prefetch(reinterpret_cast<void const*>(later + static_cast<std::uintptr_t>(i)));
+}
+
 // The sums of neighbors of a, then of b.
 template <int... kIndices>
 [[gnu::always_inline]] inline Vector sums_of_neighbors(Vector a, Vector b, std::integer_sequence<int, kIndices...>) {
@@ -60,6 +70,7 @@ template <class Rows, int kCount>
             for (int i = 0; i < kCount; ++i) products[i][row] = Vector{};
         for (std::int64_t row = 0; row < count; ++row) {
             auto const* const from = rows + (begin + row) * p.stride;
+            prefetch(from, p.stride, p.width);
             Vector sums[kCount] = {};
             for (std::int64_t column = 0; column < p.width; column += kWidth) {
                 Vector const numbers = Rows::load(from + column);
@@ -87,6 +98,7 @@ template <class Rows, int kCount, int kColumns>
     float const* const weights = p.weights + first * p.weight_stride;
     Vector sums[kCount][kColumns] = {};
     for (std::int64_t row = 0; row < p.count; ++row, rows += p.stride) {
+        prefetch(rows, p.stride, kColumns * kWidth);
         Vector numbers[kColumns];
 #pragma GCC unroll 4
         for (int c = 0; c < kColumns; ++c) numbers[c] = Rows::load(rows + c * kWidth);
