@@ -124,8 +124,8 @@ struct ProgramRun {
     int threads;
     std::byte* scratch;
 
-    error_t operator()(ir::SdpaForwardOp const& op) const { return attention_forward(work_of(op), threads, scratch); }
-    error_t operator()(ir::SdpaBackwardOp const& op) const { return attention_backward(work_of(op), threads, scratch); }
+    error_t operator()(ir::SdpaForwardOp const& op) const { return run(attention_forward, work_of(op)); }
+    error_t operator()(ir::SdpaBackwardOp const& op) const { return run(attention_backward, work_of(op)); }
     error_t operator()(ir::NeighborhoodOp const& op) const {
         neighborhood_attention(problem_of(graph, op, memory), threads, scratch);
         return {};
@@ -137,6 +137,10 @@ struct ProgramRun {
     }
 
    private:
+    error_t run(error_t (*attend)(AttentionWork, int, void*), AttentionWork work) const {
+        int const useful = useful_threads(work.tensors, threads);
+        return attend(std::move(work), useful, scratch);
+    }
     template <class Attention>
     AttentionWork work_of(Attention const& op) const {
         auto const view = [this](ir::ValueId id) { return memory.view(id); };

@@ -25,6 +25,8 @@ struct AttentionWork {
     ir::AttentionOptions const& options;
     ScoreProgram modifier;
 };
+// As many of the threads as save time: waking one takes about as long as the products of a small attention.
+int useful_threads(AttentionTensors const& tensors, int threads);
 error_t attention_forward(AttentionWork work, int threads, void* workspace);
 error_t attention_backward(AttentionWork work, int threads, void* workspace);
 

@@ -135,6 +135,16 @@ void run_in_parts(ForwardTask task) {
 
 }  // namespace
 
+int useful_threads(AttentionTensors const& tensors, int threads) {
+    AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
+    // Products of few queries wait for memory.
+    std::int64_t const products_of_thread = has_few_queries(shape) ? 1 << 18 : 1 << 20;
+    std::int64_t products = shape.width + shape.value_width;
+    for (std::int64_t const factor : {shape.batches, shape.heads, shape.queries, shape.keys})
+        products = saturating_multiply(products, factor);
+    return static_cast<int>(std::clamp<std::int64_t>(products / products_of_thread, 1, threads));
+}
+
 std::int64_t forward_workspace(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
     threads = std::max(threads, 1);
     ForwardRun const run = make_forward(tensors, modifier, threads);

@@ -195,6 +195,21 @@ TEST_CASE("fused attention equals plain loops, for any number of threads and ins
     }
 }
 
+TEST_CASE("fused attention wakes threads only for as many products as make up for it") {
+    auto const threads_for = [](std::int64_t queries, std::int64_t keys, int threads) {
+        cpu::AttentionTensors tensors;
+        tensors[cpu::Port::Q].dim = {2, 4, queries, 64};
+        tensors[cpu::Port::K].dim = tensors[cpu::Port::V].dim = {2, 2, keys, 64};
+        return cpu::useful_threads(tensors, threads);
+    };
+    CHECK(threads_for(1, 256, 8) == 1);
+    CHECK(threads_for(1, 1024, 8) == 4);
+    CHECK(threads_for(32, 32, 8) == 1);
+    CHECK(threads_for(64, 128, 8) == 8);
+    CHECK(threads_for(4096, 4096, 1) == 1);
+    CHECK(threads_for(std::int64_t{1} << 40, std::int64_t{1} << 40, 3) == 3);
+}
+
 TEST_CASE("fused attention multiplies pairs of BFLOAT16 numbers for any sizes") {
     auto const seed = static_cast<unsigned>(GENERATE(range(1, 81)));
     AttentionCase const test = odd_case(seed);
