@@ -53,6 +53,7 @@ fe::error_t ready(Kept& kept, CUstream_st* stream) {
 fe::Result<Lease> lease_target(Place const& place, Tensor_view const& tensor) {
     if (place.target) return Lease{*place.target, {}, is_recorded(*place.target)};
     if (tensor.device == Device_kind::CPU) return Lease{fe::Target::cpu(), {}};
+    use_gpu(tensor.device_index);
     auto [kept, in_use] = free_handle(tensor.device_index, place.stream);
     if (fe::error_t failure = ready(*kept, place.stream); failure.is_bad()) return failure;
     fe::Target target = fe::Target::cuda(kept->handle);

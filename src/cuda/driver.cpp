@@ -60,6 +60,16 @@ error_t use_device(int ordinal) {
     return ask("choosing the GPU", [&](Driver const& cuda) { return cuda.set_current_context(context); });
 }
 
+error_t use_device_of(CUstream stream) {
+    if (stream == nullptr) return use_device(0);
+    CUcontext current = nullptr, own = nullptr;
+    return ask("choosing the GPU of a stream", [&](Driver const& cuda) {
+        CUresult result = cuda.current_context(&current);
+        if (result == CUDA_SUCCESS) result = cuda.context_of_stream(stream, &own);
+        return result == CUDA_SUCCESS && current == nullptr ? cuda.set_current_context(own) : result;
+    });
+}
+
 Result<DriverNames> names_of(int ordinal) {
     SDPA_GRAPH_TRY(check_driver());
     char name[256] = {};
@@ -134,7 +144,8 @@ error_t download(std::span<std::byte> to, void const* from) {
 
 error_t clear(CUstream stream, std::span<std::byte> memory) {
     return ask("clearing GPU memory", [&](Driver const& cuda) {
-        return cuda.fill_bytes(std::bit_cast<CUdeviceptr>(memory.data()), 0, memory.size(), stream);
+        auto const start = std::bit_cast<CUdeviceptr>(memory.data());
+        return enqueue_on(stream, [&] { return cuda.fill_bytes(start, 0, memory.size(), stream); });
     });
 }
 

@@ -24,6 +24,17 @@ bool may_have_gpu();
 // Makes the device's context current if the thread has none, as threads that have made no CUDA call yet.
 error_t use_device(int ordinal);
 
+// The same for the device of the stream, and for the first one with the default stream.
+error_t use_device_of(CUstream stream);
+
+// The result of enqueueing work. Most threads have a context, so that nothing is asked before a first attempt.
+template <class Enqueue>
+CUresult enqueue_on(CUstream stream, Enqueue const& enqueue) {
+    CUresult const result = enqueue();
+    bool const lacks_context = result == CUDA_ERROR_INVALID_CONTEXT;
+    return lacks_context && use_device_of(stream).is_good() ? enqueue() : result;
+}
+
 struct DriverNames {
     std::string gpu;
     int driver_major = 0;  // the newest major version of CUDA that the driver serves

@@ -1,6 +1,6 @@
 #include "cuda/module.h"
 
-#include "cuda/driver_table.h"
+#include "cuda/driver.h"
 
 namespace cudnn_frontend::cuda {
 namespace {
@@ -69,8 +69,10 @@ error_t launch(KernelCall const& call, CUstream stream) {
     SDPA_GRAPH_TRY(allow_shared_memory(call));
     ArgumentPointers arguments(call);
     return ask("launching a kernel", [&](Driver const& cuda) {
-        return cuda.launch_kernel(reinterpret_cast<CUfunction>(call.kernel), call.blocks, 1, 1, call.threads, 1, 1,
-                                  call.shared_bytes, stream, arguments.first, nullptr);
+        return enqueue_on(stream, [&] {
+            return cuda.launch_kernel(reinterpret_cast<CUfunction>(call.kernel), call.blocks, 1, 1, call.threads, 1, 1,
+                                      call.shared_bytes, stream, arguments.first, nullptr);
+        });
     });
 }
 

@@ -1,6 +1,7 @@
 """The functions of sdpa_graph.flash_attn on a GPU, compared with PyTorch's own kernels of that name and a formula in double."""
 
 import collections
+import concurrent.futures
 import random
 import time
 from time import perf_counter
@@ -55,6 +56,23 @@ def test_random_calls_beside_pytorch(flash):
     print(f"\n{CALLS} calls of {FORMS} forms beside PyTorch's:", ", ".join(f"{count} {kind}" for kind, count in sorted(seen.items())))
     assert not found, "\n".join([f"{len(found)} faults", *found[:40]])
     assert min(seen.values()) >= 20
+
+
+def test_threads_that_have_made_no_cuda_call(flash):
+    """Such a thread has no context, and the memory of results may be there without a call of CUDA."""
+    q, k, v = (torch.randn(2, 96, 4, 64, device="cuda", dtype=torch.half) for _ in range(3))
+    ends = torch.tensor([0, 96, 192], device="cuda", dtype=torch.int32)
+    rows = [x.flatten(0, 1) for x in (q, k, v)]
+    calls = {
+        "padded": lambda: flash.flash_attn_func(q, k, v, window_size=(20, 0)),
+        "packed": lambda: flash.flash_attn_varlen_func(*rows, ends, ends, 96, 96, causal=True),
+    }
+    for name, call in calls.items():
+        wanted = [call() for _ in range(3)][0]  # the plan is made, and memory for other results is kept
+        torch.cuda.synchronize()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            found = pool.submit(call).result()
+        torch.testing.assert_close(found, wanted, msg=name)
 
 
 def test_causal_sequences_some_with_as_many_queries_as_keys(flash):

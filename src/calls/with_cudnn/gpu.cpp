@@ -18,6 +18,8 @@ bool is_recorded(fe::Target const& target) noexcept {
     return is_captured.is_good() && is_captured.value();
 }
 
+void use_gpu(std::int32_t device) noexcept { static_cast<void>(fe::cuda::use_device(device)); }
+
 fe::error_t work_on_gpu(fe::rows::Work const& work, Tensor_view const& tensor, CUstream_st* stream) {
     // The kernel that fills memory is the same for all types, so that no other type needs kernels of its own.
     bool const is_filling = std::holds_alternative<fe::rows::Fill>(work);
