@@ -58,7 +58,7 @@ std::optional<std::int64_t> workspace_if_built(Graph const& graph, std::int64_t 
 void bind_planning(Graph_class& graph) {
     graph
         .def(
-            "set_shape_policy", [](Graph& graph, fe::ShapePolicy_t policy) { graph.inner.set_shape_policy(policy); },
+            "set_shape_policy", [](Graph& self, fe::ShapePolicy_t policy) { self.inner.set_shape_policy(policy); },
             py::arg("policy"), "Whether the plan serves this graph's shapes alone, or all of their class.")
         .def(
             "set_batch_invariant", [](Graph& self, bool is_on) { self.inner.set_batch_invariant(is_on); },
