@@ -138,8 +138,8 @@ struct ProgramRun {
 
    private:
     error_t run(error_t (*attend)(AttentionWork, int, void*), AttentionWork work) const {
-        int const useful = useful_threads(work.tensors, threads);
-        return attend(std::move(work), useful, scratch);
+        work.most_threads = useful_threads(work.tensors);
+        return attend(std::move(work), threads, scratch);
     }
     template <class Attention>
     AttentionWork work_of(Attention const& op) const {

@@ -7,6 +7,7 @@
 #include "cpu/memory/view.h"
 
 #include <cstdint>
+#include <limits>
 
 namespace cudnn_frontend::cpu {
 
@@ -24,9 +25,10 @@ struct AttentionWork {
     AttentionTensors tensors;
     ir::AttentionOptions const& options;
     ScoreProgram modifier;
+    int most_threads = std::numeric_limits<int>::max();  // fewer may run than the workspace is for
 };
-// As many of the threads as save time: waking one takes about as long as the products of a small attention.
-int useful_threads(AttentionTensors const& tensors, int threads);
+// The number of threads that saves time: waking one takes about as long as the products of a small attention.
+int useful_threads(AttentionTensors const& tensors);
 error_t attention_forward(AttentionWork work, int threads, void* workspace);
 error_t attention_backward(AttentionWork work, int threads, void* workspace);
 

@@ -226,10 +226,11 @@ error_t attention_backward(AttentionWork work, int threads, void* workspace) {
     AttentionProblem const problem = make_problem(tensors, work.options, std::move(work.modifier));
     BackwardRun const run = make_backward(tensors, problem.modifier, threads);
     BackwardPlan const plan = make_plan(run, threads);
-    run_pass(run, problem, plan.queries, threads, workspace);
-    run_pass(run, problem, plan.keys, threads, workspace);
-    run_bias_pass(run, problem, plan.bias, threads, workspace);
-    store_sink_gradients(run, problem, threads);
+    int const used = std::min(threads, work.most_threads);
+    run_pass(run, problem, plan.queries, used, workspace);
+    run_pass(run, problem, plan.keys, used, workspace);
+    run_bias_pass(run, problem, plan.bias, used, workspace);
+    store_sink_gradients(run, problem, used);
     if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], threads);
     return {};
 }

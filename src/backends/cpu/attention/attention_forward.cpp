@@ -135,14 +135,15 @@ void run_in_parts(ForwardTask task) {
 
 }  // namespace
 
-int useful_threads(AttentionTensors const& tensors, int threads) {
+int useful_threads(AttentionTensors const& tensors) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     // Products of few queries wait for memory.
     std::int64_t const products_of_thread = has_few_queries(shape) ? 1 << 18 : 1 << 20;
     std::int64_t products = shape.width + shape.value_width;
     for (std::int64_t const factor : {shape.batches, shape.heads, shape.queries, shape.keys})
         products = saturating_multiply(products, factor);
-    return static_cast<int>(std::clamp<std::int64_t>(products / products_of_thread, 1, threads));
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    return static_cast<int>(std::clamp<std::int64_t>(products / products_of_thread, 1, kMost));
 }
 
 std::int64_t forward_workspace(AttentionTensors const& tensors, ScoreProgram const& modifier, int threads) {
@@ -158,13 +159,14 @@ error_t attention_forward(AttentionWork work, int threads, void* workspace) {
     threads = std::max(threads, 1);
     AttentionTensors const& tensors = work.tensors;
     AttentionProblem const problem = make_problem(tensors, work.options, std::move(work.modifier));
+    int const used = std::min(threads, work.most_threads);
     if (attends_few_queries(problem)) {
-        attend_few_queries(tensors, problem, threads, workspace);
+        attend_few_queries(tensors, problem, used, workspace);
         return {};
     }
     ForwardRun const run = make_forward(tensors, problem.modifier, threads);
     std::int64_t const bytes = scratch_bytes(run);
-    core::parallel_for(threads, run.tasks(), [&](int worker, std::int64_t index) {
+    core::parallel_for(used, run.tasks(), [&](int worker, std::int64_t index) {
         Arena arena(workspace, worker * bytes);
         // Under a causal mask the most keys are visible to the last queries: they go first, which balances the threads.
         std::int64_t const begin = (run.blocks() - 1 - index % run.blocks()) * run.block;

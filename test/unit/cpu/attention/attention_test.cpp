@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <tuple>
 
 namespace {
@@ -54,17 +55,20 @@ void run_guarded(std::int64_t size, Run run) {
     for (unsigned char const* at = workspace + size; at < memory.data() + memory.size(); ++at) REQUIRE(*at == kPattern);
 }
 
-void run_forward(AttentionCase const& test, Data const& data, int threads) {
+constexpr int kAllThreads = std::numeric_limits<int>::max();
+
+// At most `used` of the threads run, for all of which there is a workspace.
+void run_forward(AttentionCase const& test, Data const& data, int threads, int used = kAllThreads) {
     auto const tensors = data.forward(test);
     run_guarded(cpu::forward_workspace(tensors, {}, threads), [&](void* workspace) {
-        return cpu::attention_forward({tensors, options_of(test), {}}, threads, workspace);
+        return cpu::attention_forward({tensors, options_of(test), {}, used}, threads, workspace);
     });
 }
 
-void run_backward(AttentionCase const& test, Data const& data, int threads) {
+void run_backward(AttentionCase const& test, Data const& data, int threads, int used = kAllThreads) {
     auto const tensors = data.backward(test);
     run_guarded(cpu::backward_workspace(tensors, {}, threads), [&](void* workspace) {
-        return cpu::attention_backward({tensors, options_of(test), {}}, threads, workspace);
+        return cpu::attention_backward({tensors, options_of(test), {}, used}, threads, workspace);
     });
 }
 
@@ -88,11 +92,11 @@ void check_backward(AttentionCase const& test, Data const& data) {
     if (test.bias) check_close("dBias", data.d_bias, expected.d_bias);
 }
 
-void check_thread_count(AttentionCase const& test, Data const& one, int threads) {
-    CAPTURE(threads);
+void check_thread_count(AttentionCase const& test, Data const& one, int threads, int used = kAllThreads) {
+    CAPTURE(threads, used);
     Data const many = make_data(test);
-    run_forward(test, many, threads);
-    run_backward(test, many, threads);
+    run_forward(test, many, threads, used);
+    run_backward(test, many, threads, used);
     CHECK(many.o.memory == one.o.memory);
     CHECK(many.stats.memory == one.stats.memory);
     CHECK(many.rng_dump.memory == one.rng_dump.memory);
@@ -196,18 +200,28 @@ TEST_CASE("fused attention equals plain loops, for any number of threads and ins
 }
 
 TEST_CASE("fused attention wakes threads only for as many products as make up for it") {
-    auto const threads_for = [](std::int64_t queries, std::int64_t keys, int threads) {
+    auto const threads_for = [](std::int64_t queries, std::int64_t keys) {
         cpu::AttentionTensors tensors;
         tensors[cpu::Port::Q].dim = {2, 4, queries, 64};
         tensors[cpu::Port::K].dim = tensors[cpu::Port::V].dim = {2, 2, keys, 64};
-        return cpu::useful_threads(tensors, threads);
+        return cpu::useful_threads(tensors);
     };
-    CHECK(threads_for(1, 256, 8) == 1);
-    CHECK(threads_for(1, 1024, 8) == 4);
-    CHECK(threads_for(32, 32, 8) == 1);
-    CHECK(threads_for(64, 128, 8) == 8);
-    CHECK(threads_for(4096, 4096, 1) == 1);
-    CHECK(threads_for(std::int64_t{1} << 40, std::int64_t{1} << 40, 3) == 3);
+    CHECK(threads_for(1, 256) == 1);
+    CHECK(threads_for(1, 1024) == 4);
+    CHECK(threads_for(32, 32) == 1);
+    CHECK(threads_for(64, 128) == 8);
+    CHECK(threads_for(std::int64_t{1} << 40, std::int64_t{1} << 40) == std::numeric_limits<int>::max());
+}
+
+TEST_CASE("fused attention needs no more workspace where fewer threads run than it is for") {
+    auto const [queries, keys] = GENERATE(std::pair{16, 1024}, std::pair{1, 4096}, std::pair{100, 256});
+    AttentionCase test = plain_case();
+    set_sizes(test, {1, 1, 1, 1, queries, keys, 16, 16});
+    CAPTURE(queries, keys);
+    Data const data = make_data(test);
+    run_forward(test, data, 8);
+    run_backward(test, data, 8);
+    check_thread_count(test, data, 8, 1);
 }
 
 TEST_CASE("fused attention multiplies pairs of BFLOAT16 numbers for any sizes") {
