@@ -27,6 +27,13 @@ std::vector<Chunk> chunks_of(group::Layout const& layout) {
     return all;
 }
 
+std::optional<Chunk> range_with(group::Layout const& layout, int rank, Span const& tokens) {
+    for (Chunk const& range : chunks_of(layout, rank)) {
+        if (common(range.tokens, tokens) == tokens) return range;
+    }
+    return {};
+}
+
 std::vector<QueryChunk> query_chunks(Attention const& attention, group::Task const& task) {
     WholeBand const band(attention.fields(), task.queries.length(), task.keys.length());
     std::vector<QueryChunk> all;

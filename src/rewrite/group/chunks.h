@@ -5,6 +5,7 @@
 #include "rewrite/attention_node.h"
 #include "rewrite/group/whole_band.h"
 
+#include <optional>
 #include <vector>
 
 namespace cudnn_frontend::rewrite {
@@ -26,6 +27,9 @@ struct QueryChunk : Chunk {
 // The ranges of a layout, in the order of the sequence; those of one rank in the order of its rows.
 std::vector<Chunk> chunks_of(group::Layout const& layout);
 std::vector<Chunk> chunks_of(group::Layout const& layout, int rank);
+
+// The one of a rank's ranges that contains all these tokens.
+std::optional<Chunk> range_with(group::Layout const& layout, int rank, Span const& tokens);
 
 // The chunks in the order of the sequence, in which also their first and last keys ascend. In backward every key
 // belongs to some chunk, so that each gets a gradient.

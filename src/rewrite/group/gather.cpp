@@ -1,8 +1,7 @@
 #include "core/data_type.h"
 #include "core/text.h"
-#include "rewrite/group/gathered_keys.h"
+#include "rewrite/group/gather_plan.h"
 #include "rewrite/group/group_writer.h"
-#include "rewrite/group/key_gradients.h"
 #include "rewrite/group/token_rows.h"
 #include "rewrite/group/ways.h"
 #include "rewrite/view_moves.h"
@@ -40,9 +39,12 @@ class GatherWriter : GroupWriter {
     GatherWriter(Attention const& attention, group::Task const& task, int stages)
         : GroupWriter(attention, task, core::text("gather(", stages, ")")),
           chunks_(query_chunks(attention, task)),
-          keys_(attention, task, chunks_, task.rank()),
-          gradients_(attention, task, chunks_, can_write_in_place()) {
-        if (attention.is_backward()) own_keys_ = gradients_.of_rank(rank());
+          keys_(attention, task, chunks_, task.rank(),
+                !attention.is_backward() || have_aligned_rows({Port::K, Port::V})),
+          gradients_(attention, task, chunks_, attention.is_backward() && have_aligned_rows({Port::DK, Port::DV})) {
+        for (int owner = 0; attention.is_backward() && owner < task_.size(); ++owner)
+            keys_of_ranks_.push_back(gradients_.of_rank(owner));
+        if (attention.is_backward()) own_keys_ = keys_of_ranks_[static_cast<std::size_t>(rank())];
         held_ = keys_.tokens();
         rows_ = TokenRows(held_);
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
@@ -235,16 +237,15 @@ class GatherWriter : GroupWriter {
 
     static int gradient_of(int port) { return port == Port::K ? Port::DK : Port::DV; }
 
-    // Engines need rows without gaps that start at multiples of 16 bytes.
-    bool can_write_in_place() const {
-        auto const suits = [&](int port) {
-            View const view = rows_of_rank(gradient_of(port));
+    // Engines of backward need rows without gaps that start at multiples of 16 bytes.
+    bool have_aligned_rows(std::array<int, 2> const& ports) const {
+        return std::ranges::all_of(ports, [&](int port) {
+            View const view = rows_of_rank(port);
             auto const is_aligned = [&](std::size_t dim) {
                 return view.dim[dim] == 1 || view.stride[dim] * core::size_of(view.type) % 16 == 0;
             };
             return view.stride[3] == 1 && is_aligned(0) && is_aligned(1) && is_aligned(2);
-        };
-        return a_.is_backward() && std::ranges::all_of(kKeyPorts, suits);
+        });
     }
 
     void make_memory_of_gradients(Stage const& stage, KeyTensor& tensor) {
@@ -294,7 +295,7 @@ class GatherWriter : GroupWriter {
 
     // The gradients that the rank's chunks have of another rank's keys.
     void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, int owner) {
-        for (SeenKeys const& keys : gradients_.of_rank(owner)) {
+        for (SeenKeys const& keys : keys_of_ranks_[static_cast<std::size_t>(owner)]) {
             for (QueryChunk const& chunk : keys.seen_by) {
                 if (chunk.rank != rank()) continue;
                 add_pieces(pieces, owner, partial_gradient(tensor, chunk, keys.tokens), 0, keys.tokens.count());
@@ -374,6 +375,7 @@ class GatherWriter : GroupWriter {
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     GatheredKeys keys_;
     KeyGradients gradients_;
+    std::vector<std::vector<SeenKeys>> keys_of_ranks_;     // in backward
     std::vector<SeenKeys> own_keys_;                       // the rank's, in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries

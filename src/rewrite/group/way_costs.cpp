@@ -3,8 +3,7 @@
 #include "core/data_type.h"
 #include "rewrite/group/chunks.h"
 #include "rewrite/group/documents.h"
-#include "rewrite/group/gathered_keys.h"
-#include "rewrite/group/key_gradients.h"
+#include "rewrite/group/gather_plan.h"
 #include "rewrite/group/ring_steps.h"
 
 #include <algorithm>
@@ -169,9 +168,12 @@ GroupTime time_of_all_to_all(Attention const& a, group::Task const& task, GroupR
         });
 }
 
+namespace {
+
 // The tokens whose gradients a rank has in scratch: those that its chunks make there, and those that are added up.
-static double tokens_of_gradients(Attention const& a, group::Task const& task, std::vector<QueryChunk> const& chunks,
-                                  int rank) {
+// Ranks choose alike, so that none looks at its own tensors' strides.
+double tokens_of_gradients(Attention const& a, group::Task const& task, std::vector<QueryChunk> const& chunks,
+                           int rank) {
     KeyGradients const gradients(a, task, chunks, true);
     std::int64_t tokens = 0;
     for (QueryChunk const& chunk : chunks) {
@@ -181,6 +183,8 @@ static double tokens_of_gradients(Attention const& a, group::Task const& task, s
     return static_cast<double>(tokens);
 }
 
+}  // namespace
+
 double scratch_of_gather(Attention const& a, group::Task const& task, int stages) {
     std::vector<QueryChunk> const chunks = query_chunks(a, task);
     double const of_keys = bytes_of_rows(a, {Port::K, Port::V});
@@ -188,7 +192,8 @@ double scratch_of_gather(Attention const& a, group::Task const& task, int stages
     double most = 0.0;
     for (int rank = 0; rank < task.size(); ++rank) {
         double keys = 0.0;
-        for (Span const& span : GatheredKeys(a, task, chunks, rank).tokens()) keys += static_cast<double>(span.count());
+        for (Span const& span : GatheredKeys(a, task, chunks, rank, true).tokens())
+            keys += static_cast<double>(span.count());
         double const gradients = a.is_backward() ? tokens_of_gradients(a, task, chunks, rank) : 0.0;
         most = std::max(most, keys * of_keys + gradients * of_gradients);
     }

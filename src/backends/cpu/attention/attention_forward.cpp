@@ -139,7 +139,8 @@ int useful_threads(AttentionTensors const& tensors) {
     AttentionShape const shape = shape_of(tensors[Port::Q], tensors[Port::K], tensors[Port::V]);
     // Products of few queries wait for memory.
     std::int64_t const products_of_thread = has_few_queries(shape) ? 1 << 18 : 1 << 20;
-    std::int64_t products = shape.width + shape.value_width;
+    constexpr std::int64_t kOfSoftmax = 16;
+    std::int64_t products = shape.width + shape.value_width + kOfSoftmax;
     for (std::int64_t const factor : {shape.batches, shape.heads, shape.queries, shape.keys})
         products = saturating_multiply(products, factor);
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();

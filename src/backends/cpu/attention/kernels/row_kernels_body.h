@@ -33,9 +33,10 @@ struct Bfloat16Rows {
 // Starts to load elements of a later row, while those before it are multiplied. It may be behind the last row.
 template <class Element>
 [[gnu::always_inline]] inline void prefetch(Element const* row, std::int64_t stride, std::int64_t count) {
-    constexpr std::int64_t kRowsAhead = 16, kCacheLine = 64, kBytes = sizeof(Element);
+    constexpr std::int64_t kCacheLine = 64, kBytes = sizeof(Element);
+    constexpr std::uintptr_t kRowsAhead = 16;
     auto const later =
-        reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(kRowsAhead * stride * kBytes);
+        reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(stride) * kRowsAhead * sizeof(Element);
     for (std::int64_t i = 0; i < count * kBytes; i += kCacheLine)
         __builtin_prefetch(reinterpret_cast<void const*>(later + static_cast<std::uintptr_t>(i)));
 }

@@ -1,5 +1,5 @@
 // Backward by GATHER: where the gradients of keys and values are written, and how they are added up.
-#include "rewrite/group/key_gradients.h"
+#include "rewrite/group/gather_plan.h"
 #include "rewrite/group/ways.h"
 #include "support/catch.h"
 #include "unit/rewrite/attention_graphs.h"
