@@ -2,9 +2,14 @@
 #include "rewrite/group/gather_plan.h"
 #include "rewrite/group/ways.h"
 #include "support/catch.h"
+#include "support/random.h"
 #include "unit/rewrite/attention_graphs.h"
 
+#include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 using namespace test;
 using namespace attention;
@@ -112,4 +117,83 @@ TEST_CASE("gather: of two attentions over keys of one range, the first writes th
     // The keys left of the second one's diagonal, and those on it, of which two are the other rank's.
     CHECK(gradients.range_in_place(chunks[2], {0, 12}) == std::nullopt);
     CHECK(gradients.keys_elsewhere(chunks[2]) == rewrite::Span{0, 16});
+}
+
+namespace {
+
+// Rows of the caller's tensors: the tensor, and the offset of the row's first element.
+using Rows = std::set<std::pair<std::size_t, std::int64_t>>;
+
+Rows rows_of(rewrite::View const& view) {
+    Rows rows;
+    for (std::int64_t b = 0; b < view.dim[0]; ++b) {
+        for (std::int64_t h = 0; h < view.dim[1]; ++h) {
+            for (std::int64_t row = 0; row < view.dim[2]; ++row) {
+                std::int64_t const element = b * view.stride[0] + h * view.stride[1] + row * view.stride[2];
+                rows.emplace(view.place.index, view.place.offset + 2 * element);  // HALF
+            }
+        }
+    }
+    return rows;
+}
+
+// Attentions and sums write each row of dK and dV once, before other sums add to it. Returns the rows.
+Rows check_gradients(rewrite::Program const& program, GraphSpec const& graph) {
+    Rows written;
+    for (rewrite::Step const& step : program.steps) {
+        auto const* const joint = std::get_if<rewrite::Joint>(&step);
+        auto const* const sum = joint == nullptr ? nullptr : std::get_if<rewrite::Sum>(joint);
+        if (sum == nullptr && !std::holds_alternative<rewrite::Attend>(step)) continue;
+        for (auto const& [role, is_written, view] : rewrite::operands_of(step)) {
+            bool const is_callers = is_written && view.place.of == rewrite::Place::Of::Tensor;
+            std::string const name = is_callers ? rewrite::name_of(view.place, graph) : "";
+            if (!name.starts_with("dK") && !name.starts_with("dV")) continue;
+            Rows const rows = rows_of(view);
+            bool const adds = sum != nullptr && sum->accumulates;
+            for (auto const& row : rows) CHECK(written.contains(row) == adds);
+            written.insert(rows.begin(), rows.end());
+        }
+    }
+    return written;
+}
+
+// Ranges of random lengths for ranks in a random order, at least one for each.
+Layout random_layout(sdpa_test::Random& random, std::int64_t length, int ranks) {
+    std::vector<std::vector<cudnn_frontend::group::Token_range>> ranges(static_cast<std::size_t>(ranks));
+    std::int64_t first = 0;
+    for (int number = 0; first < length; ++number) {
+        std::int64_t const most = length - first - std::max(ranks - 1 - number, 0);
+        std::int64_t const count = random.between(1, std::max<std::int64_t>(most / 2, 1));
+        auto const rank = number < ranks ? number : random.between(0, ranks - 1);
+        ranges[static_cast<std::size_t>(rank)].push_back({first, count});
+        first += count;
+    }
+    return Layout::of(ranges);
+}
+
+}  // namespace
+
+TEST_CASE("gather: every row of a gradient is written once before others are added to it") {
+    sdpa_test::Random random(3);
+    for (int index = 0; index < 200; ++index) {
+        int const ranks = static_cast<int>(random.between(1, 5));
+        std::int64_t const length = random.between(2 * ranks, 60);
+        Layout const queries = random.flip() ? Layout::head_tail(length, ranks) : random_layout(random, length, ranks);
+        Layout const keys = random.flip() ? queries : random_layout(random, length, ranks);
+        bool const is_causal = random.flip(), has_window = random.flip();
+        std::int64_t const left = random.between(1, 20);
+        int const stages = random.pick({1, 2, 4});
+        for (int rank = 0; rank < ranks; ++rank) {
+            CAPTURE(index, ranks, rank, length, is_causal, has_window, left, stages);
+            cudnn_frontend::group::Task const task = task_of(rank, queries, keys);
+            TestGraph graph = part_of({.heads = 8, .key_heads = 4}, task, true);
+            if (is_causal) graph.attention_options().right_bound = 0;
+            if (is_causal && has_window) graph.attention_options().left_bound = left;
+            Rewritable const part(graph);
+            auto const program = rewrite::gather(*part, task, stages);
+            REQUIRE(program.is_good());
+            Rows const rows = check_gradients(program.value(), graph);
+            CHECK(static_cast<std::int64_t>(rows.size()) == 2 * 4 * keys.count_of(rank));
+        }
+    }
 }
