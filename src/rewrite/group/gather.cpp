@@ -24,7 +24,7 @@ struct KeyTensor {
     int port;
     View gathered;
     std::vector<View> partial = {};  // gradients, for each part of the queries: those that are not in place
-    std::vector<View> terms = {};    // {chunks, batch, heads, tokens, columns} for each of own_keys_
+    std::vector<View> terms = {};    // {chunks, batch, heads, tokens, columns} for each of own_keys()
 };
 
 // The memory and the exchanges of one stage of heads.
@@ -44,7 +44,6 @@ class GatherWriter : GroupWriter {
           gradients_(attention, task, chunks_, attention.is_backward() && have_aligned_rows({Port::DK, Port::DV})) {
         for (int owner = 0; attention.is_backward() && owner < task_.size(); ++owner)
             keys_of_ranks_.push_back(gradients_.of_rank(owner));
-        if (attention.is_backward()) own_keys_ = keys_of_ranks_[static_cast<std::size_t>(rank())];
         held_ = keys_.tokens();
         rows_ = TokenRows(held_);
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
@@ -237,6 +236,9 @@ class GatherWriter : GroupWriter {
 
     static int gradient_of(int port) { return port == Port::K ? Port::DK : Port::DV; }
 
+    std::vector<SeenKeys> const& keys_of(int owner) const { return keys_of_ranks_[static_cast<std::size_t>(owner)]; }
+    std::vector<SeenKeys> const& own_keys() const { return keys_of(rank()); }
+
     // Engines of backward need rows without gaps that start at multiples of 16 bytes.
     bool have_aligned_rows(std::array<int, 2> const& ports) const {
         return std::ranges::all_of(ports, [&](int port) {
@@ -254,7 +256,7 @@ class GatherWriter : GroupWriter {
             std::int64_t const count = gradients_.keys_elsewhere(queries).count();
             tensor.partial.push_back(count > 0 ? tokens_buffer_like(own, count) : View());
         }
-        for (SeenKeys const& keys : own_keys_) tensor.terms.push_back(terms_buffer(own, keys));
+        for (SeenKeys const& keys : own_keys()) tensor.terms.push_back(terms_buffer(own, keys));
     }
 
     View terms_buffer(View const& own, SeenKeys const& keys) {
@@ -284,18 +286,18 @@ class GatherWriter : GroupWriter {
             for (int owner = 0; owner < task_.size(); ++owner) {
                 if (owner != rank()) add_partial(pieces->sends, tensor, owner);
             }
-            for (std::size_t i = 0; i < own_keys_.size(); ++i) add_received(pieces->receives, tensor, i);
+            for (std::size_t i = 0; i < own_keys().size(); ++i) add_received(pieces->receives, tensor, i);
         }
         stage.gradients = std::move(pieces);
         start(stage.gradients);
         for (KeyTensor const& tensor : stage.tensors) {
-            for (std::size_t i = 0; i < own_keys_.size(); ++i) copy_own_terms(tensor, i);
+            for (std::size_t i = 0; i < own_keys().size(); ++i) copy_own_terms(tensor, i);
         }
     }
 
     // The gradients that the rank's chunks have of another rank's keys.
     void add_partial(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, int owner) {
-        for (SeenKeys const& keys : keys_of_ranks_[static_cast<std::size_t>(owner)]) {
+        for (SeenKeys const& keys : keys_of(owner)) {
             for (QueryChunk const& chunk : keys.seen_by) {
                 if (chunk.rank != rank()) continue;
                 add_pieces(pieces, owner, partial_gradient(tensor, chunk, keys.tokens), 0, keys.tokens.count());
@@ -304,7 +306,7 @@ class GatherWriter : GroupWriter {
     }
 
     void add_received(std::vector<Pieces::Piece>& pieces, KeyTensor const& tensor, std::size_t index) {
-        SeenKeys const& keys = own_keys_[index];
+        SeenKeys const& keys = own_keys()[index];
         for (std::int64_t place = 0; place < keys.terms(); ++place) {
             int const sender = keys.added()[static_cast<std::size_t>(place)].rank;
             if (sender == rank()) continue;
@@ -314,7 +316,7 @@ class GatherWriter : GroupWriter {
 
     // The rank's own gradients, to their places between those that others send.
     void copy_own_terms(KeyTensor const& tensor, std::size_t index) {
-        SeenKeys const& keys = own_keys_[index];
+        SeenKeys const& keys = own_keys()[index];
         for (std::int64_t place = 0; place < keys.terms(); ++place) {
             QueryChunk const& chunk = keys.added()[static_cast<std::size_t>(place)];
             if (chunk.rank != rank()) continue;
@@ -325,13 +327,13 @@ class GatherWriter : GroupWriter {
     void sum_gradients(Stage const& stage) {
         finish(stage.gradients);
         for (KeyTensor const& tensor : stage.tensors) {
-            for (std::size_t i = 0; i < own_keys_.size(); ++i) sum(stage, tensor, i);
+            for (std::size_t i = 0; i < own_keys().size(); ++i) sum(stage, tensor, i);
         }
     }
 
     // Adds up the gradients that all chunks made, in the order of the sequence.
     void sum(Stage const& stage, KeyTensor const& tensor, std::size_t index) {
-        SeenKeys const& keys = own_keys_[index];
+        SeenKeys const& keys = own_keys()[index];
         if (keys.added().empty()) return;
         View const terms = keys.adds_own_alone()
                                ? repeat(partial_gradient(tensor, keys.added().front(), keys.tokens), 0, 1)
@@ -376,7 +378,6 @@ class GatherWriter : GroupWriter {
     GatheredKeys keys_;
     KeyGradients gradients_;
     std::vector<std::vector<SeenKeys>> keys_of_ranks_;     // in backward
-    std::vector<SeenKeys> own_keys_;                       // the rank's, in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries
     std::vector<Span> held_;                               // the keys that are in one place

@@ -92,6 +92,7 @@ std::vector<Span> GatheredKeys::tokens() const {
 KeyGradients::KeyGradients(Attention const& attention, group::Task const& task, std::vector<QueryChunk> const& chunks,
                            bool can_be_in_place)
     : task_(task), chunks_(chunks), can_be_in_place_(can_be_in_place && !has_documents(attention)) {
+    if (!attention.is_backward()) return;
     WholeBand const band(attention.fields(), task.queries.length(), task.keys.length());
     for (QueryChunk const& chunk : chunks_) {
         std::vector<Span>& keys = attended_.emplace_back();

@@ -60,6 +60,7 @@ struct SeenKeys : Chunk {
     std::int64_t terms() const { return adds_own_alone() ? 0 : static_cast<std::int64_t>(added().size()); }
 };
 
+// Empty in forward.
 class KeyGradients {
    public:
     // The chunks of all ranks stay where they are. Attentions may write to results of this rank if `can_be_in_place`.
