@@ -231,7 +231,7 @@ error_t attention_backward(AttentionWork work, int threads, void* workspace) {
     run_pass(run, problem, plan.keys, used, workspace);
     run_bias_pass(run, problem, plan.bias, used, workspace);
     store_sink_gradients(run, problem, used);
-    if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], threads);
+    if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], used);
     return {};
 }
 

@@ -181,7 +181,7 @@ error_t attention_forward(AttentionWork work, int threads, void* workspace) {
                       head % run.shape.heads,
                       {begin, std::min(begin + run.block, run.shape.queries)}});
     });
-    if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], threads);
+    if (tensors[Port::RngDump] && problem.generator) dump_dropout_mask(problem, tensors[Port::RngDump], used);
     return {};
 }
 
