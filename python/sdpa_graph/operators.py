@@ -237,8 +237,7 @@ def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
     output: torch.Tensor | None = _through_torchs_operator(query, *others)
     if output is not None:
         return output
-    is_special = type(query) not in (torch.Tensor, torch.nn.Parameter)
-    if is_special or torch_operator.is_traced():
+    if torch_operator.is_special(query) or torch_operator.is_traced():
         output = forward(query, *others)[0]
     elif others[-1]:
         output = _Attention.apply(query, *others)

@@ -31,13 +31,18 @@ def is_traced() -> bool:
 
 
 def serves(*tensors: torch.Tensor) -> bool:
-    """Tensors of other classes may do something else with their operators, and other devices have other kernels."""
+    """Whether the operator may serve a call with these tensors. Other devices have other kernels."""
     return _operator is not None and all(map(_is_plain, tensors)) and not is_traced()
+
+
+def is_special(tensor: torch.Tensor) -> bool:
+    """Whether the tensor's class may do something else with operators."""
+    return type(tensor) not in _PLAIN
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
     return (
-        type(tensor) in _PLAIN
+        not is_special(tensor)
         and tensor.layout is torch.strided
         and (tensor.is_cuda or tensor.is_cpu)
         and tensor.numel() > 0

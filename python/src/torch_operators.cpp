@@ -86,8 +86,9 @@ void backward_kernel(Value* stack, std::uint64_t, std::uint64_t) {
     Operator_call::Inputs const inputs{q.view(), k.view(), v.view()};
     Guard const guard(inputs.q);
     grad_o = std::move(grad_o).with_last_dim_packed();
-    if (bias.is_defined()) carried_by(bias).expect_unchanged();
-    Operator_call const& call = bias.is_defined() ? carried_by(bias).call() : plain;
+    Carried_call const* const carried = bias.is_defined() ? &carried_by(bias) : nullptr;
+    if (carried != nullptr) carried->expect_unchanged();
+    Operator_call const& call = carried != nullptr ? carried->call() : plain;
     Operator_call::Gradients gradients = call.differentiate(inputs, made, std::move(grad_o));
     stack[0] = gradients.dq.release();
     stack[1] = gradients.dk.release();
