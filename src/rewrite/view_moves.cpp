@@ -46,4 +46,12 @@ View permute(View const& view, core::Dims const& order) {
     return {view.place, view.type, core::permuted(view.dim, order), core::permuted(view.stride, order), view.alignment};
 }
 
+bool is_without_gaps(View const& view) {
+    core::Dims const packed = core::packed_strides(view.dim);
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+        if (view.dim[i] != 1 && view.stride[i] != packed[i]) return false;
+    }
+    return true;
+}
+
 }  // namespace cudnn_frontend::rewrite

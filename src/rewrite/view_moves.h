@@ -20,4 +20,7 @@ View repeat(View view, std::size_t dim, std::int64_t count);
 // Index d of the result is index order[d] of the view.
 View permute(View const& view, core::Dims const& order);
 
+// Whether the elements follow each other in the order of the dims, the last one fastest.
+bool is_without_gaps(View const& view);
+
 }  // namespace cudnn_frontend::rewrite

@@ -27,6 +27,12 @@ std::vector<Chunk> chunks_of(group::Layout const& layout) {
     return all;
 }
 
+std::vector<Span> tokens_of(group::Layout const& layout, int rank) {
+    std::vector<Span> spans;
+    for (Chunk const& chunk : chunks_of(layout, rank)) spans.push_back(chunk.tokens);
+    return merged(std::move(spans));
+}
+
 std::optional<Chunk> range_with(group::Layout const& layout, int rank, Span const& tokens) {
     for (Chunk const& range : chunks_of(layout, rank)) {
         if (common(range.tokens, tokens) == tokens) return range;

@@ -27,6 +27,8 @@ struct QueryChunk : Chunk {
 // The ranges of a layout, in the order of the sequence; those of one rank in the order of its rows.
 std::vector<Chunk> chunks_of(group::Layout const& layout);
 std::vector<Chunk> chunks_of(group::Layout const& layout, int rank);
+// The tokens of a rank: spans that neither overlap nor touch.
+std::vector<Span> tokens_of(group::Layout const& layout, int rank);
 
 // The one of a rank's ranges that contains all these tokens.
 std::optional<Chunk> range_with(group::Layout const& layout, int rank, Span const& tokens);

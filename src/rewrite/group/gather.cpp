@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -31,7 +32,8 @@ struct KeyTensor {
 struct Stage {
     HeadPart heads;
     std::vector<KeyTensor> tensors = {};
-    std::shared_ptr<Pieces const> keys = {}, gradients = {};
+    std::map<Arrival, std::shared_ptr<Pieces const>> keys = {};
+    std::shared_ptr<Pieces const> gradients = {};
 };
 
 class GatherWriter : GroupWriter {
@@ -41,12 +43,13 @@ class GatherWriter : GroupWriter {
           chunks_(query_chunks(attention, task)),
           keys_(attention, task, chunks_, task.rank(),
                 !attention.is_backward() || have_aligned_rows({Port::K, Port::V})),
+          arrivals_(attention, task, chunks_),
           gradients_(attention, task, chunks_, attention.is_backward() && have_aligned_rows({Port::DK, Port::DV})) {
         for (int owner = 0; attention.is_backward() && owner < task_.size(); ++owner)
             keys_of_ranks_.push_back(gradients_.of_rank(owner));
-        held_ = keys_.tokens();
-        rows_ = TokenRows(held_);
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
+        sends_in_place_ = can_send_in_place(stages_.front().heads);
+        rows_ = TokenRows(keys_.buffered_tokens(!sends_in_place_));
     }
 
     // The next stage's keys travel behind this one's attentions, and this one's gradients behind the next one's.
@@ -55,13 +58,16 @@ class GatherWriter : GroupWriter {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             if (i == 0) start_keys(i);
             if (i + 1 < stages_.size()) start_keys(i + 1);
-            SDPA_GRAPH_TRY(attend_all(stages_[i], true));
-            finish(stages_[i].keys);
-            SDPA_GRAPH_TRY(attend_all(stages_[i], false));
+            SDPA_GRAPH_TRY(attend_all(stages_[i], {}));
+            copy_unsent(stages_[i]);
+            for (Arrival const arrival : {Arrival::First, Arrival::Later}) {
+                if (arrivals_.has(arrival)) finish(stages_[i].keys[arrival]);
+                SDPA_GRAPH_TRY(attend_all(stages_[i], arrival));
+            }
             if (!a_.is_backward()) continue;
-            add_border_gradients(stages_[i]);
             if (i > 0) sum_gradients(stages_[i - 1]);
             start_gradients(stages_[i]);
+            add_border_gradients(stages_[i]);
         }
         if (a_.is_backward()) sum_gradients(stages_.back());
         sum_sinks();
@@ -80,7 +86,7 @@ class GatherWriter : GroupWriter {
         }
         for (int const port : kKeyPorts) {
             View const own = part(port, stage.heads);
-            KeyTensor tensor{port, held_.empty() ? View() : tokens_buffer_like(own, rows_.count())};
+            KeyTensor tensor{port, rows_.count() > 0 ? tokens_buffer_like(own, rows_.count()) : View()};
             if (a_.is_backward()) make_memory_of_gradients(stage, tensor);
             stage.tensors.push_back(std::move(tensor));
         }
@@ -89,53 +95,88 @@ class GatherWriter : GroupWriter {
     void start_keys(std::size_t index) {
         make_memory(index);
         Stage& stage = stages_[index];
+        if (!sends_in_place_) copy_own(stage, keys_.sent_tokens());
+        for (Arrival const arrival : {Arrival::First, Arrival::Later}) {
+            if (arrivals_.has(arrival)) start_keys(stage, arrival);
+        }
+    }
+
+    void start_keys(Stage& stage, Arrival arrival) {
+        bool const is_only = arrivals_.has(Arrival::First) != arrivals_.has(Arrival::Later);
+        char const* const which = is_only ? "" : arrival == Arrival::First ? "first " : "other ";
         auto pieces = std::make_shared<Pieces>();
-        pieces->content = "keys and values of " + heads_text(stage.heads);
+        pieces->content = core::text(which, "keys and values of ", heads_text(stage.heads));
         for (KeyTensor const& tensor : stage.tensors) {
-            copy_own(stage, tensor);
             for (int peer = 0; peer < task_.size(); ++peer) {
                 if (peer == rank()) continue;
-                add_shared(pieces->sends, peer, tensor, rank(), peer);
-                add_shared(pieces->receives, peer, tensor, peer, rank());
+                for (Chunk const& shared : shared_chunks(rank(), peer, arrival))
+                    add_sent(*pieces, peer, stage, tensor, shared);
+                for (Chunk const& shared : shared_chunks(peer, rank(), arrival)) {
+                    add_pieces(pieces->receives, peer, tensor.gathered, rows_.row_of(shared.tokens.first),
+                               shared.tokens.count());
+                }
             }
         }
-        stage.keys = std::move(pieces);
-        start(stage.keys);
+        stage.keys[arrival] = std::move(pieces);
+        start(stage.keys[arrival]);
     }
 
-    void copy_own(Stage const& stage, KeyTensor const& tensor) {
-        for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
-            for (Span const& span : held_) {
-                Span const tokens = common(chunk.tokens, span);
-                if (tokens.count() <= 0) continue;
-                program_.copy(part(tensor.port, stage.heads, row_of(chunk, tokens), tokens.count()),
-                              part_of(tensor.gathered, kRows, rows_.row_of(tokens.first), tokens.count()));
+    // Own keys that attentions read next to received ones, and that no exchange sends from there.
+    void copy_unsent(Stage const& stage) {
+        std::vector<Span> const own = common(tokens_of(task_.keys, rank()), keys_.read_tokens());
+        copy_own(stage, sends_in_place_ ? own : without(own, keys_.sent_tokens()));
+    }
+
+    void copy_own(Stage const& stage, std::vector<Span> const& spans) {
+        for (KeyTensor const& tensor : stage.tensors) {
+            for (Chunk const& chunk : chunks_of(task_.keys, rank())) {
+                for (Span const& tokens : common({chunk.tokens}, spans)) {
+                    program_.copy(part(tensor.port, stage.heads, row_of(chunk, tokens), tokens.count()),
+                                  part_of(tensor.gathered, kRows, rows_.row_of(tokens.first), tokens.count()));
+                }
             }
         }
     }
 
-    // The tokens of one rank that another rank needs.
-    void add_shared(std::vector<Pieces::Piece>& pieces, int peer, KeyTensor const& tensor, int owner, int reader) {
-        std::vector<Span> const needed = keys_for(reader, chunks_);
+    // What one rank owns and another one needs: consecutive tokens, and the row of the owner's tensors that has the
+    // first.
+    std::vector<Chunk> shared_chunks(int owner, int reader, Arrival arrival) const {
+        std::vector<Chunk> shared;
         for (Chunk const& chunk : chunks_of(task_.keys, owner)) {
-            for (Span const& span : needed) {
-                Span const tokens = common(chunk.tokens, span);
-                if (tokens.count() <= 0) continue;
-                add_pieces(pieces, peer, tensor.gathered, rows_.row_of(tokens.first), tokens.count());
-            }
+            for (Span const& tokens : common({chunk.tokens}, arrivals_.keys(reader, arrival)))
+                shared.push_back({owner, tokens, row_of(chunk, tokens)});
         }
+        return shared;
+    }
+
+    // From the caller's tensors where the tokens lie without gaps.
+    void add_sent(Pieces& pieces, int peer, Stage const& stage, KeyTensor const& tensor, Chunk const& shared) {
+        View const source = sends_in_place_ ? part(tensor.port, stage.heads) : tensor.gathered;
+        std::int64_t const row = sends_in_place_ ? shared.row : rows_.row_of(shared.tokens.first);
+        add_pieces(pieces.sends, peer, source, row, shared.tokens.count());
+    }
+
+    bool can_send_in_place(HeadPart heads) const {
+        return std::ranges::all_of(kKeyPorts, [&](int port) {
+            return is_without_gaps(permute(part_of(part(port, heads), 0, 0, 1), {0, 2, 1, 3}));
+        });
     }
 
     // --- Attention
 
-    // The attentions that read the caller's keys, or those that read gathered ones.
-    error_t attend_all(Stage const& stage, bool has_own_keys) {
+    // The attentions whose keys arrive with this exchange, or those that read the caller's keys.
+    error_t attend_all(Stage const& stage, std::optional<Arrival> arrival) {
         for (std::size_t i = 0; i < keys_.queries().size(); ++i) {
             for (BandPart const& part : keys_.queries()[i].attentions) {
-                if (keys_.own_range(part.keys).has_value() == has_own_keys) SDPA_GRAPH_TRY(attend(stage, i, part));
+                if (arrival_of(part.keys) == arrival) SDPA_GRAPH_TRY(attend(stage, i, part));
             }
         }
         return {};
+    }
+
+    std::optional<Arrival> arrival_of(Span const& keys) const {
+        if (keys_.own_range(keys)) return {};
+        return arrivals_.last_of(rank(), keys);
     }
 
     // Queries with a second attention, over the keys left of the diagonal, have a second part of their gradient.
@@ -376,12 +417,13 @@ class GatherWriter : GroupWriter {
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     GatheredKeys keys_;
+    KeyArrivals arrivals_;
     KeyGradients gradients_;
     std::vector<std::vector<SeenKeys>> keys_of_ranks_;     // in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries
-    std::vector<Span> held_;                               // the keys that are in one place
-    TokenRows rows_;
+    bool sends_in_place_ = false;                          // keys, from the caller's tensors
+    TokenRows rows_;                                       // of the keys in buffers
     std::vector<Stage> stages_;
     View sink_parts_;  // {chunks, 1, heads, 1, 1}
 };

@@ -4,6 +4,7 @@
 #include "rewrite/group/token_rows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace cudnn_frontend::rewrite {
@@ -72,21 +73,60 @@ std::optional<Chunk> GatheredKeys::own_range(Span const& keys) const {
     return can_be_in_place_ ? range_with(task_.keys, rank_, keys) : std::nullopt;
 }
 
-std::vector<Span> GatheredKeys::tokens() const {
+std::vector<Span> GatheredKeys::read_tokens() const {
     std::vector<Span> spans;
     for (QueryPart const& queries : queries_) {
         for (BandPart const& part : queries.attentions) {
-            if (!own_range(part.keys)) spans.push_back(part.keys);
+            if (part.keys.count() > 0 && !own_range(part.keys)) spans.push_back(part.keys);
         }
     }
-    for (Chunk const& chunk : chunks_of(task_.keys, rank_)) {
-        for (int peer = 0; peer < task_.size(); ++peer) {
-            if (peer == rank_) continue;
-            for (Span const& needed : keys_for(peer, chunks_)) spans.push_back(common(chunk.tokens, needed));
-        }
-    }
-    std::erase_if(spans, [](Span const& span) { return span.count() <= 0; });
     return merged(std::move(spans));
+}
+
+std::vector<Span> GatheredKeys::sent_tokens() const {
+    std::vector<Span> needed;
+    for (QueryChunk const& chunk : chunks_) {
+        if (chunk.rank != rank_ && chunk.keys.count() > 0) needed.push_back(chunk.keys);
+    }
+    return common(tokens_of(task_.keys, rank_), merged(std::move(needed)));
+}
+
+std::vector<Span> GatheredKeys::buffered_tokens(bool are_sent_from_buffer) const {
+    std::vector<Span> spans = read_tokens();
+    if (are_sent_from_buffer) std::ranges::copy(sent_tokens(), std::back_inserter(spans));
+    return merged(std::move(spans));
+}
+
+std::optional<Span> GatheredKeys::first_awaited() const {
+    std::vector<Span> const own = tokens_of(task_.keys, rank_);
+    std::optional<Span> first;
+    std::int64_t least = 0;
+    for (QueryPart const& queries : queries_) {
+        for (BandPart const& part : queries.attentions) {
+            std::int64_t const count = TokenRows(without({part.keys}, own)).count();
+            if (count == 0) return {};
+            if (first && count >= least) continue;
+            first = part.keys;
+            least = count;
+        }
+    }
+    return first;
+}
+
+KeyArrivals::KeyArrivals(Attention const& attention, group::Task const& task, std::vector<QueryChunk> const& chunks) {
+    for (int reader = 0; reader < task.size(); ++reader) {
+        std::vector<Span> const all = keys_for(reader, chunks), own = tokens_of(task.keys, reader);
+        auto const first = GatheredKeys(attention, task, chunks, reader, true).first_awaited();
+        std::vector<Span> const awaited = first ? std::vector{*first} : std::vector<Span>();
+        keys_[index(Arrival::First)].push_back(common(all, awaited));
+        keys_[index(Arrival::Later)].push_back(without(all, awaited));
+        for (Arrival const arrival : {Arrival::First, Arrival::Later})
+            has_[index(arrival)] |= !without(keys(reader, arrival), own).empty();
+    }
+}
+
+Arrival KeyArrivals::last_of(int reader, Span const& span) const {
+    return common({span}, keys(reader, Arrival::Later)).empty() ? Arrival::First : Arrival::Later;
 }
 
 KeyGradients::KeyGradients(Attention const& attention, group::Task const& task, std::vector<QueryChunk> const& chunks,

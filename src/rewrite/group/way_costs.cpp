@@ -5,6 +5,7 @@
 #include "rewrite/group/documents.h"
 #include "rewrite/group/gather_plan.h"
 #include "rewrite/group/ring_steps.h"
+#include "rewrite/group/token_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -191,9 +192,8 @@ double scratch_of_gather(Attention const& a, group::Task const& task, int stages
     double const of_gradients = a.is_backward() ? bytes_of_rows(a, {Port::DK, Port::DV}) : 0.0;
     double most = 0.0;
     for (int rank = 0; rank < task.size(); ++rank) {
-        double keys = 0.0;
-        for (Span const& span : GatheredKeys(a, task, chunks, rank, true).tokens())
-            keys += static_cast<double>(span.count());
+        GatheredKeys const gathered(a, task, chunks, rank, true);
+        auto const keys = static_cast<double>(TokenRows(gathered.buffered_tokens(true)).count());
         double const gradients = a.is_backward() ? tokens_of_gradients(a, task, chunks, rank) : 0.0;
         most = std::max(most, keys * of_keys + gradients * of_gradients);
     }

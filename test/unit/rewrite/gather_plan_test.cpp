@@ -1,4 +1,4 @@
-// Backward by GATHER: where the gradients of keys and values are written, and how they are added up.
+// GATHER: which keys travel when, where the gradients of keys and values are written, and how they are added up.
 #include "rewrite/group/gather_plan.h"
 #include "rewrite/group/ways.h"
 #include "support/catch.h"
@@ -6,6 +6,8 @@
 #include "unit/rewrite/attention_graphs.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -73,6 +75,54 @@ TEST_CASE("gather: the rank's own gradients are copied to their place in the ord
    reads terms: scratch 2 [2, 1, 2, 8, 16] HALF strides [256, 256, 16, 32, 1]
    writes result: dK [1, 2, 8, 16] HALF
 )"));
+}
+
+namespace {
+
+// As in memory of {batch, tokens, heads, columns}.
+void put_rows_first(TensorSpec& tensor) {
+    auto const& dim = tensor.dim;
+    tensor.stride = {dim[1] * dim[2] * dim[3], dim[3], dim[1] * dim[3], 1};
+}
+
+}  // namespace
+
+TEST_CASE("gather: keys that lie without gaps are sent from the caller's tensors") {
+    auto const program_of = [](int rank, int stages) {
+        cudnn_frontend::group::Task const task = task_of(rank, Layout::head_tail(8, 2), Layout::head_tail(8, 2));
+        TestGraph graph = part_of({}, task, false);
+        graph.attention_options().right_bound = 0;
+        for (int const port : {K, V}) put_rows_first(graph.at(port));
+        Rewritable const part(graph);
+        return part.text(rewrite::gather(*part, task, stages));
+    };
+    CHECK_THAT(program_of(0, 1), Catch::StartsWith(R"(program gather(1)
+scratch 0: 512 bytes
+scratch 1: 512 bytes
+1. start the exchange of first keys and values of all heads
+   reads to rank 1: K [1, 2, 2, 16] HALF strides [128, 32, 16, 1]
+   reads to rank 1: V [1, 2, 2, 16] HALF strides [128, 32, 16, 1]
+2. start the exchange of other keys and values of all heads
+3. SDPA_FORWARD right_bound=0
+)"));
+    // Rank 1 has no queries that see its own keys alone: what it sends does not delay what it waits for.
+    CHECK_THAT(program_of(1, 1), Catch::Contains(R"(
+2. start the exchange of other keys and values of all heads
+   reads to rank 0: K [1, 4, 2, 16] HALF
+   reads to rank 0: V [1, 4, 2, 16] HALF
+)") && Catch::EndsWith(R"(
+5. finish the exchange of first keys and values of all heads
+   writes from rank 0: scratch 0 [1, 2, 2, 16] HALF strides [192, 32, 16, 1]
+   writes from rank 0: scratch 1 [1, 2, 2, 16] HALF strides [192, 32, 16, 1]
+6. SDPA_FORWARD diagonal_alignment=BOTTOM_RIGHT right_bound=0
+   reads Q: Q [1, 4, 4, 16] HALF
+   reads K: scratch 0 [1, 2, 6, 16] HALF strides [192, 16, 32, 1]
+   reads V: scratch 1 [1, 2, 6, 16] HALF strides [192, 16, 32, 1]
+   writes O: O [1, 4, 4, 16] HALF
+7. finish the exchange of other keys and values of all heads
+)"));
+    // One of two heads has gaps.
+    CHECK_THAT(program_of(0, 2), Catch::Contains("reads to rank 1: scratch 0 [1, 2, 1, 16] HALF"));
 }
 
 TEST_CASE("gather: an attention writes the gradients of one range, if no other has written them before") {
@@ -157,6 +207,82 @@ Rows check_gradients(rewrite::Program const& program, GraphSpec const& graph) {
     return written;
 }
 
+// The tokens whose keys or values lie where, as one rank's program moves them.
+class Tokens {
+   public:
+    using List = std::vector<std::int64_t>;
+
+    Tokens(GraphSpec const& graph, Layout const& keys, int rank) : graph_(graph), own_(keys.positions_of(rank)) {}
+
+    // The tokens of a view's rows, which its dim `dim` counts; -1 where nothing was written.
+    List of(rewrite::View const& view, std::size_t dim) const {
+        List tokens;
+        for (std::int64_t row = 0; row < view.dim[dim]; ++row) tokens.push_back(token_at(view, row * view.stride[dim]));
+        return tokens;
+    }
+    void write(rewrite::View const& view, std::size_t dim, List const& tokens) {
+        for (std::size_t row = 0; row < tokens.size(); ++row)
+            scratch_[place_of(view, static_cast<std::int64_t>(row) * view.stride[dim])] = tokens[row];
+    }
+
+   private:
+    using Place = std::pair<std::size_t, std::int64_t>;
+
+    static Place place_of(rewrite::View const& view, std::int64_t element) {
+        return {view.place.index, view.place.offset + 2 * element};  // HALF
+    }
+    std::int64_t token_at(rewrite::View const& view, std::int64_t element) const {
+        if (view.place.of != rewrite::Place::Of::Tensor) {
+            auto const known = scratch_.find(place_of(view, element));
+            return known == scratch_.end() ? -1 : known->second;
+        }
+        std::int64_t const row_stride = graph_.tensors[view.place.index].stride[2];
+        auto const row = static_cast<std::size_t>((view.place.offset / 2 + element) / row_stride);
+        return own_[row % own_.size()];  // where a head's rows follow those of the head before
+    }
+
+    GraphSpec const& graph_;
+    List own_;
+    std::map<Place, std::int64_t> scratch_;
+};
+
+// The tokens of the pieces that a rank sends to another one, in all exchanges.
+using Sent = std::map<std::pair<int, int>, std::vector<Tokens::List>>;
+
+// Runs one rank's copies and exchanges: without `received` it notes what is sent, else every attention finds its keys.
+void run_keys(rewrite::Program const& program, Tokens tokens, int rank, Sent& sent, Sent* received) {
+    for (rewrite::Step const& step : program.steps) {
+        auto const* const joint = std::get_if<rewrite::Joint>(&step);
+        auto const* const sum = joint == nullptr ? nullptr : std::get_if<rewrite::Sum>(joint);
+        auto const* const start = std::get_if<rewrite::Exchange>(&step);
+        auto const* const end = std::get_if<rewrite::Await>(&step);
+        if (sum != nullptr && !sum->accumulates && sum->terms.dim[0] == 1)
+            tokens.write(sum->result, 2, tokens.of(sum->terms, 3));
+        if (start != nullptr && received == nullptr) {
+            for (auto const& piece : start->pieces->sends) sent[{rank, piece.rank}].push_back(tokens.of(piece.view, 1));
+        }
+        if (end != nullptr && received != nullptr) {
+            for (auto const& piece : end->pieces->receives) {
+                auto& pieces = (*received)[{piece.rank, rank}];
+                REQUIRE(!pieces.empty());
+                tokens.write(piece.view, 1, pieces.front());
+                pieces.erase(pieces.begin());
+            }
+        }
+        if (received == nullptr || !std::holds_alternative<rewrite::Attend>(step)) continue;
+        std::vector<Tokens::List> read;
+        for (auto const& [role, is_written, view] : rewrite::operands_of(step)) {
+            if (!is_written && (role == "K" || role == "V")) read.push_back(tokens.of(view, 2));
+        }
+        REQUIRE(read.size() == 2);
+        Tokens::List wanted(read[0].size());
+        std::iota(wanted.begin(), wanted.end(), read[0].front());
+        CHECK(wanted.front() >= 0);
+        CHECK(read[0] == wanted);
+        CHECK(read[1] == wanted);
+    }
+}
+
 // Ranges of random lengths for ranks in a random order, at least one for each.
 Layout random_layout(sdpa_test::Random& random, std::int64_t length, int ranks) {
     std::vector<std::vector<cudnn_frontend::group::Token_range>> ranges(static_cast<std::size_t>(ranks));
@@ -194,6 +320,42 @@ TEST_CASE("gather: every row of a gradient is written once before others are add
             REQUIRE(program.is_good());
             Rows const rows = check_gradients(program.value(), graph);
             CHECK(static_cast<std::int64_t>(rows.size()) == 2 * 4 * keys.count_of(rank));
+        }
+    }
+}
+
+TEST_CASE("gather: the keys that attentions read have arrived, in the order of the sequence") {
+    sdpa_test::Random random(4);
+    for (int index = 0; index < 200; ++index) {
+        int const ranks = static_cast<int>(random.between(2, 5));
+        std::int64_t const length = random.between(2 * ranks, 60);
+        Layout const layout = random.flip() ? Layout::head_tail(length, ranks) : random_layout(random, length, ranks);
+        bool const is_backward = random.flip(), is_causal = random.flip(), has_window = random.flip();
+        std::int64_t const left = random.between(1, 20);
+        int const stages = random.pick({1, 1, 2, 4});
+        CAPTURE(index, ranks, length, is_backward, is_causal, has_window, left, stages);
+        std::vector<TestGraph> graphs;
+        std::vector<rewrite::Program> programs;
+        Sent sent;
+        for (int rank = 0; rank < ranks; ++rank) {
+            cudnn_frontend::group::Task const task = task_of(rank, layout, layout);
+            TestGraph& graph = graphs.emplace_back(part_of({.heads = 8, .key_heads = 4}, task, is_backward));
+            if (is_causal) graph.attention_options().right_bound = 0;
+            if (is_causal && has_window) graph.attention_options().left_bound = left;
+            bool const are_rows_first = random.flip();  // not on all ranks alike
+            for (int const port : {K, V}) {
+                if (are_rows_first) put_rows_first(graph.at(port));
+            }
+            Rewritable const part(graph);
+            auto program = rewrite::gather(*part, task, stages);
+            REQUIRE(program.is_good());
+            programs.push_back(std::move(program).value());
+            run_keys(programs.back(), Tokens(graph, layout, rank), rank, sent, nullptr);
+        }
+        for (int rank = 0; rank < ranks; ++rank) {
+            auto const at = static_cast<std::size_t>(rank);
+            CAPTURE(rank);
+            run_keys(programs[at], Tokens(graphs[at], layout, rank), rank, sent, &sent);
         }
     }
 }
