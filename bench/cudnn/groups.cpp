@@ -87,30 +87,9 @@ std::vector<Way> all_ways() {
 
 bool can_run(Row const& row, Way const& way) { return way.way != Group_way::RING || row.documents.empty(); }
 
-// A range for each rank, so that all ranks have equally many pairs of a query and a key that is visible to it.
-Layout by_work(Dims const& documents, int ranks) {
-    double all = 0.0;
-    for (std::int64_t const length : documents)
-        all += static_cast<double>(length) * static_cast<double>(length + 1) / 2;
-    std::vector<std::vector<sdpa_graph::Token_range>> ranges;
-    std::int64_t first = 0, token = 0;
-    double done = 0.0;
-    for (std::int64_t const length : documents) {
-        for (std::int64_t keys = 1; keys <= length; ++keys) {
-            done += static_cast<double>(keys);
-            ++token;
-            bool const is_last = static_cast<int>(ranges.size()) + 1 == ranks;
-            if (is_last || done < all * static_cast<double>(ranges.size() + 1) / ranks) continue;
-            ranges.push_back({{first, token - first}});
-            first = token;
-        }
-    }
-    ranges.push_back({{first, token - first}});
-    return Layout::of(std::move(ranges));
-}
-
 Layout layout_of(Row const& row, int ranks) {
-    if (!row.documents.empty()) return by_work(row.documents, ranks);
+    if (!row.documents.empty()) return Layout::balanced(row.documents, ranks, {}, 0);
+    if (row.left) return Layout::balanced({row.s_q}, ranks, row.left, row.right);
     return row.causal ? Layout::head_tail(row.s_q, ranks) : Layout::contiguous(row.s_q, ranks);
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,11 @@ class SDPA_GRAPH_API Layout {
     // Two ranges for each rank, one from the start and one from the end: with a causal mask all ranks have the same
     // work. Of 2 * ranks chunks in order, rank r owns chunks r and 2 * ranks - 1 - r.
     static Layout head_tail(std::int64_t length, int ranks);
+    // One range for each rank, in order: all ranks have about as many pairs of a query and a key that is visible to it.
+    // For windows and packed documents. The lengths are those of documents one after the other, or of one sequence; the
+    // bounds are those of the attention. A window's first queries see fewer keys than the others.
+    static Layout balanced(std::vector<std::int64_t> const& lengths, int ranks,
+                           std::optional<std::int64_t> left_bound = {}, std::optional<std::int64_t> right_bound = {});
     // Any ranges, for each rank a list.
     static Layout of(std::vector<std::vector<Token_range>> ranges);
 

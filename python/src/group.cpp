@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace binding {
 namespace {
@@ -122,6 +124,13 @@ Memory memory_on_host(py::handle object, char const* what, bool is_written) {
     return *std::move(memory);
 }
 
+Layout balanced(std::variant<std::int64_t, std::vector<std::int64_t>> const& lengths, int ranks,
+                std::optional<std::int64_t> left_bound, std::optional<std::int64_t> right_bound) {
+    auto const* const documents = std::get_if<std::vector<std::int64_t>>(&lengths);
+    return Layout::balanced(documents != nullptr ? *documents : std::vector{std::get<std::int64_t>(lengths)}, ranks,
+                            left_bound, right_bound);
+}
+
 void shard(Layout const& layout, py::handle whole, std::size_t dim, int rank, py::handle part) {
     Memory const from = memory_on_host(whole, "the whole tensor", false);
     Memory const to = memory_on_host(part, "the shard", true);
@@ -142,6 +151,10 @@ void bind_layout(py::module_& module) {
         .def_static("head_tail", &Layout::head_tail, length, ranks,
                     "Two ranges for each rank, one from the start and one from the end: with a causal mask all ranks "
                     "have the same work.")
+        .def_static("balanced", &balanced, py::arg("lengths"), ranks, py::arg("left_bound") = py::none(),
+                    py::arg("right_bound") = py::none(),
+                    "One range for each rank, in order: all ranks have about as many pairs of a query and a visible "
+                    "key. The lengths are those of packed documents, or the length of one sequence.")
         .def_static("of", &layout_of, py::arg("ranges"), "For each rank a list of ranges (first token, count).")
         .def_property_readonly("ranks", &Layout::ranks)
         .def_property_readonly("length", &Layout::length)

@@ -27,6 +27,43 @@ Token_range chunk(std::int64_t length, int chunks, int index) {
     return {count * index + std::min<std::int64_t>(index, more), count + (index < more ? 1 : 0)};
 }
 
+// The pairs of a query and a key of one document that are visible to each other.
+class VisiblePairs {
+   public:
+    VisiblePairs(std::int64_t length, std::optional<std::int64_t> left_bound, std::optional<std::int64_t> right_bound)
+        : length_(length),
+          left_(std::clamp<std::int64_t>(left_bound.value_or(length), 1, std::max<std::int64_t>(length, 1))),
+          right_(std::clamp<std::int64_t>(right_bound.value_or(length), 0, length)) {}
+
+    double all() const { return of_first(length_); }
+    // The pairs of the document's first queries. Query i sees no key before i - left + 1, and none after i + right.
+    double of_first(std::int64_t queries) const {
+        std::int64_t const below_end = std::min(queries, length_ - right_);  // queries that see keys up to i + right
+        std::int64_t const above_start = std::max<std::int64_t>(queries - left_, 0);
+        double const ends = static_cast<double>(below_end) * static_cast<double>(right_) + triangle(below_end) +
+                            static_cast<double>(queries - below_end) * static_cast<double>(length_);
+        return ends - triangle(above_start);
+    }
+    // The least number of first queries that have so many pairs.
+    std::int64_t queries_with(double pairs) const {
+        std::int64_t low = 0, high = length_;
+        while (low < high) {
+            std::int64_t const middle = low + (high - low) / 2;
+            if (of_first(middle) < pairs) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+
+   private:
+    // 1 + 2 + ... + count
+    static double triangle(std::int64_t count) {
+        return static_cast<double>(count) * (static_cast<double>(count) + 1.0) / 2.0;
+    }
+
+    std::int64_t length_, left_, right_;
+};
+
 error_t bad_shard(std::string found, std::string needed, std::string fix) {
     return rules::violation(rules::kShards, std::move(found), std::move(needed), std::move(fix));
 }
@@ -95,6 +132,35 @@ Layout Layout::head_tail(std::int64_t length, int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
         ranges[static_cast<std::size_t>(rank)] = {chunk(length, 2 * ranks, rank),
                                                   chunk(length, 2 * ranks, 2 * ranks - 1 - rank)};
+    }
+    return of(std::move(ranges));
+}
+
+Layout Layout::balanced(std::vector<std::int64_t> const& lengths, int ranks, std::optional<std::int64_t> left_bound,
+                        std::optional<std::int64_t> right_bound) {
+    std::vector<VisiblePairs> documents;
+    std::vector<std::int64_t> starts{0};
+    double all = 0.0;
+    for (std::int64_t const length : lengths) {
+        if (length <= 0) continue;
+        documents.emplace_back(length, left_bound, right_bound);
+        starts.push_back(core::saturating_add(starts.back(), length));
+        all += documents.back().all();
+    }
+    std::vector<std::vector<Token_range>> ranges;
+    std::size_t document = 0;
+    double before = 0.0;  // pairs of the documents before
+    for (std::int64_t rank = 0, first = 0; rank < ranks; ++rank) {
+        double const pairs = all * static_cast<double>(rank + 1) / ranks;
+        while (document + 1 < documents.size() && before + documents[document].all() < pairs)
+            before += documents[document++].all();
+        std::int64_t end = starts[document];
+        if (!documents.empty()) end += documents[document].queries_with(pairs - before);
+        // Each rank has a token, where there are as many; the last one has all that are left.
+        end = std::max(first, std::min(std::max(end, first + 1), starts.back() - (ranks - 1 - rank)));
+        if (rank + 1 == ranks) end = starts.back();
+        ranges.push_back({{first, end - first}});
+        first = end;
     }
     return of(std::move(ranges));
 }

@@ -118,6 +118,8 @@ def test_layouts():
     layout = Layout.head_tail(10, 2)
     assert layout == Layout.of([[(0, 3), (8, 2)], [(3, 5)]]) and hash(layout) == hash(Layout.head_tail(10, 2))
     assert layout != Layout.contiguous(10, 2)
+    assert Layout.balanced(10, 2) == Layout.contiguous(10, 2) == Layout.balanced([10], 2)
+    assert Layout.balanced([2, 8], 2, left_bound=3, right_bound=0) == Layout.of([[(0, 6)], [(6, 4)]])
     assert (layout.ranks, layout.length, layout.count_of(0)) == (2, 10, 5)
     assert layout.ranges_of(1) == [(3, 5)]
     assert layout.positions_of(0) == [0, 1, 2, 8, 9]

@@ -138,7 +138,7 @@ class GatherWriter : GroupWriter {
         }
     }
 
-    // What one rank owns and another one needs: consecutive tokens, and the row of the owner's tensors that has the
+    // The keys of one rank that another one needs: consecutive tokens, and the row of the owner's tensors that has the
     // first.
     std::vector<Chunk> shared_chunks(int owner, int reader, Arrival arrival) const {
         std::vector<Chunk> shared;

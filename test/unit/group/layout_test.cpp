@@ -3,7 +3,9 @@
 
 #include <sdpa_graph/group.h>
 
+#include <limits>
 #include <numeric>
+#include <optional>
 
 using cudnn_frontend::DataType_t;
 using sdpa_graph::Layout;
@@ -53,6 +55,68 @@ TEST_CASE("layouts: head and tail give each rank a token where there are as many
             CHECK(all == expected);
         }
     }
+}
+
+namespace {
+
+// Pairs of one of a rank's queries and a key that is visible to it, counted one by one.
+std::int64_t pairs_of(Layout const& layout, int rank, Dims const& lengths, std::optional<std::int64_t> left,
+                      std::optional<std::int64_t> right) {
+    std::int64_t count = 0, start = 0;
+    Positions const own = layout.positions_of(rank);
+    for (std::int64_t const length : lengths) {
+        for (std::int64_t const position : own) {
+            std::int64_t const query = position - start;
+            if (query < 0 || query >= length) continue;
+            std::int64_t const first = left ? std::max<std::int64_t>(query - *left + 1, 0) : 0;
+            std::int64_t const last = right ? std::min(query + *right, length - 1) : length - 1;
+            count += last - first + 1;
+        }
+        start += length;
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("layouts: balanced ranges give all ranks as many visible pairs, but for those of one query") {
+    using Bound = std::optional<std::int64_t>;
+    std::vector<Dims> const all = {{1000}, {7, 300, 1, 64, 200}, {500, 500}};
+    for (Dims const& lengths : all) {
+        for (auto const& [left, right] : std::vector<std::pair<Bound, Bound>>{
+                 {{}, {}}, {{}, 0}, {100, 0}, {1, 0}, {30, 5}, {5, {}}, {{}, 40}, {4000, 4000}}) {
+            for (int const ranks : {1, 2, 3, 8}) {
+                CAPTURE(lengths.size(), left.value_or(-1), right.value_or(-1), ranks);
+                Layout const layout = Layout::balanced(lengths, ranks, left, right);
+                CHECK(layout.ranks() == ranks);
+                CHECK(layout.length() == std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
+                std::int64_t first = 0, fewest = 1 << 30, most = 0;
+                for (int rank = 0; rank < ranks; ++rank) {
+                    REQUIRE(layout.ranges_of(rank).size() == 1);
+                    CHECK(layout.ranges_of(rank)[0].first == first);
+                    first += layout.count_of(rank);
+                    std::int64_t const pairs = pairs_of(layout, rank, lengths, left, right);
+                    fewest = std::min(fewest, pairs);
+                    most = std::max(most, pairs);
+                }
+                CHECK(most - fewest <= 2 * *std::ranges::max_element(lengths));
+            }
+        }
+    }
+    // The queries before the window's end see fewer keys.
+    CHECK(Layout::balanced({1000}, 2, 100, 0).count_of(0) == 525);
+}
+
+TEST_CASE("layouts: balanced ranges of few tokens, of none, and of more than a number can count") {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    for (int rank = 0; rank < 5; ++rank) CHECK(Layout::balanced({2, 3}, 5, {}, 0).count_of(rank) == 1);
+    CHECK(Layout::balanced({1}, 3).length() == 1);
+    CHECK(Layout::balanced({}, 2).length() == 0);
+    CHECK(Layout::balanced({0, -3}, 2).length() == 0);
+    CHECK(Layout::balanced({5}, 0).ranks() == 0);
+    CHECK(Layout::balanced({5}, -1).ranks() == 0);
+    CHECK(Layout::balanced({kMost, kMost}, 3, 4096, 0).length() == kMost);
+    CHECK(Layout::balanced({100}, 2, -kMost, -kMost).count_of(0) == 50);
 }
 
 TEST_CASE("layouts: ranges of the caller's are kept in order, without empty ones") {
