@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -32,8 +31,7 @@ struct KeyTensor {
 struct Stage {
     HeadPart heads;
     std::vector<KeyTensor> tensors = {};
-    std::map<Arrival, std::shared_ptr<Pieces const>> keys = {};
-    std::shared_ptr<Pieces const> gradients = {};
+    std::shared_ptr<Pieces const> keys = {}, gradients = {};
 };
 
 class GatherWriter : GroupWriter {
@@ -43,7 +41,6 @@ class GatherWriter : GroupWriter {
           chunks_(query_chunks(attention, task)),
           keys_(attention, task, chunks_, task.rank(),
                 !attention.is_backward() || have_aligned_rows({Port::K, Port::V})),
-          arrivals_(attention, task, chunks_),
           gradients_(attention, task, chunks_, attention.is_backward() && have_aligned_rows({Port::DK, Port::DV})) {
         for (int owner = 0; attention.is_backward() && owner < task_.size(); ++owner)
             keys_of_ranks_.push_back(gradients_.of_rank(owner));
@@ -58,12 +55,10 @@ class GatherWriter : GroupWriter {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             if (i == 0) start_keys(i);
             if (i + 1 < stages_.size()) start_keys(i + 1);
-            SDPA_GRAPH_TRY(attend_all(stages_[i], {}));
+            SDPA_GRAPH_TRY(attend_all(stages_[i], true));
             copy_unsent(stages_[i]);
-            for (Arrival const arrival : {Arrival::First, Arrival::Later}) {
-                if (arrivals_.has(arrival)) finish(stages_[i].keys[arrival]);
-                SDPA_GRAPH_TRY(attend_all(stages_[i], arrival));
-            }
+            finish(stages_[i].keys);
+            SDPA_GRAPH_TRY(attend_all(stages_[i], false));
             if (!a_.is_backward()) continue;
             if (i > 0) sum_gradients(stages_[i - 1]);
             start_gradients(stages_[i]);
@@ -96,29 +91,20 @@ class GatherWriter : GroupWriter {
         make_memory(index);
         Stage& stage = stages_[index];
         if (!sends_in_place_) copy_own(stage, keys_.sent_tokens());
-        for (Arrival const arrival : {Arrival::First, Arrival::Later}) {
-            if (arrivals_.has(arrival)) start_keys(stage, arrival);
-        }
-    }
-
-    void start_keys(Stage& stage, Arrival arrival) {
-        bool const is_only = arrivals_.has(Arrival::First) != arrivals_.has(Arrival::Later);
-        char const* const which = is_only ? "" : arrival == Arrival::First ? "first " : "other ";
         auto pieces = std::make_shared<Pieces>();
-        pieces->content = core::text(which, "keys and values of ", heads_text(stage.heads));
+        pieces->content = "keys and values of " + heads_text(stage.heads);
         for (KeyTensor const& tensor : stage.tensors) {
             for (int peer = 0; peer < task_.size(); ++peer) {
                 if (peer == rank()) continue;
-                for (Chunk const& shared : shared_chunks(rank(), peer, arrival))
-                    add_sent(*pieces, peer, stage, tensor, shared);
-                for (Chunk const& shared : shared_chunks(peer, rank(), arrival)) {
+                for (Chunk const& shared : shared_chunks(rank(), peer)) add_sent(*pieces, peer, stage, tensor, shared);
+                for (Chunk const& shared : shared_chunks(peer, rank())) {
                     add_pieces(pieces->receives, peer, tensor.gathered, rows_.row_of(shared.tokens.first),
                                shared.tokens.count());
                 }
             }
         }
-        stage.keys[arrival] = std::move(pieces);
-        start(stage.keys[arrival]);
+        stage.keys = std::move(pieces);
+        start(stage.keys);
     }
 
     // Own keys that attentions read next to received ones, and that no exchange sends from there.
@@ -140,10 +126,11 @@ class GatherWriter : GroupWriter {
 
     // The keys of one rank that another one needs: consecutive tokens, and the row of the owner's tensors that has the
     // first.
-    std::vector<Chunk> shared_chunks(int owner, int reader, Arrival arrival) const {
+    std::vector<Chunk> shared_chunks(int owner, int reader) const {
+        std::vector<Span> const needed = keys_for(reader, chunks_);
         std::vector<Chunk> shared;
         for (Chunk const& chunk : chunks_of(task_.keys, owner)) {
-            for (Span const& tokens : common({chunk.tokens}, arrivals_.keys(reader, arrival)))
+            for (Span const& tokens : common({chunk.tokens}, needed))
                 shared.push_back({owner, tokens, row_of(chunk, tokens)});
         }
         return shared;
@@ -164,19 +151,14 @@ class GatherWriter : GroupWriter {
 
     // --- Attention
 
-    // The attentions whose keys arrive with this exchange, or those that read the caller's keys.
-    error_t attend_all(Stage const& stage, std::optional<Arrival> arrival) {
+    // The attentions that read the caller's keys, or those that read gathered ones.
+    error_t attend_all(Stage const& stage, bool has_own_keys) {
         for (std::size_t i = 0; i < keys_.queries().size(); ++i) {
             for (BandPart const& part : keys_.queries()[i].attentions) {
-                if (arrival_of(part.keys) == arrival) SDPA_GRAPH_TRY(attend(stage, i, part));
+                if (keys_.own_range(part.keys).has_value() == has_own_keys) SDPA_GRAPH_TRY(attend(stage, i, part));
             }
         }
         return {};
-    }
-
-    std::optional<Arrival> arrival_of(Span const& keys) const {
-        if (keys_.own_range(keys)) return {};
-        return arrivals_.last_of(rank(), keys);
     }
 
     // Queries with a second attention, over the keys left of the diagonal, have a second part of their gradient.
@@ -417,7 +399,6 @@ class GatherWriter : GroupWriter {
 
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     GatheredKeys keys_;
-    KeyArrivals arrivals_;
     KeyGradients gradients_;
     std::vector<std::vector<SeenKeys>> keys_of_ranks_;     // in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries

@@ -97,38 +97,6 @@ std::vector<Span> GatheredKeys::buffered_tokens(bool are_sent_from_buffer) const
     return merged(std::move(spans));
 }
 
-std::optional<Span> GatheredKeys::first_awaited() const {
-    std::vector<Span> const own = tokens_of(task_.keys, rank_);
-    std::optional<Span> first;
-    std::int64_t least = 0;
-    for (QueryPart const& queries : queries_) {
-        for (BandPart const& part : queries.attentions) {
-            std::int64_t const count = TokenRows(without({part.keys}, own)).count();
-            if (count == 0) return {};
-            if (first && count >= least) continue;
-            first = part.keys;
-            least = count;
-        }
-    }
-    return first;
-}
-
-KeyArrivals::KeyArrivals(Attention const& attention, group::Task const& task, std::vector<QueryChunk> const& chunks) {
-    for (int reader = 0; reader < task.size(); ++reader) {
-        std::vector<Span> const all = keys_for(reader, chunks), own = tokens_of(task.keys, reader);
-        auto const first = GatheredKeys(attention, task, chunks, reader, true).first_awaited();
-        std::vector<Span> const awaited = first ? std::vector{*first} : std::vector<Span>();
-        keys_[index(Arrival::First)].push_back(common(all, awaited));
-        keys_[index(Arrival::Later)].push_back(without(all, awaited));
-        for (Arrival const arrival : {Arrival::First, Arrival::Later})
-            has_[index(arrival)] |= !without(keys(reader, arrival), own).empty();
-    }
-}
-
-Arrival KeyArrivals::last_of(int reader, Span const& span) const {
-    return common({span}, keys(reader, Arrival::Later)).empty() ? Arrival::First : Arrival::Later;
-}
-
 KeyGradients::KeyGradients(Attention const& attention, group::Task const& task, std::vector<QueryChunk> const& chunks,
                            bool can_be_in_place)
     : task_(task), chunks_(chunks), can_be_in_place_(can_be_in_place && !has_documents(attention)) {

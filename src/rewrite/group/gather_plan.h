@@ -4,7 +4,6 @@
 
 #include "rewrite/group/chunks.h"
 
-#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,8 +31,6 @@ class GatheredKeys {
     // The rank's own tokens whose keys other ranks need.
     std::vector<Span> sent_tokens() const;
     std::vector<Span> buffered_tokens(bool are_sent_from_buffer) const;
-    // The keys of the attention that needs least from other ranks, if none can run before their keys arrive.
-    std::optional<Span> first_awaited() const;
 
    private:
     void add_queries(QueryChunk const& chunk);
@@ -47,28 +44,6 @@ class GatheredKeys {
     bool can_be_in_place_;
     WholeBand band_;
     std::vector<QueryPart> queries_;
-};
-
-// The exchange with which keys arrive: the first one has those for which a rank waits before any of its attentions.
-enum class Arrival { First, Later };
-
-// The keys that each rank reads, by the exchange with which those of other ranks arrive. All ranks compute the same.
-class KeyArrivals {
-   public:
-    KeyArrivals(Attention const& attention, group::Task const& task, std::vector<QueryChunk> const& chunks);
-
-    // Whether some rank gets something with this exchange.
-    bool has(Arrival arrival) const { return has_[index(arrival)]; }
-    std::vector<Span> const& keys(int reader, Arrival arrival) const { return keys_[index(arrival)][at(reader)]; }
-    // The exchange after which the reader has all of these keys.
-    Arrival last_of(int reader, Span const& keys) const;
-
-   private:
-    static std::size_t index(Arrival arrival) { return static_cast<std::size_t>(arrival); }
-    static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
-    std::array<std::vector<std::vector<Span>>, 2> keys_;  // of each reader
-    std::array<bool, 2> has_ = {};
 };
 
 // The attentions over a chunk's queries in backward. Each of its keys is in one.

@@ -114,26 +114,24 @@ scratch 1: 512 bytes
 2. copy
    reads terms: V [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
    writes result: scratch 1 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
-3. start the exchange of first keys and values of all heads
+3. start the exchange of keys and values of all heads
    reads to rank 1: scratch 0 [1, 2, 2, 16] HALF strides [256, 32, 16, 1]
    reads to rank 1: scratch 1 [1, 2, 2, 16] HALF strides [256, 32, 16, 1]
-4. start the exchange of other keys and values of all heads
-5. SDPA_FORWARD right_bound=0
+4. SDPA_FORWARD right_bound=0
    reads Q: Q [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
    reads K: K [1, 2, 2, 16] HALF strides [128, 64, 16, 1]
    reads V: V [1, 2, 2, 16] HALF strides [128, 64, 16, 1]
    writes O: O [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
-6. copy
+5. copy
    reads terms: K + 64 [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
    writes result: scratch 0 + 384 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
-7. copy
+6. copy
    reads terms: V + 64 [1, 1, 2, 2, 16] HALF strides [0, 128, 64, 16, 1]
    writes result: scratch 1 + 384 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
-8. finish the exchange of first keys and values of all heads
-9. finish the exchange of other keys and values of all heads
+7. finish the exchange of keys and values of all heads
    writes from rank 1: scratch 0 + 128 [1, 4, 2, 16] HALF strides [256, 32, 16, 1]
    writes from rank 1: scratch 1 + 128 [1, 4, 2, 16] HALF strides [256, 32, 16, 1]
-10. SDPA_FORWARD diagonal_alignment=BOTTOM_RIGHT right_bound=0
+8. SDPA_FORWARD diagonal_alignment=BOTTOM_RIGHT right_bound=0
    reads Q: Q + 64 [1, 4, 2, 16] HALF strides [256, 64, 16, 1]
    reads K: scratch 0 [1, 2, 8, 16] HALF strides [256, 16, 32, 1]
    reads V: scratch 1 [1, 2, 8, 16] HALF strides [256, 16, 32, 1]
