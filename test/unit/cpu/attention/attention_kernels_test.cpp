@@ -1,5 +1,6 @@
 #include "support/catch.h"
 
+#include "attention/philox.h"
 #include "core/floats.h"
 
 #include "kernel_sets.h"
@@ -405,6 +406,27 @@ TEST_CASE("every instruction set divides by a row as the processor divides") {
             float const expected = numbers[i] / divisors[i % static_cast<std::size_t>(lanes)];
             CAPTURE(i, numbers[i], expected, quotients[i]);
             REQUIRE((quotients[i] == expected || (std::isnan(quotients[i]) && std::isnan(expected))));
+        }
+    }
+}
+
+TEST_CASE("every instruction set draws the same dropout mask, past 32 bits of the counter too") {
+    using cudnn_frontend::attention::PhiloxMask;
+    constexpr std::int64_t kSeed = 0x123456789abcdef, kOffset = -3, kColumns = 4 * 500, kGroups = 3, kFirstGroup = 7;
+    constexpr std::int64_t kFirstRow = 0x100000000 / 500 - 5;  // the last groups before 2^32
+    for (double const keep : {0.0, 0.3, 0.9, 1.0}) {
+        PhiloxMask const generator(kSeed, kOffset, keep, kColumns);
+        for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+            CAPTURE(kernels->name, keep);
+            Floats mask(static_cast<std::size_t>(4 * kGroups * kernels->lanes), kNan);
+            kernels->draw({generator.seed(), generator.offset(), generator.counter(kFirstRow, kFirstGroup),
+                           generator.groups_per_row(), generator.last_kept(), kGroups, mask.data()});
+            for (std::int64_t key = 0; key < 4 * kGroups; ++key) {
+                for (std::int64_t lane = 0; lane < kernels->lanes; ++lane) {
+                    bool const is_kept = generator.keeps(kFirstRow + lane, 4 * kFirstGroup + key);
+                    REQUIRE(mask[at(key, kernels->lanes, lane)] == (is_kept ? 1.0f : 0.0f));
+                }
+            }
         }
     }
 }

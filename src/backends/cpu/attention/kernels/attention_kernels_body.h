@@ -6,7 +6,7 @@
 #include "cpu/attention/kernels/attention_kernels.h"
 
 #include <cstdint>
-#if defined(__AVX512F__) || defined(__F16C__)
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -469,46 +469,10 @@ void apply(TileStep const& step) {
     }
 }
 
-// One block of the generator for each lane: four keys. Loops over arrays, since compilers have no operation on vector
-// types for the wide products, but find the instruction for it in such a loop.
-void draw_group(MaskDraw const& draw, std::uint64_t first, float* mask) {
-    using namespace attention;
-    std::uint32_t x[4][kLanes];
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-        std::uint64_t const counter = first + static_cast<std::uint64_t>(lane) * draw.lane_step;
-        x[0][lane] = static_cast<std::uint32_t>(counter);
-        x[1][lane] = static_cast<std::uint32_t>(counter >> 32);
-        x[2][lane] = static_cast<std::uint32_t>(draw.offset);
-        x[3][lane] = static_cast<std::uint32_t>(draw.offset >> 32);
-    }
-    auto key = static_cast<std::uint32_t>(draw.seed), next_key = static_cast<std::uint32_t>(draw.seed >> 32);
-    for (int round = 0; round < kPhiloxRounds; ++round) {
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-            std::uint64_t const a = std::uint64_t{kPhiloxFactors[0]} * x[0][lane];
-            std::uint64_t const b = std::uint64_t{kPhiloxFactors[1]} * x[2][lane];
-            std::uint32_t const odd = x[1][lane], last = x[3][lane];
-            x[0][lane] = static_cast<std::uint32_t>(b >> 32) ^ odd ^ key;
-            x[1][lane] = static_cast<std::uint32_t>(b);
-            x[2][lane] = static_cast<std::uint32_t>(a >> 32) ^ last ^ next_key;
-            x[3][lane] = static_cast<std::uint32_t>(a);
-        }
-        key += kPhiloxKeySteps[0];
-        next_key += kPhiloxKeySteps[1];
-    }
-    for (std::int64_t i = 0; i < 4 * kLanes; ++i) {
-        mask[i] = x[i / kLanes][i % kLanes] <= draw.last_kept ? 1.0f : 0.0f;
-    }
-}
-
-void draw(MaskDraw const& draw) {
-    for (std::int64_t group = 0; group < draw.groups; ++group) {
-        draw_group(draw, draw.first + static_cast<std::uint64_t>(group), draw.mask + 4 * group * kLanes);
-    }
-}
-
 }  // namespace
 }  // namespace cudnn_frontend::cpu
 
+#include "cpu/attention/kernels/dropout_body.h"
 #include "cpu/attention/kernels/row_kernels_body.h"
 #include "cpu/attention/kernels/transpose_body.h"
 #ifdef __AVX512BF16__
