@@ -106,9 +106,10 @@ class SDPA_GRAPH_API Layout {
     // Two ranges for each rank, one from the start and one from the end: with a causal mask all ranks have the same
     // work. Of 2 * ranks chunks in order, rank r owns chunks r and 2 * ranks - 1 - r.
     static Layout head_tail(std::int64_t length, int ranks);
-    // One range for each rank, in order: all ranks have about as many pairs of a query and a key that is visible to it.
-    // For windows and packed documents. The lengths are those of documents one after the other, or of one sequence; the
-    // bounds are those of the attention. A window's first queries see fewer keys than the others.
+    // One range for each rank, in order, cut so that all ranks have about as many pairs of a query and a key that is
+    // visible to it. For windows and packed documents: the first queries of each see fewer keys. The lengths are those
+    // of documents one after the other, or of one sequence, with as many keys as queries. Query i sees the keys from
+    // i - left_bound + 1 to i + right_bound of its document, without a bound all on that side.
     static Layout balanced(std::vector<std::int64_t> const& lengths, int ranks,
                            std::optional<std::int64_t> left_bound = {}, std::optional<std::int64_t> right_bound = {});
     // Any ranges, for each rank a list.

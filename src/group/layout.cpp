@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace sdpa_graph {
@@ -141,10 +142,11 @@ Layout Layout::balanced(std::vector<std::int64_t> const& lengths, int ranks, std
     std::vector<VisiblePairs> documents;
     std::vector<std::int64_t> starts{0};
     double all = 0.0;
-    for (std::int64_t const length : lengths) {
+    for (std::int64_t const given : lengths) {
+        std::int64_t const length = std::min(given, std::numeric_limits<std::int64_t>::max() - starts.back());
         if (length <= 0) continue;
         documents.emplace_back(length, left_bound, right_bound);
-        starts.push_back(core::saturating_add(starts.back(), length));
+        starts.push_back(starts.back() + length);
         all += documents.back().all();
     }
     std::vector<std::vector<Token_range>> ranges;

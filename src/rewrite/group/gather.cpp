@@ -107,7 +107,7 @@ class GatherWriter : GroupWriter {
         start(stage.keys);
     }
 
-    // Own keys that attentions read next to received ones, and that no exchange sends from there.
+    // Own keys that attentions read next to received ones, unless they were copied there to be sent.
     void copy_unsent(Stage const& stage) {
         std::vector<Span> const own = common(tokens_of(task_.keys, rank()), keys_.read_tokens());
         copy_own(stage, sends_in_place_ ? own : without(own, keys_.sent_tokens()));
@@ -143,9 +143,14 @@ class GatherWriter : GroupWriter {
         add_pieces(pieces.sends, peer, source, row, shared.tokens.count());
     }
 
+    // Whether pieces of this rank's tensors lie as those of buffers do: {tokens, heads, columns} of a batch entry.
+    // Other ranks may have other strides, as their pieces have the same sizes either way.
     bool can_send_in_place(HeadPart heads) const {
         return std::ranges::all_of(kKeyPorts, [&](int port) {
-            return is_without_gaps(permute(part_of(part(port, heads), 0, 0, 1), {0, 2, 1, 3}));
+            std::vector<Pieces::Piece> pieces;
+            View const keys = part(port, heads);
+            add_pieces(pieces, rank(), keys, 0, keys.dim[kRows]);
+            return is_without_gaps(pieces.front().view);
         });
     }
 
@@ -403,7 +408,7 @@ class GatherWriter : GroupWriter {
     std::vector<std::vector<SeenKeys>> keys_of_ranks_;     // in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries
-    bool sends_in_place_ = false;                          // keys, from the caller's tensors
+    bool sends_in_place_ = false;                          // this rank sends keys from the caller's tensors
     TokenRows rows_;                                       // of the keys in buffers
     std::vector<Stage> stages_;
     View sink_parts_;  // {chunks, 1, heads, 1, 1}

@@ -30,6 +30,7 @@ class GatheredKeys {
     std::vector<Span> read_tokens() const;
     // The rank's own tokens whose keys other ranks need.
     std::vector<Span> sent_tokens() const;
+    // The tokens whose keys the buffer holds.
     std::vector<Span> buffered_tokens(bool are_sent_from_buffer) const;
 
    private:

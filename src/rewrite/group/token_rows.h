@@ -9,8 +9,9 @@ namespace cudnn_frontend::rewrite {
 
 // The spans in order; those that overlap or touch are one.
 std::vector<Span> merged(std::vector<Span> spans);
-// The tokens that are in both lists, and those of the first list alone. Spans are in order and do not overlap.
+// The tokens that are in both lists, whose spans are in order and do not overlap.
 std::vector<Span> common(std::vector<Span> const& a, std::vector<Span> const& b);
+// The tokens that are not removed.
 std::vector<Span> without(std::vector<Span> const& spans, std::vector<Span> const& removed);
 
 class TokenRows {

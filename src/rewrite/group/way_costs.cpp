@@ -186,6 +186,7 @@ double tokens_of_gradients(Attention const& a, group::Task const& task, std::vec
 
 }  // namespace
 
+// The most that a rank may need, whatever the strides of its tensors.
 double scratch_of_gather(Attention const& a, group::Task const& task, int stages) {
     std::vector<QueryChunk> const chunks = query_chunks(a, task);
     double const of_keys = bytes_of_rows(a, {Port::K, Port::V});

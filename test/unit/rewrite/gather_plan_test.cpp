@@ -108,7 +108,7 @@ scratch 1: 512 bytes
    reads terms: K [1, 1, 2, 2, 16] HALF strides [0, 128, 16, 32, 1]
    writes result: scratch 0 [1, 2, 2, 16] HALF strides [256, 16, 32, 1]
 )"));
-    // One of two heads has gaps.
+    // In this memory the tokens of one of two heads have gaps.
     CHECK_THAT(program_of(0, 2), Catch::Contains("reads to rank 1: scratch 0 [1, 2, 1, 16] HALF"));
 }
 

@@ -4,8 +4,8 @@
 namespace cudnn_frontend::cpu {
 namespace {
 
-// A 32-bit word of the generator in the low half of each element, where products of two words have room. The high
-// halves do not matter.
+// A 32-bit word of the generator in the low half of each element, where a product of two words has room. The halves of
+// a product are words of the next round.
 typedef std::uint64_t WideWords __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES)));
 constexpr std::int64_t kWideWidth = SDPA_GRAPH_VECTOR_BYTES / 8;
 constexpr std::int64_t kWideVectors = kLanes / kWideWidth;
@@ -14,10 +14,14 @@ constexpr std::int64_t kWideVectors = kLanes / kWideWidth;
 typedef std::uint32_t Words __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES / 2)));
 typedef std::uint32_t UnalignedWords __attribute__((vector_size(SDPA_GRAPH_VECTOR_BYTES / 2), aligned(4), may_alias));
 
+#ifdef __AVX512F__
+constexpr __mmask8 kAllWideLanes = 0xff;  // for the reason that kAllLanes has
+#endif
+
 // Compilers do not find the one instruction for it in operations on vectors.
 [[gnu::always_inline]] inline WideWords multiply_words(WideWords words, std::uint32_t factor) {
 #if defined(__AVX512F__)
-    return (WideWords)_mm512_maskz_mul_epu32(0xff, (__m512i)words, _mm512_set1_epi64(factor));
+    return (WideWords)_mm512_maskz_mul_epu32(kAllWideLanes, (__m512i)words, _mm512_set1_epi64(factor));
 #elif defined(__AVX2__)
     return (WideWords)_mm256_mul_epu32((__m256i)words, _mm256_set1_epi64x(factor));
 #elif defined(__SSE2__)
@@ -58,7 +62,7 @@ struct PhiloxLanes {
     }
 };
 
-// The mask of four keys.
+// The mask of four keys, for all lanes.
 void draw_group(MaskDraw const& draw, std::uint64_t first, float* mask) {
     PhiloxLanes lanes(draw, first);
     auto key = static_cast<std::uint32_t>(draw.seed), next_key = static_cast<std::uint32_t>(draw.seed >> 32);
