@@ -44,6 +44,7 @@ class GatherWriter : GroupWriter {
           gradients_(attention, task, chunks_, attention.is_backward() && have_aligned_rows({Port::DK, Port::DV})) {
         for (int owner = 0; attention.is_backward() && owner < task_.size(); ++owner)
             keys_of_ranks_.push_back(gradients_.of_rank(owner));
+        for (int reader = 0; reader < task_.size(); ++reader) needed_.push_back(keys_for(reader, chunks_));
         for (int index = 0; index < stages; ++index) stages_.push_back({{index, stages}});
         sends_in_place_ = can_send_in_place(stages_.front().heads);
         rows_ = TokenRows(keys_.buffered_tokens(!sends_in_place_));
@@ -127,7 +128,7 @@ class GatherWriter : GroupWriter {
     // The keys of one rank that another one needs: consecutive tokens, and the row of the owner's tensors that has the
     // first.
     std::vector<Chunk> shared_chunks(int owner, int reader) const {
-        std::vector<Span> const needed = keys_for(reader, chunks_);
+        std::vector<Span> const& needed = needed_[static_cast<std::size_t>(reader)];
         std::vector<Chunk> shared;
         for (Chunk const& chunk : chunks_of(task_.keys, owner)) {
             for (Span const& tokens : common({chunk.tokens}, needed))
@@ -405,6 +406,7 @@ class GatherWriter : GroupWriter {
     std::vector<QueryChunk> chunks_;  // of all ranks, in the order of the sequence
     GatheredKeys keys_;
     KeyGradients gradients_;
+    std::vector<std::vector<Span>> needed_;                // the keys that each rank attends to
     std::vector<std::vector<SeenKeys>> keys_of_ranks_;     // in backward
     std::vector<std::optional<PartDocuments>> documents_;  // for each part of the queries
     std::vector<std::optional<View>> border_dq_;           // for each part of the queries

@@ -38,15 +38,6 @@ double bytes_of_rows(Attention const& a, std::initializer_list<int> ports) {
 
 constexpr double kBytesOfFloat = 4.0;
 
-// How many tokens of the span others own.
-std::int64_t foreign_tokens(Span const& span, std::vector<Chunk> const& keys, int rank) {
-    std::int64_t sum = 0;
-    for (Chunk const& chunk : keys) {
-        if (chunk.rank != rank) sum += std::max<std::int64_t>(common(span, chunk.tokens).count(), 0);
-    }
-    return sum;
-}
-
 // The sum of a concave function that is linear between a few corners: spans are halved until the value at their middle
 // is on the line between their ends.
 template <class Function>
@@ -113,11 +104,8 @@ GroupTime time_of(group::Task const& task, Attention_time const& attention, All 
 
 Received received_by_gather(Attention const& a, group::Task const& task, int rank) {
     std::vector<QueryChunk> const chunks = query_chunks(a, task);
-    std::vector<Chunk> const keys = chunks_of(task.keys);
-    Received received;
-    for (Span const& span : keys_for(rank, chunks)) {
-        received.keys += static_cast<double>(foreign_tokens(span, keys, rank)) * bytes_of_rows(a, {Port::K, Port::V});
-    }
+    TokenRows const foreign(without(keys_for(rank, chunks), tokens_of(task.keys, rank)));
+    Received received{static_cast<double>(foreign.count()) * bytes_of_rows(a, {Port::K, Port::V})};
     if (!a.is_backward()) return received;
     for (QueryChunk const& chunk : chunks) {
         if (chunk.rank == rank) continue;
