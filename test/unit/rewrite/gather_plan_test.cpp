@@ -236,8 +236,9 @@ class Tokens {
 // The tokens of the pieces that a rank sends to another one, in all exchanges.
 using Sent = std::map<std::pair<int, int>, std::vector<Tokens::List>>;
 
-// Runs one rank's copies and exchanges: without `received` it notes what is sent, else every attention finds its keys.
-void run_keys(rewrite::Program const& program, Tokens tokens, int rank, Sent& sent, Sent* received) {
+// Runs one rank's copies and exchanges: first to note its pieces, then to receive those of others, so that every
+// attention finds its keys.
+void run_keys(rewrite::Program const& program, Tokens tokens, int rank, Sent& sent, bool receives) {
     for (rewrite::Step const& step : program.steps) {
         auto const* const joint = std::get_if<rewrite::Joint>(&step);
         auto const* const sum = joint == nullptr ? nullptr : std::get_if<rewrite::Sum>(joint);
@@ -245,18 +246,18 @@ void run_keys(rewrite::Program const& program, Tokens tokens, int rank, Sent& se
         auto const* const end = std::get_if<rewrite::Await>(&step);
         if (sum != nullptr && !sum->accumulates && sum->terms.dim[0] == 1)
             tokens.write(sum->result, 2, tokens.of(sum->terms, 3));
-        if (start != nullptr && received == nullptr) {
+        if (start != nullptr && !receives) {
             for (auto const& piece : start->pieces->sends) sent[{rank, piece.rank}].push_back(tokens.of(piece.view, 1));
         }
-        if (end != nullptr && received != nullptr) {
+        if (end != nullptr && receives) {
             for (auto const& piece : end->pieces->receives) {
-                auto& pieces = (*received)[{piece.rank, rank}];
+                auto& pieces = sent[{piece.rank, rank}];
                 REQUIRE(!pieces.empty());
                 tokens.write(piece.view, 1, pieces.front());
                 pieces.erase(pieces.begin());
             }
         }
-        if (received == nullptr || !std::holds_alternative<rewrite::Attend>(step)) continue;
+        if (!receives || !std::holds_alternative<rewrite::Attend>(step)) continue;
         std::vector<Tokens::List> read;
         for (auto const& [role, is_written, view] : rewrite::operands_of(step)) {
             if (!is_written && (role == "K" || role == "V")) read.push_back(tokens.of(view, 2));
@@ -337,12 +338,12 @@ TEST_CASE("gather: the keys that attentions read have arrived, in the order of t
             auto program = rewrite::gather(*part, task, stages);
             REQUIRE(program.is_good());
             programs.push_back(std::move(program).value());
-            run_keys(programs.back(), Tokens(graph, layout, rank), rank, sent, nullptr);
+            run_keys(programs.back(), Tokens(graph, layout, rank), rank, sent, false);
         }
         for (int rank = 0; rank < ranks; ++rank) {
             auto const at = static_cast<std::size_t>(rank);
             CAPTURE(rank);
-            run_keys(programs[at], Tokens(graphs[at], layout, rank), rank, sent, &sent);
+            run_keys(programs[at], Tokens(graphs[at], layout, rank), rank, sent, true);
         }
     }
 }
