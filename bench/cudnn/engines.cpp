@@ -64,6 +64,7 @@ std::vector<Row> rows() {
             causal(wide),
             narrow,
             causal(narrow),
+            plain("b1 h64/8 s8192 d128", 1, 64, 8, 8192, 128),
             causal(plain("b1 h64/8 s8192 d128", 1, 64, 8, 8192, 128)),
             short_row,
             causal(short_row),
@@ -85,6 +86,8 @@ std::vector<Row> rows() {
             causal(plain("b1 h16 s2048 d128", 1, 16, 16, 2048, 128)),
             causal(plain("b2 h32 s4096 d128", 2, 32, 32, 4096, 128)),
             causal(plain("b2 h32/8 s4096 d128", 2, 32, 8, 4096, 128)),
+            causal(plain("b4 h32/8 s4096 d128", 4, 32, 8, 4096, 128)),
+            causal(plain("b4 h32/8 s2048 d128", 4, 32, 8, 2048, 128)),
             causal(with_values(plain("b1 h128 s4096 d192/128", 1, 128, 128, 4096, 192), 128))};
 }
 

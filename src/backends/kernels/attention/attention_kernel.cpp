@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/tile_order.h"
 #include "kernels/launch/code_kernel.h"
 
 #include <algorithm>
@@ -108,7 +109,8 @@ KernelPointer make_kernel(AttentionProblemPointer const& problem, AttentionWork 
         case AttentionWork::Forward:
             return make(problem, forward_launch(*problem, device.multiprocessors), std::move(code));
         case AttentionWork::GradientStart: return make(problem, gradient_start_launch(*problem), std::move(code));
-        case AttentionWork::Gradients: return make(problem, gradient_launch(*problem), std::move(code));
+        case AttentionWork::Gradients:
+            return make(problem, gradient_launch(*problem, kOrderedMultiprocessors), std::move(code));
         case AttentionWork::GradientEnd: return make(problem, gradient_end_launch(*problem), std::move(code));
         case AttentionWork::BiasGradientEnd: break;
     }

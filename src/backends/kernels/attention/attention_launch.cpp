@@ -2,6 +2,7 @@
 
 #include "attention/philox.h"
 #include "core/data_type.h"
+#include "kernels/attention/tile_order.h"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +14,6 @@ namespace cudnn_frontend::kernels {
 namespace {
 
 using attention::Port;
-
-// The part of the L2 cache for the rows that blocks read at the same time.
-constexpr std::int64_t kSectionBytes = std::int64_t{24} << 20;
 
 // A bound without a number. Sums with places of rows fit 32 bits.
 constexpr std::int64_t kNoBound = std::int64_t{1} << 30;
@@ -60,18 +58,6 @@ Sequences sequences_of(AttentionKernelProblem const& problem) {
     sequences.band = {bound_of(problem.left), bound_of(problem.right), problem.is_bottom_right};
     return sequences;
 }
-
-// A power of two: the heads whose rows of that many bytes fit the cache.
-TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t bytes_of_head) {
-    std::int64_t const fitting = std::clamp<std::int64_t>(kSectionBytes / bytes_of_head, 1, heads);
-    TileOrder order{};
-    order.tiles = static_cast<int>(tiles);
-    order.heads_of_section = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(fitting)));
-    order.count = static_cast<int>(tiles * heads);
-    return order;
-}
-
-std::int64_t row_bytes(PlacedOperand const& matrix) { return matrix.dims[3] * core::size_of(matrix.type); }
 
 // The tensor with that many entries of the batch. A stride of a dim of 1 means nothing, but the copy engine needs a
 // legal one.
@@ -438,18 +424,10 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
     AttentionLaunch<AttentionArguments> launch;
     AttentionArguments& arguments = launch.arguments;
     arguments.sequences = sequences_of(problem);
-    std::int64_t const bytes_of_key_head =
-        problem.keys() * (row_bytes(problem.operand(attention::K)) + row_bytes(problem.operand(attention::V)));
-    std::int64_t const group = problem.heads() / problem.key_heads();
-    arguments.order = order_of(tiles_of(problem.queries(), tile_queries(warpgroups)), heads_of_all(problem),
-                               std::max<std::int64_t>(1, bytes_of_key_head / group));
-    arguments.order.is_backwards = problem.right && !problem.left;
+    QuerySchedule const schedule = query_schedule(problem, multiprocessors);
+    arguments.order = schedule.order;
     set_scores(problem, arguments);
-    // Where tiles have different numbers of keys, the device hands them out as multiprocessors become free.
-    bool const are_equal =
-        problem.right.has_value() == problem.left.has_value() && !problem.key_lengths && !problem.hides_blocks();
-    launch.blocks =
-        static_cast<unsigned>(are_equal ? std::min(multiprocessors, arguments.order.count) : arguments.order.count);
+    launch.blocks = static_cast<unsigned>(schedule.blocks);
     launch.threads = static_cast<unsigned>(attention_threads(warpgroups));
     launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(problem));
     return launch;
@@ -490,16 +468,11 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     return {};
 }
 
-AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem) {
+AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem, int multiprocessors) {
     auto launch = gradient_part<GradientArguments>(problem, 1);
-    std::int64_t const group = problem.heads() / problem.key_heads();
-    // Queries, their output's gradient, and the sums in float.
-    std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
-    launch.arguments.order = order_of(tiles_of(problem.keys(), kGradientKeys), problem.batches() * problem.key_heads(),
-                                      std::max<std::int64_t>(1, problem.queries() * group * bytes_of_query));
-    launch.arguments.order.is_backwards = problem.is_deterministic;
+    launch.arguments.order = key_order(problem, multiprocessors);
     set_scores(problem, launch.arguments);
-    launch.blocks = static_cast<unsigned>(launch.arguments.order.count);
+    launch.blocks = static_cast<unsigned>(launch.arguments.order.places);
     launch.threads = kGradientThreads;
     launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(problem));
     return launch;

@@ -34,7 +34,7 @@ AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem c
 AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors);
 AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem);
-AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<GradientArguments> gradient_launch(AttentionKernelProblem const& problem, int multiprocessors);
 AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BiasGradientEndArguments> bias_gradient_end_launch(AttentionKernelProblem const& problem);
 

@@ -38,6 +38,25 @@ TEST_CASE("deterministic gradients have the same bits in whatever order blocks a
     }
 }
 
+// Where heads do not share keys, and tiles are many for the two multiprocessors, the last tiles of keys come first.
+TEST_CASE("deterministic gradients have the same bits where the last tiles of keys add first") {
+    AttentionCase c = deterministic_case({64, 64});
+    c.h_k = c.h_v = c.h_q;
+    check_order(c);
+    c.right = 0;
+    check_order(c);
+    c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    c.left = 100;
+    check_order(c);
+    c.left = {};
+    c.b = 2;
+    c.len_q = {150, 70};
+    c.len_kv = {130, 400};
+    check_order(c);
+    c.input_layout = c.output_layout = Layout::Ragged;
+    check_order(c);
+}
+
 TEST_CASE("deterministic gradients wait for the tiles of keys that a mask shows to their queries") {
     struct Band {
         std::optional<int> left, right;
@@ -74,6 +93,8 @@ TEST_CASE("deterministic gradients leave out blocks that documents hide, and no 
     c.s_q = 2200;  // more blocks than a word has bits
     c.s_kv = 1000;
     c.modifier = oracle::Modify::Documents;
+    check_order(c);
+    c.h_q = 2;  // heads share keys, so that the first tiles of them come first
     check_order(c);
 }
 

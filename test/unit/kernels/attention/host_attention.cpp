@@ -537,7 +537,7 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
     }
     GradientCodes const codes = gradient_codes<Element>(problem);
     run(problem, kernels::gradient_start_launch(problem), pointers, {codes.start, codes.shared_memory});
-    run(problem, kernels::gradient_launch(problem), pointers, {codes.gradients, codes.shared_memory});
+    run(problem, kernels::gradient_launch(problem, multiprocessors), pointers, {codes.gradients, codes.shared_memory});
     run(problem, kernels::gradient_end_launch(problem), pointers, {codes.end, codes.shared_memory});
     if (!problem.sums_bias_gradient()) return;
     run(problem, kernels::bias_gradient_end_launch(problem), pointers, {codes.bias_end, codes.shared_memory});

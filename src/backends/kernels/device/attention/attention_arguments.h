@@ -45,13 +45,40 @@ struct VisibleBand {
     int is_bottom_right;
 };
 
-// Blocks work on tiles of queries in this order. Heads form sections whose keys and values fit the L2 cache; in a
-// section, tiles of the same number are neighbors, the ones with most keys first.
+// The order in which blocks work on tiles of queries, or of keys. Heads form sections whose rows fit the L2 cache. A
+// section has a run of neighboring tiles of each of its heads, the ones with most work first, then the next run of
+// each.
 struct TileOrder {
     int tiles;             // of a head
-    int heads_of_section;  // the last section may have fewer
-    int count;             // of all tiles
-    int is_backwards;      // the last tiles come first
+    int heads;             // of all entries
+    int heads_of_section;  // the last section has the heads that are left
+    int sections;
+    int places_of_section;  // those behind its tiles stay empty
+    int tiles_of_run;
+    int places;        // of all sections
+    int is_backwards;  // the last tiles come first
+};
+
+// The tile of that place in the order.
+struct TilePlace {
+    int number, head;  // a head of all entries of the batch
+    bool is_empty;
+
+    TilePlace(TileOrder const& order, int place) {
+        int const last_section = order.sections - 1, by_places = place / order.places_of_section;
+        int const section = by_places < last_section ? by_places : last_section;
+        int const first_head = section * order.heads_of_section;
+        int const heads = section < last_section ? order.heads_of_section : order.heads - first_head;
+        int const in_section = place - section * order.places_of_section;
+        int const first = in_section / (order.tiles_of_run * heads) * order.tiles_of_run;
+        int const left = order.tiles - first, tiles = left < order.tiles_of_run ? left : order.tiles_of_run;
+        is_empty = tiles <= 0;
+        if (is_empty) return;
+        int const in_run = in_section - first * heads, in_heads = in_run / tiles;
+        head = first_head + in_heads;
+        number = first + in_run - in_heads * tiles;
+        if (order.is_backwards) number = order.tiles - 1 - number;
+    }
 };
 
 // Numbers of [batch, head, query, key], added to scores. A stride is 0 where all share them.

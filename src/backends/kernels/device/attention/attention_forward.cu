@@ -53,20 +53,20 @@ struct ForwardMemory {
     }
 };
 
-// Calls visit(place) for the block's tiles.
+// Calls visit(place) for the block's tiles: in the first round of blocks one from the front, in the second one from the
+// back, and so on, so that all blocks have as many keys.
 template <class Visit>
 inline void for_each_place(TileOrder const& order, Visit const& visit) {
-    for (int place = blockIdx.x; place < order.count; place += gridDim.x) visit(place);
+    int const blocks = gridDim.x;
+    for (int first = 0, own = blockIdx.x; first + own < order.places; first += blocks, own = blocks - 1 - own) {
+        if (TilePlace const place(order, first + own); !place.is_empty) visit(place);
+    }
 }
 
 // A tile of queries of one head.
 struct QueryTile : Sequence {
     int number;
 
-    QueryTile(AttentionArguments const& arguments, int place)
-        : QueryTile(arguments, TilePlace(arguments.order, place)) {}
-
-   private:
     QueryTile(AttentionArguments const& arguments, TilePlace const& place)
         : Sequence(arguments.sequences, place.head, arguments.sequences.heads), number(place.number) {}
 };
@@ -112,7 +112,7 @@ class Fetcher {
     Fetcher(AttentionArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
 
     void fetch_tiles() {
-        for_each_place(arguments_.order, [&](int place) { fetch(QueryTile(arguments_, place)); });
+        for_each_place(arguments_.order, [&](TilePlace const& place) { fetch(QueryTile(arguments_, place)); });
     }
 
    private:
@@ -277,7 +277,7 @@ class QueryWarpgroup {
 
     void attend_to_tiles() {
         if (kTakesTurns && warpgroup_ == kWarpgroups - 1) give_turn(1);
-        for_each_place(arguments_.order, [&](int place) { attend(QueryTile(arguments_, place)); });
+        for_each_place(arguments_.order, [&](TilePlace const& place) { attend(QueryTile(arguments_, place)); });
         if (kTakesTurns && warpgroup_ == 0) wait_for_turn(1);
         if (lane_index() == 0) wait_for_box_stores();
     }

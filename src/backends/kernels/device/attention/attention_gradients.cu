@@ -543,7 +543,10 @@ inline void compute_gradients(GradientArguments const& arguments) {
         else if (threadIdx.x < 64) keep_order(arguments, memory.sum_steps);
     } else {
         take_registers<kGradientRegisters>();
-        KeyWarpgroup<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory, warpgroup - 1).compute(tile);
+        KeyWarpgroup<Element, COLUMNS, VALUE_COLUMNS> rows(arguments, memory, warpgroup - 1);
+        // Either way fewer registers are spilled.
+        if constexpr (kIsDeterministic) rows.compute(tile);
+        else rows.compute(KeyTile(arguments, memory.sum_steps.place_of_block()));
     }
 }
 

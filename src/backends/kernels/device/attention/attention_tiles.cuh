@@ -101,21 +101,6 @@ inline void set_outside(float (&elements)[COUNT][4], RowRange const (&ranges)[2]
 // The first row of the warp in its warpgroup.
 inline int row_of_warp() { return static_cast<int>(threadIdx.x) % kThreadsOfWarpgroup / 32 * 16; }
 
-// The tile of that place in the order.
-struct TilePlace {
-    int number, head;  // a head of all entries of the batch
-
-    TilePlace(TileOrder const& order, int place) {
-        int const section = place / (order.tiles * order.heads_of_section);
-        int const first_head = section * order.heads_of_section;
-        int const heads = smaller(order.heads_of_section, order.count / order.tiles - first_head);
-        int const in_section = place - first_head * order.tiles;
-        number = in_section / heads;
-        head = first_head + in_section - number * heads;
-        if (order.is_backwards) number = order.tiles - 1 - number;
-    }
-};
-
 // A head of one entry of the batch.
 struct Sequence {
     int head, batch;

@@ -1,8 +1,9 @@
 // The order in which blocks add to the gradients of queries in attention_gradients.cu, where graphs ask for the same
-// bits in each run: to each tile of queries, the last tile of keys that sees it adds first, and the first one last.
-// Blocks begin with the last tiles of keys, so that none waits for one that begins later. A block goes through its
+// bits in each run: tiles of keys add to each tile of queries as their blocks begin, the first tile first, or with an
+// order backwards the last one. So none waits for a block that begins later. Backwards, a block goes through its
 // queries from the first one on, which is the diagonal of a causal mask: blocks that go along add to different tiles.
-// The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
+// Else blocks go through the same queries, and follow each other at a distance of one addition. The code depends on
+// macros for the options of scores. It has no include guard: it is read once for each set of them.
 
 #include <attention/gradient_tiles.cuh>
 #include <hopper/block_order.cuh>
@@ -50,17 +51,23 @@ struct SumSteps<false> {
 class TilesBefore {
    public:
     TilesBefore(GradientArguments const& arguments, KeyTile const& tile)
-        : arguments_(arguments), tile_(tile), next_(KeyTile(tile, tile.first + kGradientKeys)) {}
+        : arguments_(arguments),
+          tile_(tile),
+          number_(tile.first / kGradientKeys),
+          step_(arguments.order.is_backwards ? 1 : -1),
+          neighbor_(KeyTile(tile, larger(0, tile.first + step_ * kGradientKeys))) {}
 
     // The last of them, plus 1, with a warp; 0 if there is none.
     int last(int head, int block) const {
-        int const number = tile_.first / kGradientKeys;
+        int const farthest = step_ > 0 ? arguments_.order.tiles - 1 - number_ : number_;
         // Tiles whose masks see a block are neighbors.
-        if (!kHidesBlocks) return next_.has(block) ? number + 2 : 0;
+        if (!kHidesBlocks) return farthest > 0 && neighbor_.has(block) ? number_ + step_ + 1 : 0;
         constexpr int kLanes = 32;
-        for (int first = number + 1; first < arguments_.order.tiles; first += kLanes) {
-            if (unsigned const those = ballot(sees(first + lane_index(), head, block)); those != 0) {
-                return first + lowest_bit(those) + 1;
+        for (int distance = 1; distance <= farthest; distance += kLanes) {
+            int const own = distance + lane_index();
+            if (unsigned const those = ballot(own <= farthest && sees(number_ + step_ * own, head, block));
+                those != 0) {
+                return number_ + step_ * (distance + lowest_bit(those)) + 1;
             }
         }
         return 0;
@@ -68,14 +75,14 @@ class TilesBefore {
 
    private:
     bool sees(int number, int head, int block) const {
-        return number < arguments_.order.tiles &&
-               QueryBlocks<kTileQueries>(KeyTile(tile_, number * kGradientKeys)).has(block) &&
+        return QueryBlocks<kTileQueries>(KeyTile(tile_, number * kGradientKeys)).has(block) &&
                TileBlocks(arguments_.blocks, tile_, head, number).has(block);
     }
 
     GradientArguments const& arguments_;
     KeyTile const& tile_;
-    QueryBlocks<kTileQueries> next_;
+    int number_, step_;  // to the tile that adds before
+    QueryBlocks<kTileQueries> neighbor_;
 };
 
 // Lets the block's warpgroups add in their turn, with a warp.

@@ -37,7 +37,8 @@ struct QueryBlocks {
 
 // Calls visit(head, block, is_modified) for all blocks of queries of the heads that share the tile's keys. Most tiles
 // see the last queries, with which all begin, so that they read the same ones from the L2 cache at the same time.
-// Where sums have an order, all begin with the first queries that see them (gradient_order.cuh).
+// Where sums have an order and the last tiles of keys come first, all begin with the first queries that see them
+// (gradient_order.cuh).
 template <int QUERIES, class Visit>
 inline void for_each_block(GradientArguments const& arguments, KeyTile const& tile, Visit const& visit) {
     QueryBlocks<QUERIES> const blocks(tile);
@@ -69,10 +70,13 @@ inline void for_each_block(GradientArguments const& arguments, KeyTile const& ti
             visit(head, block, kHasRegion && !(kLeavesBlocks && blocks_of(head).is_unchanged(block)));
         }
     };
-    if constexpr (kIsDeterministic) {
-        for (int block = after(blocks.first - 1); block < blocks.end; block = after(block)) visit_heads(block);
-    } else {
-        for (int block = before(blocks.end); block >= blocks.first; block = before(block)) visit_heads(block);
+    // One loop, since visit() is long.
+    bool const is_upwards = kIsDeterministic && arguments.order.is_backwards;
+    int const last = is_upwards ? blocks.end - 1 : blocks.first;
+    int block = is_upwards ? after(blocks.first - 1) : before(blocks.end);
+    while (is_upwards ? block <= last : block >= last) {
+        visit_heads(block);
+        block = is_upwards ? after(block) : before(block);
     }
 }
 
