@@ -47,13 +47,23 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
     return has_all_columns && !has_options;
 }
 
+// With a causal mask and so many tiles of keys that each multiprocessor has two of them: the longest ones then end with
+// the others.
+bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionClass const& columns) {
+    constexpr std::int64_t kMostSharing = 8, kLeastTiles = 2 * 132, kLeastRows = 2048;
+    std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys) * problem.batches() * problem.key_heads();
+    return problem.right && !problem.is_deterministic && columns.columns == 128 && tiles >= kLeastTiles &&
+           std::min(problem.queries(), problem.keys()) >= kLeastRows &&
+           problem.heads() <= kMostSharing * problem.key_heads();
+}
+
 // By measurements on an H200 (docs/performance.md). With a causal mask others are as fast for 192 columns.
 // Deterministic gradients of 192 columns stay with others, since the rewrite 'deterministic' estimates its program by
 // their figures.
 bool has_fast_gradients(AttentionKernelProblem const& problem) {
-    if (!problem.is_backward || problem.heads() != problem.key_heads()) return false;
     auto const columns = class_of(problem);
-    if (!columns || !is_plain(problem, *columns)) return false;
+    if (!problem.is_backward || !columns || !is_plain(problem, *columns)) return false;
+    if (problem.heads() != problem.key_heads()) return has_fast_shared_gradients(problem, *columns);
     bool const is_causal = problem.right.has_value(), has_any_order = !problem.is_deterministic;
     std::int64_t const least_rows = is_causal && has_any_order ? 1024 : 2048;
     if (std::min(problem.queries(), problem.keys()) < least_rows) return false;
@@ -139,7 +149,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
-    if (has_fast_gradients(problem)) return "their gradients need less time where each query head has a key head";
+    if (has_fast_gradients(problem)) return "their gradients need less time without other options than a causal mask";
     if (skips_more_scores(problem)) return "their gradients leave out the scores that a causal mask hides";
     return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }
