@@ -1,6 +1,7 @@
 #include "kernels/attention/attention_problem.h"
 
 #include "core/data_type.h"
+#include "kernels/attention/tile_order.h"
 #include "kernels/device/attention/attention_arguments.h"
 
 #include <algorithm>
@@ -47,10 +48,10 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
     return has_all_columns && !has_options;
 }
 
-// With a causal mask and so many tiles of keys that each multiprocessor has two of them: the longest ones then end with
-// the others.
+// Gradients of shared keys are fast with a causal mask and two tiles of keys for each multiprocessor: the longest tiles
+// then end with the others.
 bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionClass const& columns) {
-    constexpr std::int64_t kMostSharing = 8, kLeastTiles = 2 * 132, kLeastRows = 2048;
+    constexpr std::int64_t kMostSharing = 8, kLeastTiles = 2 * kOrderedMultiprocessors, kLeastRows = 2048;
     std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys) * problem.batches() * problem.key_heads();
     return problem.right && !problem.is_deterministic && columns.columns == 128 && tiles >= kLeastTiles &&
            std::min(problem.queries(), problem.keys()) >= kLeastRows &&
@@ -149,7 +150,8 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
-    if (has_fast_gradients(problem)) return "their gradients need less time without other options than a causal mask";
+    if (has_fast_gradients(problem))
+        return "their gradients need less time where a causal mask is the only option, or there is none";
     if (skips_more_scores(problem)) return "their gradients leave out the scores that a causal mask hides";
     return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -21,9 +22,6 @@ std::int64_t power_of_two(std::int64_t most) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, most))));
 }
 
-// A number of rounds in which each of the blocks works on a tile, rounded up to whole pairs of rounds.
-std::int64_t in_pairs_of_rounds(std::int64_t tiles, int blocks) { return tiles_of(tiles, 2 * blocks) * (2 * blocks); }
-
 TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t heads_of_section) {
     TileOrder order{};
     order.tiles = static_cast<int>(tiles);
@@ -36,34 +34,88 @@ TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t heads_of
     return order;
 }
 
-// Whether the number of keys falls from each tile to the next one in the order, as far as that is known without
-// lengths.
-bool has_one_bound(AttentionKernelProblem const& problem) {
-    return problem.right.has_value() != problem.left.has_value();
+// --- Tiles of queries
+
+std::int64_t visible_keys(AttentionKernelProblem const& problem, std::int64_t query) {
+    std::int64_t const diagonal = query + (problem.is_bottom_right ? problem.keys() - problem.queries() : 0);
+    auto const place = [&](std::int64_t key) { return std::clamp<std::int64_t>(key, 0, problem.keys()); };
+    std::int64_t const begin = problem.left ? place(diagonal - *problem.left) : 0;
+    return (problem.right ? place(diagonal + *problem.right + 1) : problem.keys()) - begin;
 }
 
-// Makes sections in which each of the blocks has as many keys: in pairs of rounds it works on a tile from the front and
-// one from the back. False if tiles leave too many places of such rounds empty.
-bool balance(TileOrder& order, std::int64_t most_heads, int blocks) {
-    constexpr double kLeastFilled = 0.95, kEqual = 0.01;
-    auto const filled = [&](std::int64_t heads) {
-        std::int64_t const tiles = heads * order.tiles;
-        return static_cast<double>(tiles) / static_cast<double>(in_pairs_of_rounds(tiles, blocks));
-    };
-    std::int64_t best = 1;
-    double most = 0;
-    for (std::int64_t heads = 1; heads <= std::min<std::int64_t>(most_heads, order.heads); ++heads) {
-        if (filled(heads) > most - kEqual) best = heads;
-        most = std::max(most, filled(heads));
+// Where each tile of a head has one tile of keys less than the tile before it in the order: the keys of the last one,
+// counted in tiles. Nothing where the number of keys changes in another way.
+std::optional<double> least_keys_of_falling(AttentionKernelProblem const& problem, TileOrder const& order) {
+    std::int64_t const rows = tile_queries(forward_warpgroups(problem));
+    std::int64_t const first = visible_keys(problem, std::min(rows, problem.queries()) - 1);
+    std::int64_t const last = visible_keys(problem, problem.queries() - 1);
+    std::int64_t const difference = std::max(first, last) - std::min(first, last);
+    if (difference + rows < (order.tiles - 1) * rows) return std::nullopt;
+    return static_cast<double>(std::min(first, last)) / static_cast<double>(rows);
+}
+
+// Sections of heads whose tiles have such falling numbers of keys. Blocks take a section's tiles in rounds, in every
+// second round in reverse order, so that all blocks have equally many keys after each pair of rounds.
+class SectionRounds {
+   public:
+    SectionRounds(TileOrder const& order, double least_keys, int blocks)
+        : tiles_(order.tiles), heads_(order.heads), blocks_(blocks), least_keys_(least_keys) {}
+
+    // By how many tiles of keys the block with most of them exceeds the mean, with that many heads in a section.
+    double excess(std::int64_t heads) const {
+        std::int64_t const before = sections_of(heads) - 1;
+        return static_cast<double>(before) * excess_of_section(heads) + excess_of_section(heads_ - before * heads);
     }
-    if (filled(best) < kLeastFilled) return false;
+    double tiles_of_block() const { return static_cast<double>(heads_ * tiles_) / static_cast<double>(blocks_); }
+    // The last section has the heads that are left: from half as many as the others on.
+    std::int64_t sections_of(std::int64_t heads) const {
+        return std::max<std::int64_t>(1, (heads_ + heads / 2) / heads);
+    }
+    // Whole pairs of rounds.
+    std::int64_t places_of(std::int64_t heads) const { return tiles_of(heads * tiles_, 2 * blocks_) * 2 * blocks_; }
+
+   private:
+    // It comes from the tiles that are left after the last whole pair of rounds.
+    double excess_of_section(std::int64_t heads) const {
+        auto const left = static_cast<double>(heads * tiles_ % (2 * blocks_)), blocks = static_cast<double>(blocks_);
+        double const step = 1 / static_cast<double>(heads);
+        double const of_first = least_keys_ + left * step, of_two = 2 * (least_keys_ + (left - blocks) * step);
+        double const longest = left > blocks ? std::max(of_first, of_two) : of_first;
+        return left > 0 ? longest - left * (least_keys_ + left * step / 2) / blocks : 0;
+    }
+
+    std::int64_t tiles_, heads_, blocks_;
+    double least_keys_;
+};
+
+// Makes sections of at most so many heads in which all blocks have about equally many keys. False if there are none. A
+// block that begins for a tile takes about as long as for one tile of keys, which blocks that go on to the next tile
+// save.
+bool balance(TileOrder& order, std::int64_t most_heads, SectionRounds const& rounds) {
+    constexpr double kSaved = 0.7, kSmall = 0.1;  // for each tile
+    constexpr std::int64_t kMostTries = 64;
+    std::int64_t best = 0;
+    double const small = kSmall * rounds.tiles_of_block();
+    double least = kSaved * rounds.tiles_of_block();
+    std::int64_t const first = std::min<std::int64_t>(most_heads, order.heads), last = first - kMostTries;
+    for (std::int64_t heads = first; heads > std::max<std::int64_t>(0, last) && least > small; --heads) {
+        if (double const excess = rounds.excess(heads); excess < least) {
+            best = heads;
+            least = excess;
+        }
+    }
+    if (best == 0) return false;
     order.heads_of_section = static_cast<int>(best);
-    order.sections = std::max(1, static_cast<int>((order.heads + best / 2) / best));
-    order.places_of_section = static_cast<int>(in_pairs_of_rounds(best * order.tiles, blocks));
-    int const sections_before = order.sections - 1;
-    order.places = sections_before * order.places_of_section +
-                   (order.heads - sections_before * order.heads_of_section) * order.tiles;
+    order.sections = static_cast<int>(rounds.sections_of(best));
+    order.places_of_section = static_cast<int>(rounds.places_of(best));
+    int const before = order.sections - 1;
+    order.places = before * order.places_of_section + (order.heads - before * order.heads_of_section) * order.tiles;
     return true;
+}
+
+bool balance(TileOrder& order, AttentionKernelProblem const& problem, std::int64_t most_heads, int blocks) {
+    auto const least_keys = least_keys_of_falling(problem, order);
+    return least_keys && balance(order, most_heads, SectionRounds(order, *least_keys, blocks));
 }
 
 }  // namespace
@@ -77,14 +129,15 @@ QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multipro
     order.is_backwards = problem.right && !problem.left;
     // Otherwise the device hands tiles out as multiprocessors become free.
     bool const has_known_keys = !problem.key_lengths && !problem.hides_blocks();
-    bool const is_shared_out = has_known_keys && (!has_one_bound(problem) || balance(order, fitting, multiprocessors));
+    bool const has_equal_tiles = problem.right.has_value() == problem.left.has_value();
+    bool const is_shared_out = has_known_keys && (has_equal_tiles || balance(order, problem, fitting, multiprocessors));
     return {order, is_shared_out ? std::min(multiprocessors, order.places) : order.places};
 }
 
-// Blocks that go through the same queries at the same time read them once from memory. With one bound, such as that of
-// a causal mask, a block that begins after another one of its head is behind it by two tiles of queries, times the
-// heads that share keys: if these are many, runs of tiles begin together. Sections then have as many tiles as two
-// rounds of blocks, so that the last blocks, which have fewest queries, end together; few tiles need that in any case.
+// Blocks that go through the same queries at the same time read them once from memory. With a causal mask, a block that
+// begins after another one of its head is behind it by one tile of keys, times the heads that share keys: if these are
+// many, runs of tiles begin together. Sections then have about as many tiles as two rounds of blocks, so that the last
+// blocks, which have fewest queries, end together; few tiles need that in any case.
 TileOrder key_order(AttentionKernelProblem const& problem, int multiprocessors) {
     std::int64_t const heads = problem.batches() * problem.key_heads(), group = problem.heads() / problem.key_heads();
     std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys);
@@ -93,12 +146,13 @@ TileOrder key_order(AttentionKernelProblem const& problem, int multiprocessors) 
     std::int64_t const fitting =
         power_of_two(std::min(fitting_heads(problem.queries() * group * bytes_of_query), heads));
     bool const has_few_tiles = tiles * heads < 4 * multiprocessors;
-    bool const has_large_sections = has_one_bound(problem) && (has_few_tiles || group > 1);
+    bool const is_causal = problem.right && !problem.left;
+    bool const has_large_sections = is_causal && (has_few_tiles || group > 1);
     TileOrder order = order_of(tiles, heads, fitting);
     if (has_large_sections) {
         order = order_of(tiles, heads, std::max(fitting, power_of_two(2 * multiprocessors / tiles)));
-        order.tiles_of_run =
-            static_cast<int>(std::clamp<std::int64_t>(group / 2, 1, std::max<std::int64_t>(1, tiles / 8)));
+        std::int64_t const most_of_run = std::clamp<std::int64_t>(tiles / 8, 1, 8);
+        order.tiles_of_run = static_cast<int>(std::clamp<std::int64_t>(group / 2, 1, most_of_run));
     }
     order.is_backwards = problem.is_deterministic && !has_large_sections;
     return order;

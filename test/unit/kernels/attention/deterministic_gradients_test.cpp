@@ -57,6 +57,15 @@ TEST_CASE("deterministic gradients have the same bits where the last tiles of ke
     check_order(c);
 }
 
+TEST_CASE("deterministic gradients have the same bits where tiles of shared keys begin in runs") {
+    AttentionCase c = deterministic_case({64, 64});
+    c.h_q = 4;
+    c.s_kv = 2048;  // runs of two of 16 tiles
+    c.right = 0;
+    c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    check_order(c);
+}
+
 TEST_CASE("deterministic gradients wait for the tiles of keys that a mask shows to their queries") {
     struct Band {
         std::optional<int> left, right;
@@ -94,7 +103,8 @@ TEST_CASE("deterministic gradients leave out blocks that documents hide, and no 
     c.s_kv = 1000;
     c.modifier = oracle::Modify::Documents;
     check_order(c);
-    c.h_q = 2;  // heads share keys, so that the first tiles of them come first
+    c.h_q = 2;  // with a causal mask and shared keys, the first tile of keys adds first
+    c.right = 0;
     check_order(c);
 }
 

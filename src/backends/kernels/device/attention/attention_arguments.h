@@ -45,9 +45,8 @@ struct VisibleBand {
     int is_bottom_right;
 };
 
-// The order in which blocks work on tiles of queries, or of keys. Heads form sections whose rows fit the L2 cache. A
-// section has a run of neighboring tiles of each of its heads, the ones with most work first, then the next run of
-// each.
+// The order in which blocks work on tiles of queries, or of keys. Heads form sections. A section has a run of
+// neighboring tiles of each of its heads, then the next run of each.
 struct TileOrder {
     int tiles;             // of a head
     int heads;             // of all entries

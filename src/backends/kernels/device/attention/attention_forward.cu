@@ -53,8 +53,8 @@ struct ForwardMemory {
     }
 };
 
-// Calls visit(place) for the block's tiles: in the first round of blocks one from the front, in the second one from the
-// back, and so on, so that all blocks have as many keys.
+// Calls visit(place) for the block's tiles. Blocks take tiles in rounds, in every second round in reverse order, so
+// that all of them have equally many keys where these fall from each tile to the next one.
 template <class Visit>
 inline void for_each_place(TileOrder const& order, Visit const& visit) {
     int const blocks = gridDim.x;

@@ -1,9 +1,10 @@
 // The order in which blocks add to the gradients of queries in attention_gradients.cu, where graphs ask for the same
-// bits in each run: tiles of keys add to each tile of queries as their blocks begin, the first tile first, or with an
-// order backwards the last one. So none waits for a block that begins later. Backwards, a block goes through its
-// queries from the first one on, which is the diagonal of a causal mask: blocks that go along add to different tiles.
-// Else blocks go through the same queries, and follow each other at a distance of one addition. The code depends on
-// macros for the options of scores. It has no include guard: it is read once for each set of them.
+// bits in each run: tiles of keys add to each tile of queries in the order in which their blocks begin, so that none
+// waits for a block that begins later. Where the last tile of keys begins first, a block goes through its queries from
+// the first one on, which is the diagonal of a causal mask: blocks that go along add to different tiles. In the other
+// order, all blocks begin with the last queries, and follow each other at a distance of one addition.
+//
+// The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
 
 #include <attention/gradient_tiles.cuh>
 #include <hopper/block_order.cuh>
