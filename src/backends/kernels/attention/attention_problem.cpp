@@ -51,7 +51,7 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
 // Gradients of shared keys are fast with a causal mask and two tiles of keys for each multiprocessor: the longest tiles
 // then end with the others.
 bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionClass const& columns) {
-    constexpr std::int64_t kMostSharing = 8, kLeastTiles = 2 * kOrderedMultiprocessors, kLeastRows = 2048;
+    constexpr std::int64_t kMostSharing = 8, kLeastTiles = std::int64_t{2} * kOrderedMultiprocessors, kLeastRows = 2048;
     std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys) * problem.batches() * problem.key_heads();
     return problem.right && !problem.is_deterministic && columns.columns == 128 && tiles >= kLeastTiles &&
            std::min(problem.queries(), problem.keys()) >= kLeastRows &&

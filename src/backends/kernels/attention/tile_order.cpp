@@ -145,12 +145,12 @@ TileOrder key_order(AttentionKernelProblem const& problem, int multiprocessors) 
     std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
     std::int64_t const fitting =
         power_of_two(std::min(fitting_heads(problem.queries() * group * bytes_of_query), heads));
-    bool const has_few_tiles = tiles * heads < 4 * multiprocessors;
+    bool const has_few_tiles = tiles * heads < std::int64_t{4} * multiprocessors;
     bool const is_causal = problem.right && !problem.left;
     bool const has_large_sections = is_causal && (has_few_tiles || group > 1);
     TileOrder order = order_of(tiles, heads, fitting);
     if (has_large_sections) {
-        order = order_of(tiles, heads, std::max(fitting, power_of_two(2 * multiprocessors / tiles)));
+        order = order_of(tiles, heads, std::max(fitting, power_of_two(std::int64_t{2} * multiprocessors / tiles)));
         std::int64_t const most_of_run = std::clamp<std::int64_t>(tiles / 8, 1, 8);
         order.tiles_of_run = static_cast<int>(std::clamp<std::int64_t>(group / 2, 1, most_of_run));
     }
