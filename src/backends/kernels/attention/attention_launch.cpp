@@ -52,7 +52,7 @@ Sequences sequences_of(AttentionKernelProblem const& problem) {
     Sequences sequences{};
     sequences.batches = static_cast<int>(problem.batches());
     sequences.heads = static_cast<int>(problem.heads());
-    sequences.heads_of_key_head = static_cast<int>(problem.heads() / problem.key_heads());
+    sequences.heads_of_key_head = static_cast<int>(problem.heads_of_key_head());
     sequences.query_rows = static_cast<int>(problem.queries());
     sequences.key_rows = static_cast<int>(problem.keys());
     sequences.band = {bound_of(problem.left), bound_of(problem.right), problem.is_bottom_right};
@@ -263,8 +263,6 @@ QueryTiles query_tiles(AttentionKernelProblem const& problem, AttentionPointers 
             static_cast<int>(tiles_of(problem.queries(), rows_of_tile))};
 }
 
-std::int64_t heads_of_all(AttentionKernelProblem const& problem) { return problem.batches() * problem.heads(); }
-
 // The start of a launch of one of the kernels of gradients, in their order.
 template <class Arguments>
 AttentionLaunch<Arguments> gradient_part(AttentionKernelProblem const& problem, std::size_t function) {
@@ -403,7 +401,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
 AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kKeysOfGroup = 4;
     AttentionLaunch<DropoutMaskArguments> launch;
-    std::int64_t const groups = heads_of_all(problem) * problem.queries() * tiles_of(problem.keys(), kKeysOfGroup);
+    std::int64_t const groups = problem.all_heads() * problem.queries() * tiles_of(problem.keys(), kKeysOfGroup);
     launch.blocks = static_cast<unsigned>(tiles_of(groups, kDropoutMaskThreads));
     launch.threads = kDropoutMaskThreads;
     launch.arguments.sequences = sequences_of(problem);
@@ -451,7 +449,7 @@ AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelPro
     int const rows_of_tile = gradient_tile_queries(problem);
     auto launch = gradient_part<GradientStartArguments>(problem, 0);
     launch.arguments.columns = static_cast<int>(problem.operand(attention::V).dims[3]);
-    std::int64_t const rows = tiles_of(problem.queries(), rows_of_tile) * rows_of_tile * heads_of_all(problem);
+    std::int64_t const rows = tiles_of(problem.queries(), rows_of_tile) * rows_of_tile * problem.all_heads();
     launch.blocks = static_cast<unsigned>(tiles_of(rows, kRowsOfBlock));
     launch.threads = kStartThreads;
     return launch;
@@ -495,7 +493,7 @@ AttentionLaunch<GradientEndArguments> gradient_end_launch(AttentionKernelProblem
     auto launch = gradient_part<GradientEndArguments>(problem, 2);
     launch.arguments.columns = static_cast<int>(problem.operand(attention::Q).dims[3]);
     launch.arguments.scale = problem.scale;
-    launch.blocks = static_cast<unsigned>(tiles_of(problem.queries(), rows_of_tile) * heads_of_all(problem));
+    launch.blocks = static_cast<unsigned>(tiles_of(problem.queries(), rows_of_tile) * problem.all_heads());
     launch.threads = kEndThreads;
     if (problem.has(attention::DSinkToken)) launch.shared_bytes = kSinkSumBytes;
     return launch;

@@ -52,7 +52,7 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
 // then end with the others.
 bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionClass const& columns) {
     constexpr std::int64_t kMostSharing = 8, kLeastTiles = std::int64_t{2} * kOrderedMultiprocessors, kLeastRows = 2048;
-    std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys) * problem.batches() * problem.key_heads();
+    std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys) * problem.all_key_heads();
     return problem.right && !problem.is_deterministic && columns.columns == 128 && tiles >= kLeastTiles &&
            std::min(problem.queries(), problem.keys()) >= kLeastRows &&
            problem.heads() <= kMostSharing * problem.key_heads();
@@ -158,7 +158,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
 
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     constexpr std::int64_t kShort = 1024;  // as many rows take no longer than what else a launch costs
-    std::int64_t const heads = problem.batches() * (problem.is_backward ? problem.key_heads() : problem.heads());
+    std::int64_t const heads = problem.is_backward ? problem.all_key_heads() : problem.all_heads();
     std::int64_t const tiles = tiles_of(rows_of_tiles(problem), kGradientKeys) * heads;
     return rows_of_blocks(problem) <= kShort || tiles >= device.multiprocessors / 2;
 }
@@ -238,7 +238,7 @@ bool looks_at_scores(AttentionKernelProblem const& problem) {
     if (!problem.modifier.scatters_hidden) return false;
     HiddenBlocks const blocks = hidden_blocks(problem);
     bool const is_in_range = blocks.heads_of_all * blocks.tiles * blocks.blocks_of_tile <= INT_MAX;
-    return is_in_range && problem.batches() * problem.heads() >= kLeastHeads * blocks.heads_of_all;
+    return is_in_range && problem.all_heads() >= kLeastHeads * blocks.heads_of_all;
 }
 
 std::array<std::int64_t, 4> bias_sum_tiles(AttentionKernelProblem const& problem) {
@@ -273,7 +273,7 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
         constexpr std::int64_t kFloat = 4, kNumbers = 2;
         int const columns = class_of(problem)->columns, rows_of_tile = gradient_tile_queries(problem);
         std::int64_t const tiles = tiles_of(problem.queries(), rows_of_tile);
-        std::int64_t const rows = problem.batches() * problem.heads() * tiles * rows_of_tile;
+        std::int64_t const rows = problem.all_heads() * tiles * rows_of_tile;
         workspace.statistics = reserve(rows * kNumbers * kFloat);
         std::int64_t const numbers_of_order = problem.is_deterministic ? 1 + rows / rows_of_tile : 0;
         workspace.sums = reserve((rows * columns + numbers_of_order) * kFloat);

@@ -112,6 +112,10 @@ struct AttentionKernelProblem {
     std::int64_t queries() const { return operand(attention::Q).dims[2]; }
     std::int64_t key_heads() const { return operand(attention::K).dims[1]; }
     std::int64_t keys() const { return operand(attention::K).dims[2]; }
+    // Heads of all entries of the batch.
+    std::int64_t all_heads() const { return batches() * heads(); }
+    std::int64_t all_key_heads() const { return batches() * key_heads(); }
+    std::int64_t heads_of_key_head() const { return heads() / key_heads(); }
 };
 
 // The columns that code is compiled for: those of queries and keys, and those of values. Tensors may have fewer, in

@@ -34,6 +34,9 @@ TileOrder order_of(std::int64_t tiles, std::int64_t heads, std::int64_t heads_of
     return order;
 }
 
+// Whether each query sees the keys of those before it, and more, as with a causal mask.
+bool sees_more_later(AttentionKernelProblem const& problem) { return problem.right && !problem.left; }
+
 // --- Tiles of queries
 
 std::int64_t visible_keys(AttentionKernelProblem const& problem, std::int64_t query) {
@@ -121,12 +124,12 @@ bool balance(TileOrder& order, AttentionKernelProblem const& problem, std::int64
 }  // namespace
 
 QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multiprocessors) {
-    std::int64_t const heads = problem.batches() * problem.heads(), group = problem.heads() / problem.key_heads();
+    std::int64_t const heads = problem.all_heads(), group = problem.heads_of_key_head();
     std::int64_t const row = row_bytes(problem.operand(attention::K)) + row_bytes(problem.operand(attention::V));
     std::int64_t const fitting = fitting_heads(problem.keys() * row / group);
     std::int64_t const tiles = tiles_of(problem.queries(), tile_queries(forward_warpgroups(problem)));
     TileOrder order = order_of(tiles, heads, power_of_two(std::min(fitting, heads)));
-    order.is_backwards = problem.right && !problem.left;
+    order.is_backwards = sees_more_later(problem);
     // Otherwise the device hands tiles out as multiprocessors become free.
     bool const has_known_keys = !problem.key_lengths && !problem.hides_blocks();
     bool const has_equal_tiles = problem.right.has_value() == problem.left.has_value();
@@ -139,15 +142,14 @@ QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multipro
 // many, runs of tiles begin together. Sections then have about as many tiles as two rounds of blocks, so that the last
 // blocks, which have fewest queries, end together; few tiles need that in any case.
 TileOrder key_order(AttentionKernelProblem const& problem, int multiprocessors) {
-    std::int64_t const heads = problem.batches() * problem.key_heads(), group = problem.heads() / problem.key_heads();
+    std::int64_t const heads = problem.all_key_heads(), group = problem.heads_of_key_head();
     std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys);
     // Queries, their output's gradient, and the sums in float.
     std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
     std::int64_t const fitting =
         power_of_two(std::min(fitting_heads(problem.queries() * group * bytes_of_query), heads));
     bool const has_few_tiles = tiles * heads < std::int64_t{4} * multiprocessors;
-    bool const is_causal = problem.right && !problem.left;
-    bool const has_large_sections = is_causal && (has_few_tiles || group > 1);
+    bool const has_large_sections = sees_more_later(problem) && (has_few_tiles || group > 1);
     TileOrder order = order_of(tiles, heads, fitting);
     if (has_large_sections) {
         order = order_of(tiles, heads, std::max(fitting, power_of_two(std::int64_t{2} * multiprocessors / tiles)));
