@@ -27,6 +27,16 @@ void check_order(AttentionCase const& c) {
     CHECK(runs.sums.size() == 1);
 }
 
+// Two sequences with lengths, padded and packed.
+void check_order_of_sequences(AttentionCase c) {
+    c.b = 2;
+    c.len_q = {150, 70};
+    c.len_kv = {130, 400};
+    check_order(c);
+    c.input_layout = c.output_layout = Layout::Ragged;
+    check_order(c);
+}
+
 }  // namespace
 
 TEST_CASE("deterministic gradients have the same bits in whatever order blocks add, and others do not") {
@@ -49,12 +59,7 @@ TEST_CASE("deterministic gradients have the same bits where the last tiles of ke
     c.left = 100;
     check_order(c);
     c.left = {};
-    c.b = 2;
-    c.len_q = {150, 70};
-    c.len_kv = {130, 400};
-    check_order(c);
-    c.input_layout = c.output_layout = Layout::Ragged;
-    check_order(c);
+    check_order_of_sequences(c);
 }
 
 TEST_CASE("deterministic gradients have the same bits where tiles of shared keys begin in runs") {
@@ -87,12 +92,7 @@ TEST_CASE("deterministic gradients know lengths, packed sequences and sinks") {
     c.d_sink = true;
     check_order(c);
     c.right = 0;
-    c.b = 2;
-    c.len_q = {150, 70};
-    c.len_kv = {130, 400};
-    check_order(c);
-    c.input_layout = c.output_layout = Layout::Ragged;
-    check_order(c);
+    check_order_of_sequences(c);
 }
 
 TEST_CASE("deterministic gradients leave out blocks that documents hide, and no tile waits for one of them") {
