@@ -58,6 +58,7 @@ std::vector<Kind> kinds() {
         {"128 columns", [](auto&) {}},
         {"64 columns", head_dims(64, 64)},
         {"192 and 128 columns", head_dims(192, 128)},
+        {"256 columns", head_dims(256, 256)},
         {"causal", [](auto& c) { c.right = 0; }},
         {"causal, 64 columns", [](auto& c) { c.right = 0, head_dims(64, 64)(c); }},
         {"a window", [](auto& c) { c.left = 200, c.right = 0; }},

@@ -82,7 +82,7 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     int const columns = class_of(problem)->columns;
     bool const has_keys = port == attention::K || port == attention::V;
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
-    if (problem.is_backward) return has_keys ? kGradientKeys : gradient_tile_queries(problem);
+    if (problem.is_backward) return has_keys ? gradient_tile_keys(problem) : gradient_tile_queries(problem);
     return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem));
 }
 

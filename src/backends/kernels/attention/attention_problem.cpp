@@ -26,6 +26,9 @@ std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {
 std::int64_t rows_of_blocks(AttentionKernelProblem const& problem) {
     return problem.is_backward ? problem.queries() : problem.keys();
 }
+int rows_of_tile(AttentionKernelProblem const& problem) {
+    return problem.is_backward ? gradient_tile_keys(problem) : tile_queries(forward_warpgroups(problem));
+}
 
 bool is_plain(std::optional<SequenceLengths> const& lengths) {
     return !lengths || (!lengths->is_wide && !lengths->are_sums);
@@ -52,7 +55,7 @@ bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& colum
 // then end with the others.
 bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionClass const& columns) {
     constexpr std::int64_t kMostSharing = 8, kLeastTiles = std::int64_t{2} * kOrderedMultiprocessors, kLeastRows = 2048;
-    std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys) * problem.all_key_heads();
+    std::int64_t const tiles = tiles_of(problem.keys(), gradient_tile_keys(problem)) * problem.all_key_heads();
     return problem.right && !problem.is_deterministic && columns.columns == 128 && tiles >= kLeastTiles &&
            std::min(problem.queries(), problem.keys()) >= kLeastRows &&
            problem.heads() <= kMostSharing * problem.key_heads();
@@ -97,7 +100,7 @@ bool skips_more_scores(AttentionKernelProblem const& problem) {
     auto const columns = class_of(problem);
     bool const is_long = std::min(problem.queries(), problem.keys()) >= kLeastRows &&
                          problem.keys() <= 2 * problem.queries() &&
-                         tiles_of(problem.keys(), kGradientKeys) * problem.key_heads() >= kLeastTiles;
+                         tiles_of(problem.keys(), gradient_tile_keys(problem)) * problem.key_heads() >= kLeastTiles;
     return !has_options && columns && columns->columns <= 128 && fits(*columns, problem) && is_long;
 }
 
@@ -159,7 +162,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     constexpr std::int64_t kShort = 1024;  // as many rows take no longer than what else a launch costs
     std::int64_t const heads = problem.is_backward ? problem.all_key_heads() : problem.all_heads();
-    std::int64_t const tiles = tiles_of(rows_of_tiles(problem), kGradientKeys) * heads;
+    std::int64_t const tiles = tiles_of(rows_of_tiles(problem), rows_of_tile(problem)) * heads;
     return rows_of_blocks(problem) <= kShort || tiles >= device.multiprocessors / 2;
 }
 
@@ -195,6 +198,8 @@ int forward_warpgroups(AttentionKernelProblem const& problem) {
     return attention_warpgroups(class_of(problem)->columns, problem.needs_registers());
 }
 
+int gradient_tile_keys(AttentionKernelProblem const& problem) { return gradient_keys(class_of(problem)->columns); }
+
 int gradient_tile_queries(AttentionKernelProblem const& problem) {
     return gradient_queries(class_of(problem)->columns, problem.needs_registers());
 }
@@ -222,7 +227,7 @@ int shared_bytes_of(AttentionKernelProblem const& problem) {
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kBitsOfWord = 32;
     HiddenBlocks blocks{};
-    blocks.tile_rows = problem.is_backward ? kGradientKeys : tile_queries(forward_warpgroups(problem));
+    blocks.tile_rows = rows_of_tile(problem);
     blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(class_of(problem)->columns);
     blocks.tiles = tiles_of(rows_of_tiles(problem), blocks.tile_rows);
     blocks.blocks_of_tile = tiles_of(rows_of_blocks(problem), blocks.block_rows);
@@ -243,7 +248,8 @@ bool looks_at_scores(AttentionKernelProblem const& problem) {
 
 std::array<std::int64_t, 4> bias_sum_tiles(AttentionKernelProblem const& problem) {
     core::Dims const& dims = problem.operand(attention::DBias).dims;
-    return {dims[0], dims[1], tiles_of(dims[2], gradient_tile_queries(problem)), tiles_of(dims[3], kGradientKeys)};
+    return {dims[0], dims[1], tiles_of(dims[2], gradient_tile_queries(problem)),
+            tiles_of(dims[3], gradient_tile_keys(problem))};
 }
 
 AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
@@ -279,8 +285,8 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
         workspace.sums = reserve((rows * columns + numbers_of_order) * kFloat);
         if (problem.sums_bias_gradient()) {
             auto const [batches, heads, query_tiles, key_tiles] = bias_sum_tiles(problem);
-            workspace.bias_sums =
-                reserve(batches * heads * query_tiles * key_tiles * kGradientKeys * rows_of_tile * kFloat);
+            std::int64_t const scores = std::int64_t{gradient_tile_keys(problem)} * rows_of_tile;
+            workspace.bias_sums = reserve(batches * heads * query_tiles * key_tiles * scores * kFloat);
         }
     }
     return workspace;

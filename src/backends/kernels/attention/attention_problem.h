@@ -158,8 +158,9 @@ bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
 std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
 
-// The warpgroups of a block of forward that have queries, and the queries of a tile of gradients.
+// The warpgroups of a block of forward that have queries, and the keys and queries of tiles of gradients.
 int forward_warpgroups(AttentionKernelProblem const& problem);
+int gradient_tile_keys(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);
 
 // Whether kernels have memory for tiles of bias, and whether the copy engine can move such a tile of a tensor of

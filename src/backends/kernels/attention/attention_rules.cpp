@@ -78,17 +78,6 @@ void check_columns(Scope const& scope) {
                  "pad the rows with zeros, up to 256 columns");
 }
 
-bool has_gradient_columns(AttentionKernelProblem const& problem) {
-    constexpr int kMostOfGradients = 192;
-    auto const attention_class = class_of(problem);
-    return !problem.is_backward || !attention_class || attention_class->columns <= kMostOfGradients;
-}
-
-void check_columns_of_gradients(Scope const& scope) {
-    scope.report("", columns_text(scope.problem), "for gradients at most 192 for Q and K, and 128 for V",
-                 "engines of other backends");
-}
-
 bool has_legal_matrices(AttentionKernelProblem const& problem) {
     return std::ranges::all_of(matrix_ports(problem), [&](Port port) {
         return !problem.has(port) || has_legal_strides(problem.operand(port));
@@ -333,8 +322,6 @@ constexpr Rule kRules[] = {
     {"kernels.c13", "A sink token that is read is FLOAT.", kCode, check_sink},
     {"kernels.c14", "O, or dQ, dK and dV, are outputs.", kCode, check_results},
     {"kernels.c15", "Stats are natural logarithms of FLOAT.", kCode, check_stats},
-    {"kernels.c16", "For gradients, head dims are at most 192 for Q and K, and 128 for V.", kCode,
-     check_columns_of_gradients, has_gradient_columns},
     {"kernels.c17",
      "Deterministic: the gradient of a bias is not summed over batches or keys, nor over heads that have several key "
      "heads.",

@@ -143,7 +143,7 @@ QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multipro
 // blocks, which have fewest queries, end together; few tiles need that in any case.
 TileOrder key_order(AttentionKernelProblem const& problem, int multiprocessors) {
     std::int64_t const heads = problem.all_key_heads(), group = problem.heads_of_key_head();
-    std::int64_t const tiles = tiles_of(problem.keys(), kGradientKeys);
+    std::int64_t const tiles = tiles_of(problem.keys(), gradient_tile_keys(problem));
     // Queries, their output's gradient, and the sums in float.
     std::int64_t const bytes_of_query = 4 * row_bytes(problem.operand(attention::Q));
     std::int64_t const fitting =

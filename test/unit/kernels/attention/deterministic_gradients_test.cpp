@@ -40,7 +40,7 @@ void check_order_of_sequences(AttentionCase c) {
 }  // namespace
 
 TEST_CASE("deterministic gradients have the same bits in whatever order blocks add, and others do not") {
-    for (Columns const& columns : {Columns{64, 64}, Columns{128, 128}, Columns{192, 128}}) {
+    for (Columns const& columns : {Columns{64, 64}, Columns{128, 128}, Columns{192, 128}, Columns{256, 256}}) {
         AttentionCase c = deterministic_case(columns);
         check_order(c);
         c.deterministic = false;

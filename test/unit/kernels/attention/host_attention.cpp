@@ -29,279 +29,7 @@ int host_modifier = 0;
 
 }  // namespace
 
-#define SDPA_TEST_JOIN(a, b) a##_##b
-#define SDPA_TEST_NAME(a, b) SDPA_TEST_JOIN(a, b)
-
-#define CODE forward_64
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#include "forward_code.inc"
-#define CODE forward_128
-#define COLUMNS_OF_KEYS 128
-#define COLUMNS_OF_VALUES 128
-#include "forward_code.inc"
-#define CODE forward_192
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#include "forward_code.inc"
-#define CODE forward_256
-#define COLUMNS_OF_KEYS 256
-#define COLUMNS_OF_VALUES 256
-#include "forward_code.inc"
-#define CODE forward_64_terms
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define BIAS bfloat16
-#define HAS_ALIBI
-#include "forward_code.inc"
-#define CODE forward_128_bias
-#define COLUMNS_OF_KEYS 128
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#include "forward_code.inc"
-#define CODE forward_64_region
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define HAS_REGION
-#include "forward_code.inc"
-#define CODE forward_64_documents
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define HAS_REGION
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#include "forward_code.inc"
-#define CODE forward_64_documents_bias
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define HAS_REGION
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#define BIAS bfloat16
-#include "forward_code.inc"
-#define CODE forward_64_named
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define HAS_REGION
-#define NAMED_MODIFIERS
-#include "forward_code.inc"
-#define CODE forward_64_named_hiding
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define HAS_REGION
-#define NAMED_MODIFIERS
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#include "forward_code.inc"
-#define CODE forward_64_dropout
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define HAS_DROPOUT
-#include "forward_code.inc"
-#define CODE forward_128_dropout
-#define COLUMNS_OF_KEYS 128
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#define HAS_DROPOUT
-#include "forward_code.inc"
-#define CODE forward_192_bias
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#include "forward_code.inc"
-#define CODE forward_192_dropout
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#define HAS_DROPOUT
-#include "forward_code.inc"
-#define CODE forward_192_region
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define HAS_REGION
-#include "forward_code.inc"
-#define CODE forward_256_dropout
-#define COLUMNS_OF_KEYS 256
-#define COLUMNS_OF_VALUES 256
-#define HAS_DROPOUT
-#include "forward_code.inc"
-#define CODE forward_64_maxima
-#define COLUMNS_OF_KEYS 64
-#define COLUMNS_OF_VALUES 64
-#define STORES_MAXIMA
-#include "forward_code.inc"
-
-#define CODE gradients_64
-#define COLUMNS_OF_KEYS 64
-#include "gradient_code.inc"
-#define CODE gradients_128
-#define COLUMNS_OF_KEYS 128
-#include "gradient_code.inc"
-#define CODE gradients_192
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#include "gradient_code.inc"
-#define CODE gradients_192_bias_sums
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#define BIAS_GRADIENT float
-#define SUMS_BIAS_GRADIENT
-#include "gradient_code.inc"
-#define CODE gradients_192_bias
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#include "gradient_code.inc"
-#define CODE gradients_192_dropout
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define BIAS float
-#define BIAS_GRADIENT float
-#define HAS_DROPOUT
-#include "gradient_code.inc"
-#define CODE gradients_192_region
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define HAS_REGION
-#include "gradient_code.inc"
-#define CODE gradients_64_terms
-#define COLUMNS_OF_KEYS 64
-#define BIAS bfloat16
-#define HAS_ALIBI
-#include "gradient_code.inc"
-#define CODE gradients_64_bias_gradient
-#define COLUMNS_OF_KEYS 64
-#define BIAS bfloat16
-#define BIAS_GRADIENT bfloat16
-#define HAS_ALIBI
-#include "gradient_code.inc"
-#define CODE gradients_64_bias_sums
-#define COLUMNS_OF_KEYS 64
-#define BIAS bfloat16
-#define BIAS_GRADIENT bfloat16
-#define SUMS_BIAS_GRADIENT
-#define HAS_ALIBI
-#include "gradient_code.inc"
-#define CODE gradients_128_bias_sums
-#define COLUMNS_OF_KEYS 128
-#define BIAS float
-#define BIAS_GRADIENT float
-#define SUMS_BIAS_GRADIENT
-#include "gradient_code.inc"
-#define CODE gradients_128_bias
-#define COLUMNS_OF_KEYS 128
-#define BIAS float
-#include "gradient_code.inc"
-#define CODE gradients_64_region
-#define COLUMNS_OF_KEYS 64
-#define HAS_REGION
-#include "gradient_code.inc"
-#define CODE gradients_64_documents
-#define COLUMNS_OF_KEYS 64
-#define HAS_REGION
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#include "gradient_code.inc"
-#define CODE gradients_64_documents_bias
-#define COLUMNS_OF_KEYS 64
-#define HAS_REGION
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#define BIAS bfloat16
-#define BIAS_GRADIENT bfloat16
-#include "gradient_code.inc"
-#define CODE gradients_64_named
-#define COLUMNS_OF_KEYS 64
-#define HAS_REGION
-#define NAMED_MODIFIERS
-#include "gradient_code.inc"
-#define CODE gradients_64_named_hiding
-#define COLUMNS_OF_KEYS 64
-#define HAS_REGION
-#define NAMED_MODIFIERS
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#include "gradient_code.inc"
-#define CODE gradients_64_dropout
-#define COLUMNS_OF_KEYS 64
-#define HAS_DROPOUT
-#include "gradient_code.inc"
-#define CODE gradients_128_dropout
-#define COLUMNS_OF_KEYS 128
-#define BIAS float
-#define BIAS_GRADIENT float
-#define HAS_DROPOUT
-#include "gradient_code.inc"
-
-#define CODE gradients_64_ordered
-#define COLUMNS_OF_KEYS 64
-#define IS_DETERMINISTIC
-#include "gradient_code.inc"
-#define CODE gradients_128_ordered
-#define COLUMNS_OF_KEYS 128
-#define IS_DETERMINISTIC
-#include "gradient_code.inc"
-#define CODE gradients_192_ordered
-#define COLUMNS_OF_KEYS 192
-#define COLUMNS_OF_VALUES 128
-#define IS_DETERMINISTIC
-#include "gradient_code.inc"
-#define CODE gradients_64_ordered_named_hiding
-#define COLUMNS_OF_KEYS 64
-#define HAS_REGION
-#define NAMED_MODIFIERS
-#define HIDES_BLOCKS
-#define LEAVES_BLOCKS
-#define IS_DETERMINISTIC
-#include "gradient_code.inc"
-#define CODE gradients_64_ordered_bias_sums
-#define COLUMNS_OF_KEYS 64
-#define BIAS bfloat16
-#define BIAS_GRADIENT bfloat16
-#define SUMS_BIAS_GRADIENT
-#define HAS_ALIBI
-#define IS_DETERMINISTIC
-#include "gradient_code.inc"
-
-#include "kernels/device/attention/attention_dropout_mask.cu"
-
-namespace entries {
-
-alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
-#include "kernels/device/attention/attention_entries.cu"
-
-}  // namespace entries
-
-#include <attention/score_bounds.cuh>
-
-namespace document_bounds {
-
-alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
-#define OF_BOUNDS
-#define HIDES_BLOCKS
-#include "kernels/device/attention/attention_block_bits.cu"
-#undef HIDES_BLOCKS
-#undef OF_BOUNDS
-
-}  // namespace document_bounds
-
-namespace named_bounds {
-
-alignas(kPanelAlignment) unsigned char shared_memory[kSharedBytes];
-#define OF_BOUNDS
-#define NAMED_MODIFIERS
-#define HIDES_BLOCKS
-#define attention_block_bits named_block_bits
-#define attention_block_scores named_block_scores
-#include "kernels/device/attention/attention_block_bits.cu"
-#undef attention_block_scores
-#undef attention_block_bits
-#undef HIDES_BLOCKS
-#undef NAMED_MODIFIERS
-#undef OF_BOUNDS
-
-}  // namespace named_bounds
+#include "attention_codes.inc"
 
 namespace sdpa_test {
 namespace {
@@ -380,9 +108,11 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
         case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
         case Options::FloatBias:
             if (columns == 192) return {forward_192_bias::forward<Element>, forward_192_bias::shared_memory};
+            if (columns == 256) return {forward_256_bias::forward<Element>, forward_256_bias::shared_memory};
             return {forward_128_bias::forward<Element>, forward_128_bias::shared_memory};
         case Options::Region:
             if (columns == 192) return {forward_192_region::forward<Element>, forward_192_region::shared_memory};
+            if (columns == 256) return {forward_256_region::forward<Element>, forward_256_region::shared_memory};
             return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
         case Options::Documents: return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
         case Options::DocumentsAndBias:
@@ -426,6 +156,7 @@ GradientCodes ordered_gradient_codes(AttentionKernelProblem const& problem) {
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_ordered);
     if (columns == 128) return SDPA_TEST_GRADIENTS(gradients_128_ordered);
     if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_ordered);
+    if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_ordered);
     no_code();
 }
 
@@ -441,10 +172,12 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
         case Options::Terms: return SDPA_TEST_GRADIENTS(gradients_64_terms);
         case Options::FloatBias: {
             if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_bias);
+            if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_bias);
             return SDPA_TEST_GRADIENTS(gradients_128_bias);
         }
         case Options::Region: {
             if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_region);
+            if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_region);
             return SDPA_TEST_GRADIENTS(gradients_64_region);
         }
         case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
@@ -453,11 +186,13 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
         case Options::BiasSums: {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_bias_sums);
             if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_bias_sums);
+            if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_bias_sums);
             return SDPA_TEST_GRADIENTS(gradients_128_bias_sums);
         }
         case Options::Dropout: {
             if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64_dropout);
             if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_dropout);
+            if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_dropout);
             return SDPA_TEST_GRADIENTS(gradients_128_dropout);
         }
         case Options::Maxima:  // of forward
@@ -466,6 +201,7 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);
     if (columns == 128) return SDPA_TEST_GRADIENTS(gradients_128);
     if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192);
+    if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256);
     no_code();
 }
 

@@ -144,14 +144,14 @@ void add_terms(Random& random, AttentionCase& c) {
     if (c.bias && random.flip()) c.bias_infinities = Infinities::Some;
 }
 
-// Dropout for which the host has code: with 128 and 192 columns next to a bias, with others without terms.
+// Dropout for which the host has code: with 64 columns without terms, with others next to a bias.
 void add_dropout(Random& random, AttentionCase& c) {
     if (random.chance(0.7)) return;
     c.bias.reset();
     c.alibi = c.d_bias = false;
     c.d_bias_dim.reset();
     c.modifier = oracle::Modify::Nothing;
-    if (c.d_qk > 64 && c.d_qk <= 192) {
+    if (c.d_qk > 64) {
         c.bias = Index4{c.b, c.h_q, c.s_q, c.s_kv};
         add_bias_gradient(c);
     }
@@ -173,19 +173,14 @@ void add_sink(Random& random, AttentionCase& c) {
     c.numbers_apart = !c.len_q && random.flip();
 }
 
-// Gradients have fewer columns.
 constexpr Columns kColumns[] = {{64, 64},   {8, 40},   {64, 48},   {128, 128}, {80, 128},
                                 {192, 128}, {176, 72}, {256, 256}, {256, 96}};
-constexpr std::size_t kColumnsOfGradients = 7;
 
 }  // namespace
 
-AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward) {
+AttentionCase random_kernel_case(std::uint64_t seed) {
     Random random(seed);
-    std::size_t const columns = is_backward ? kColumnsOfGradients : std::size(kColumns);
-    AttentionCase c =
-        plain_case(random.pick({DataType_t::BFLOAT16, DataType_t::HALF}),
-                   kColumns[static_cast<std::size_t>(random.between(0, std::ssize(kColumns) - 1)) % columns]);
+    AttentionCase c = plain_case(random.pick({DataType_t::BFLOAT16, DataType_t::HALF}), random.pick(kColumns));
     c.seed = seed;
     c.b = random.between(1, 2);
     c.h_k = c.h_v = random.between(1, 2);
@@ -197,14 +192,14 @@ AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward) {
     c.generate_stats = random.chance(0.8);
     add_band(random, c);
     add_lengths(random, c);
-    if (is_backward || c.d_qk <= 192) add_terms(random, c);
+    add_terms(random, c);
     add_sink(random, c);
     add_dropout(random, c);
     return c;
 }
 
-AttentionCase random_packed_case(std::uint64_t seed, bool is_backward) {
-    AttentionCase c = random_kernel_case(seed, is_backward);
+AttentionCase random_packed_case(std::uint64_t seed) {
+    AttentionCase c = random_kernel_case(seed);
     Random random(seed + 1);
     c.b = 3;
     c.input_layout = random.pick({Layout::Ragged, Layout::RaggedGaps, Layout::RaggedPacked});

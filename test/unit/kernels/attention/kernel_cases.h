@@ -43,8 +43,8 @@ AttentionCase plain_case(DataType_t type, Columns const& columns);
 // A gradient of the bias with the dims of the scores.
 void add_bias_gradient(AttentionCase& c);
 
-AttentionCase random_kernel_case(std::uint64_t seed, bool is_backward);
+AttentionCase random_kernel_case(std::uint64_t seed);
 // Sequences of different lengths, one behind the other.
-AttentionCase random_packed_case(std::uint64_t seed, bool is_backward);
+AttentionCase random_packed_case(std::uint64_t seed);
 
 }  // namespace sdpa_test

@@ -33,7 +33,7 @@ AttentionCase with_maxima(AttentionCase c) {
 TEST_CASE("forward makes the greatest score of each row, and the sum relative to it") {
     constexpr std::uint64_t kCases = 16;
     for (std::uint64_t seed = 0; seed < kCases; ++seed) {
-        for (AttentionCase const& c : {random_kernel_case(seed, true), random_packed_case(seed, true)}) {
+        for (AttentionCase const& c : {random_kernel_case(seed), random_packed_case(seed)}) {
             AttentionCase const made = with_maxima(c);
             INFO("case " << seed << ": " << describe(made));
             CHECK(check_case(made, rig_of_kernel()).faults() == "");

@@ -132,7 +132,7 @@ static kernels::AttentionKernelProblem problem_of(kernels::AttentionClass const&
 TEST_CASE("the gradients of attention compile for 9.0 with few spilled registers and without products that wait") {
     if (!has_compiler()) return;
     constexpr int kMostSpilledBytes = 48;
-    for (kernels::AttentionClass const& columns : {kernels::AttentionClass{64, 64}, {128, 128}, {192, 128}}) {
+    for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
         for (DataType_t const type : {DataType_t::BFLOAT16, DataType_t::HALF}) {
             kernels::AttentionKernelProblem problem = problem_of(columns, type);
             problem.is_backward = true;
@@ -194,7 +194,7 @@ TEST_CASE("sums of gradients of a bias compile for 9.0 with few spilled register
 TEST_CASE("deterministic gradients have code of their own, which compiles for 9.0 with few spilled registers") {
     if (!has_compiler()) return;
     constexpr int kMostSpilledBytes = 96;
-    for (kernels::AttentionClass const& columns : {kernels::AttentionClass{64, 64}, {128, 128}, {192, 128}}) {
+    for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
         kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
         problem.is_backward = true;
         CodeName const in_any_order = code_of(problem, kernels::AttentionWork::Gradients);

@@ -322,7 +322,13 @@ constexpr int attention_shared_bytes(int columns, int value_columns, int warpgro
 
 // --- Shapes of the gradients' tiles, by the same columns
 
-inline constexpr int kGradientKeys = 128, kGradientWarpgroups = 2, kQueryStages = 2, kScoreGradientStages = 2;
+inline constexpr int kGradientWarpgroups = 2, kQueryStages = 2, kScoreGradientStages = 2;
+// A warpgroup has registers for the gradients of 64 keys; with 256 columns it has them for half of the columns, so that
+// two warpgroups share the keys of a tile.
+constexpr bool shares_keys(int columns) { return columns > 192; }
+constexpr int gradient_keys(int columns) { return shares_keys(columns) ? 64 : 64 * kGradientWarpgroups; }
+// The tiles of scores that warpgroups exchange: gradients, and where they share keys, weights.
+constexpr int score_tiles(int columns) { return kScoreGradientStages * (shares_keys(columns) ? 2 : 1); }
 // Terms of scores need registers, so that a tile has fewer queries.
 constexpr int gradient_queries(int columns, bool has_terms) { return columns <= 64 && !has_terms ? 128 : 64; }
 inline constexpr int kGradientThreads = (kGradientWarpgroups + 1) * kThreadsOfWarpgroup;
@@ -333,9 +339,9 @@ inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, wher
 
 constexpr int gradient_shared_bytes(int columns, int value_columns, int queries, bool has_bias) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 6 + 3 * kQueryStages, kBarrierBytes = 8;
-    int const tiles_of_scores = kScoreGradientStages + (has_bias ? kQueryStages : 0);
-    int const elements = (kGradientKeys + kQueryStages * queries) * (columns + value_columns) +
-                         tiles_of_scores * kGradientKeys * queries;
+    int const keys = gradient_keys(columns);
+    int const tiles = score_tiles(columns) + (has_bias ? kQueryStages : 0);
+    int const elements = (keys + kQueryStages * queries) * (columns + value_columns) + tiles * keys * queries;
     int const bytes = elements * kBytes + kQueryStages * 2 * queries * 4 + kBarriers * kBarrierBytes;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }

@@ -1,130 +1,20 @@
-// The gradients of attention by warpgroups, for compute capability 9.0. A block has 128 keys of one head, and goes
+// The gradients of attention by warpgroups, for compute capability 9.0. A block has some keys of one head, and goes
 // through the queries that see any of them, of all heads that share the keys. One warp has the copy engine fetch the
-// queries, their output's gradients and their statistics, some stages ahead; two warpgroups have 64 keys each. They add
-// up the gradients of their keys and values in registers, and those of queries in memory, which blocks share: in any
-// order, or in the one that a warp of its own keeps.
-#include <attention/gradient_order.cuh>
+// queries, their output's gradients and their statistics, some stages ahead. Two warpgroups have 64 keys each; with 256
+// columns they share 64 keys, of which each computes the scores of half of the queries and the gradients of half of the
+// columns. They add up the gradients of keys and values in registers, and those of queries in memory, which blocks
+// share: in any order, or in the one that a warp of its own keeps.
+#include <attention/gradient_memory.cuh>
 
 // Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
+constexpr bool kSharesKeys = shares_keys(COLUMNS_OF_KEYS);
 // Whether a warpgroup has registers for half of a tile's gradients at a time.
-constexpr bool kAddsInHalves = COLUMNS_OF_KEYS > 128;
+constexpr bool kAddsInHalves = COLUMNS_OF_KEYS > 128 && !kSharesKeys;
 // Whether these columns are one panel and half of another.
 constexpr bool kHasHalfOfPanel = kSumColumns > kPanelColumns&& kSumColumns % kPanelColumns != 0;
 constexpr int kSumsOfTile = kTileQueries * COLUMNS_OF_KEYS, kSumsOfWarpgroup = kSumsOfTile / kGradientWarpgroups;
-
-template <class Element, int COLUMNS, int VALUE_COLUMNS>
-struct GradientMemory {
-    static constexpr int kQueries = kTileQueries;
-
-    Panels<Element, kGradientKeys, COLUMNS> keys;
-    Panels<Element, kGradientKeys, VALUE_COLUMNS> values;
-    Panels<Element, kQueries, COLUMNS> queries[kQueryStages];
-    Panels<Element, kQueries, VALUE_COLUMNS> output_gradients[kQueryStages];
-    Panels<Element, kGradientKeys, kQueries> score_gradients[kScoreGradientStages];  // rows are keys
-    KeyBias<kGradientWarpgroups, kQueries, kFetchesBias> bias[kQueryStages];
-    alignas(16) float statistics[kQueryStages][2][kQueries];
-    Arrivals keys_are_here, values_are_here;
-    Arrivals queries_are_here[kQueryStages], output_gradients_are_here[kQueryStages], are_read[kQueryStages];
-    Arrivals cut_rows_are_here;  // those of a tile that goes beyond its sequence
-    SumSteps<kIsDeterministic> sum_steps;
-
-    void make_barriers() {
-        constexpr int kWarps = kGradientWarpgroups * 4;
-        keys_are_here.make(1);
-        values_are_here.make(1);
-        cut_rows_are_here.make(1);
-        for (int stage = 0; stage < kQueryStages; ++stage) {
-            queries_are_here[stage].make(1);
-            output_gradients_are_here[stage].make(1);
-            are_read[stage].make(kWarps);
-        }
-        sum_steps.make(kWarps);
-        show_barriers_to_copies();
-    }
-};
-
-// --- The warp that fetches
-
-template <class Element, int COLUMNS, int VALUE_COLUMNS>
-class QueryFetcher {
-   public:
-    using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
-    static constexpr int kQueries = Memory::kQueries;
-
-    QueryFetcher(GradientArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
-
-    void fetch_all(KeyTile const& tile) {
-        fetch_keys(tile);
-        EntryMaps const& entries = arguments_.entries;
-        TensorMap const& queries = map_for(tile, arguments_, QueryMap);
-        TensorMap const& output_gradient = map_for(tile, arguments_, OutputGradientMap);
-        for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool) {
-            fetch(tile, {0, block * kQueries, head, batch_for(tile, entries)}, queries, output_gradient);
-        });
-    }
-
-   private:
-    static constexpr int kNoEnd = 0x7fffffff;
-
-    void fetch_keys(KeyTile const& tile) {
-        EntryMaps const& entries = arguments_.entries;
-        BoxPlace const place{0, tile.first, tile.head, batch_for(tile, entries)};
-        int const end = has_rows_behind(arguments_.sequences.key_lengths) ? tile.keys : kNoEnd;
-        fetch_rows(memory_.keys, map_for(tile, arguments_, KeyMap), place, memory_.keys_are_here, end);
-        fetch_rows(memory_.values, map_for(tile, arguments_, ValueMap), place, memory_.values_are_here, end);
-    }
-
-    // Rows behind a sequence are 0 where a map of an entry does not have them.
-    bool has_rows_behind(int const* lengths) const { return lengths != nullptr && arguments_.entries.start == nullptr; }
-
-    void fetch(KeyTile const& tile, BoxPlace const& place, TensorMap const& queries, TensorMap const& output_gradient) {
-        int const stage = ring_.stage();
-        int const end = has_rows_behind(arguments_.sequences.query_lengths) ? tile.queries : kNoEnd;
-        if (ring_.round() > 0) memory_.are_read[stage].wait_for(ring_.round() - 1);
-        fetch_statistics(memory_.statistics[stage], query_tile(arguments_, tile, place.head, place.row / kQueries),
-                         memory_.queries_are_here[stage]);
-        fetch_bias(tile, place, stage);
-        fetch_rows(memory_.queries[stage], queries, place, memory_.queries_are_here[stage], end);
-        fetch_rows(memory_.output_gradients[stage], output_gradient, place, memory_.output_gradients_are_here[stage],
-                   end);
-        ring_.go_on();
-    }
-
-    // In the round that fetch_rows() ends.
-    void fetch_statistics(float (&to)[2][kQueries], long long tile, Arrivals& arrivals) {
-        if (lane_index() != 0) return;
-        arrivals.expect(sizeof(to));
-        start_row_copy(to, arguments_.tiles.statistics + tile * (2 * kQueries), sizeof(to), arrivals);
-    }
-    void fetch_bias(KeyTile const& tile, BoxPlace const& place, int stage) {
-        if constexpr (kFetchesBias) {
-            if (!arguments_.bias.is_boxed || lane_index() != 0) return;
-            memory_.bias[stage].fetch(arguments_.bias_map,
-                                      bias_place(arguments_.bias, tile.first, place.row, place.head, tile.batch),
-                                      memory_.queries_are_here[stage]);
-        }
-    }
-
-    // Rows from `end` on become 0, where sequences have lengths; the copy engine sets those behind the tensor to 0.
-    template <class AllPanels>
-    void fetch_rows(AllPanels& to, TensorMap const& map, BoxPlace const& place, Arrivals& arrivals, int end) {
-        bool const is_cut = end - place.row < AllPanels::kRows;
-        start_fetching(to, map, place, is_cut ? memory_.cut_rows_are_here : arrivals);
-        if (!is_cut) return;
-        memory_.cut_rows_are_here.wait_for(cuts_++);
-        clear_rows(to, larger(end - place.row, 0));
-        arrivals.arrive();
-    }
-
-    GradientArguments const& arguments_;
-    Memory& memory_;
-    Ring<kQueryStages> ring_;
-    int cuts_ = 0;
-};
-
-// --- The warpgroups that have keys
 
 struct alignas(8) FloatPair {
     float numbers[2];
@@ -150,9 +40,17 @@ class KeyWarpgroup {
    public:
     using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
     static constexpr int kQueries = Memory::kQueries;
+    static constexpr int kSharers = kSharesKeys ? kGradientWarpgroups : 1;
+    // The queries whose scores a warpgroup computes, and the columns whose gradients it adds up.
+    static constexpr int kOwnQueries = kQueries / kSharers, kOwnColumns = COLUMNS / kSharers,
+                         kOwnValueColumns = VALUE_COLUMNS / kSharers;
 
     KeyWarpgroup(GradientArguments const& arguments, Memory& memory, int warpgroup)
-        : arguments_(arguments), memory_(memory), warpgroup_(warpgroup), first_row_(warpgroup * kWarpgroupQueries) {}
+        : arguments_(arguments),
+          memory_(memory),
+          warpgroup_(warpgroup),
+          first_row_(kSharesKeys ? 0 : warpgroup * kWarpgroupQueries),
+          first_query_(kSharesKeys ? warpgroup * kOwnQueries : 0) {}
 
     void compute(KeyTile const& tile) {
         int const own_row = first_row_ + row_of_warp();
@@ -162,7 +60,7 @@ class KeyWarpgroup {
             keys_[half] = key;
             queries_[half] = key < tile.keys ? tile.queries_of(key) : RowRange{0, 0};
         }
-        float key_sums[COLUMNS / 8][4], value_sums[VALUE_COLUMNS / 8][4];
+        float key_sums[kOwnColumns / 8][4], value_sums[kOwnValueColumns / 8][4];
         set_zero(key_sums);
         set_zero(value_sums);
         QueryBlocks<kQueries> const blocks(tile);
@@ -174,7 +72,8 @@ class KeyWarpgroup {
             KeptWeights const kept(generator, tile, head, block, tile.first + own_row);
             bool const changes = kHasRegion && (is_modified || !kLeavesBlocks);
             QueryBlock const queries{tile, head, block, block * kQueries, blocks.is_full(block), changes, terms, kept};
-            if constexpr (kAddsInHalves) add_in_halves(key_sums, value_sums, queries);
+            if constexpr (kSharesKeys) add_columns(key_sums, value_sums, queries);
+            else if constexpr (kAddsInHalves) add_in_halves(key_sums, value_sums, queries);
             else add(key_sums, value_sums, queries);
         });
         wait_for_turn(kMeeting);  // products of both warpgroups read keys
@@ -189,8 +88,12 @@ class KeyWarpgroup {
    private:
     static constexpr int kMeeting = 1;  // a named barrier
 
+    using KeySums = float[kOwnColumns / 8][4];
+    using ValueSums = float[kOwnValueColumns / 8][4];
+    using Weights = float[kOwnQueries / 8][4];
+
     // Adds what the queries of a block contribute.
-    void add(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4], QueryBlock const& queries) {
+    void add(KeySums& key_sums, ValueSums& value_sums, QueryBlock const& queries) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4], gradients[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(round);
@@ -208,7 +111,7 @@ class KeyWarpgroup {
         hold(gradients);
         make_gradients(gradients, weights, products, stage, queries, kept);
         pack_blocks<Element>(gradient_blocks, gradients);
-        store_for_both(gradient_blocks, buffer);
+        store_for_both(memory_.score_gradients[buffer], gradient_blocks);
         start_sums(value_sums, weight_blocks, memory_.output_gradients[stage]);
         wait_for_turn(kMeeting);
         start_bias_gradient_store(stage, queries);
@@ -229,8 +132,7 @@ class KeyWarpgroup {
     }
 
     // The same with gradients of half of the queries at a time, and without products that go on next to each other.
-    void add_in_halves(float (&key_sums)[COLUMNS / 8][4], float (&value_sums)[VALUE_COLUMNS / 8][4],
-                       QueryBlock const& queries) {
+    void add_in_halves(KeySums& key_sums, ValueSums& value_sums, QueryBlock const& queries) {
         int const stage = ring_.stage(), buffer = ring_.number % kScoreGradientStages;
         float weights[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(ring_.round());
@@ -251,7 +153,7 @@ class KeyWarpgroup {
             MatrixBlock weight_blocks[kQueries / 32], gradient_blocks[kQueries / 32];
             pack_weights(weight_blocks, weights, kept, first);
             pack_blocks<Element>(gradient_blocks, gradients);
-            store_for_both(gradient_blocks, buffer, first);
+            store_for_both(memory_.score_gradients[buffer], gradient_blocks, first);
             start_sums(value_sums, weight_blocks, memory_.output_gradients[stage], 8 * first);
             start_sums(key_sums, gradient_blocks, memory_.queries[stage], 8 * first);
             wait_for_products<0>();
@@ -270,22 +172,60 @@ class KeyWarpgroup {
         ring_.go_on();
     }
 
+    // The same where warpgroups share keys, and get each other's weights and gradients of scores by way of memory.
+    void add_columns(KeySums& key_sums, ValueSums& value_sums, QueryBlock const& queries) {
+        int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
+        float weights[kOwnQueries / 8][4], gradients[kOwnQueries / 8][4];
+        memory_.queries_are_here[stage].wait_for(round);
+        start_scores(weights, memory_.keys, memory_.queries[stage], first_query_);
+        memory_.output_gradients_are_here[stage].wait_for(round);
+        start_scores(gradients, memory_.values, memory_.output_gradients[stage], first_query_);
+        unsigned const kept = kHasDropout ? queries.kept.draw() : 0;
+        wait_for_products<1>();
+        hold(weights);
+        Products products;
+        make_weights(weights, products, stage, queries);
+        MatrixBlock blocks[kOwnQueries / 16];
+        pack_weights(blocks, weights, kept);
+        store_for_both(memory_.shared_weights(buffer), blocks);
+        wait_for_turn(kMeeting);
+        start_own_sums(value_sums, memory_.shared_weights(buffer), memory_.output_gradients[stage]);
+        wait_for_products<1>();
+        hold(gradients);
+        make_gradients(gradients, weights, products, stage, queries, kept);
+        pack_blocks<Element>(blocks, gradients);
+        store_for_both(memory_.score_gradients[buffer], blocks);
+        wait_for_turn(kMeeting);
+        float own_query_sums[kSumColumns / 8][4];
+        start_query_sums(own_query_sums, buffer);
+        start_own_sums(key_sums, memory_.score_gradients[buffer], memory_.queries[stage]);
+        wait_for_products<1>();
+        hold(value_sums);
+        hold(own_query_sums);
+        add_to_memory(sums_of(queries), own_query_sums);
+        wait_for_products<0>();
+        hold(key_sums);
+        memory_.are_read[stage].arrive();
+        ring_.go_on();
+    }
+
     // The products that a modifier's gradient needs.
-    using Products = float[kChangesGradients ? kQueries / 8 : 1][4];
+    using Products = float[kChangesGradients ? kOwnQueries / 8 : 1][4];
 
     // Products of keys and queries become weights.
-    void make_weights(float (&weights)[kQueries / 8][4], Products& products, int stage, QueryBlock const& queries) {
+    void make_weights(Weights& weights, Products& products, int stage, QueryBlock const& queries) {
+        int const first_query = queries.first + first_query_;
         if constexpr (kChangesGradients) copy(products, weights);
-        if (queries.changes) weigh<true>(weights, stage, queries.terms, queries.first);
-        else weigh<false>(weights, stage, queries.terms, queries.first);
-        if (!queries.is_full) set_outside(weights, queries_, queries.first, 0.0f);
+        if (queries.changes) weigh<true>(weights, stage, queries.terms, first_query);
+        else weigh<false>(weights, stage, queries.terms, first_query);
+        if (!queries.is_full) set_outside(weights, queries_, first_query, 0.0f);
     }
-    // Products of values and gradients of output, from eight queries with number `first` on, become gradients of
+    // Products of values and gradients of output, from eight own queries with number `first` on, become gradients of
     // scores.
     template <int COUNT>
-    void make_gradients(float (&gradients)[COUNT][4], float const (&weights)[kQueries / 8][4], Products const& products,
-                        int stage, QueryBlock const& queries, unsigned kept, int first = 0) {
-        int const first_query = queries.first + 8 * first;
+    void make_gradients(float (&gradients)[COUNT][4], Weights const& weights, Products const& products, int stage,
+                        QueryBlock const& queries, unsigned kept, int first = 0) {
+        int const first_query = queries.first + first_query_ + 8 * first;
         multiply(gradients, weights, memory_.statistics[stage][1], kept, first);
         if constexpr (kSumsBiasGradient) add_bias_gradients(gradients, queries, first);
         else if (kHasBiasGradient) write_bias_gradients(gradients, stage, queries.terms, first_query);
@@ -319,6 +259,19 @@ class KeyWarpgroup {
         end_products();
     }
 
+    // Own columns of the sums of all rows of a tile, with weights that are in memory.
+    template <int COUNT, class Other>
+    void start_own_sums(float (&sums)[COUNT][4], typename Memory::Scores const& weights, Other const& other) {
+        begin_products();
+#pragma unroll
+        for (int k = 0; k < kQueries / 16; ++k) {
+            start_product<false, true>(sums, Factor(weights.panels[0], 0, 16 * k),
+                                       Factor(other.panels[warpgroup_ * COUNT * 8 / kPanelColumns], 16 * k, 0), true,
+                                       Element());
+        }
+        end_products();
+    }
+
     // Columns of a warpgroup that begin or end within a panel need a product of their own: a product goes on from panel
     // to panel at the first column alone.
     void start_query_sums(float (&sums)[kSumColumns / 8][4], int buffer) {
@@ -337,7 +290,7 @@ class KeyWarpgroup {
         auto const& queries = memory_.score_gradients[buffer].panels[kHasHalfOfQueries ? warpgroup_ : 0];
         auto const& columns = memory_.keys.panels[first_column / kPanelColumns];
 #pragma unroll
-        for (int k = 0; k < kGradientKeys / 16; ++k) {
+        for (int k = 0; k < kTileKeys / 16; ++k) {
             start_product<true, true>(sums, Factor(queries, 16 * k, 0),
                                       Factor(columns, 16 * k, first_column % kPanelColumns), k > 0, Element());
         }
@@ -359,14 +312,16 @@ class KeyWarpgroup {
     }
 
     static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }
-    static FloatPair pair_of(float const (&numbers)[kQueries], int i) {
-        return *reinterpret_cast<FloatPair const*>(&numbers[8 * i + 2 * (lane_index() % 4)]);
+    // The numbers of eight own queries.
+    FloatPair pair_of(float const (&numbers)[kQueries], int i) const {
+        return *reinterpret_cast<FloatPair const*>(&numbers[first_query_ + 8 * i + 2 * (lane_index() % 4)]);
     }
+    bool keeps(unsigned kept, int i, int j) const { return is_kept(kept, first_query_ / 8 + i, j); }
     template <bool IS_MODIFIED>
-    void weigh(float (&scores)[kQueries / 8][4], int stage, ScoreTerms const& terms, int first_query) {
+    void weigh(Weights& scores, int stage, ScoreTerms const& terms, int first_query) {
         float bias[2][4];  // of 16 queries
 #pragma unroll
-        for (int i = 0; i < kQueries / 8; ++i) {
+        for (int i = 0; i < kOwnQueries / 8; ++i) {
             if (kHasBias && i % 2 == 0) read_bias(bias, stage, terms, first_query, 8 * i);
             FloatPair const pair = pair_of(memory_.statistics[stage][0], i);
 #pragma unroll
@@ -393,7 +348,8 @@ class KeyWarpgroup {
     void add_bias_gradients(float const (&gradients)[COUNT][4], QueryBlock const& queries, int first) {
         KeyTile const& tile = queries.tile;
         float* const to = bias_sum_tile(arguments_.bias_sums, tile.batch, queries.head, tile.first, queries.first) +
-                          place_in_bias_tile(warpgroup_, first, threadIdx.x % kThreadsOfWarpgroup);
+                          place_in_bias_tile(first_row_ / kWarpgroupQueries, first_query_ / 8 + first,
+                                             threadIdx.x % kThreadsOfWarpgroup);
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) add_four(to + place_in_bias_tile(0, i, 0), gradients[i]);
     }
@@ -425,8 +381,8 @@ class KeyWarpgroup {
     }
     // Gradients of weights, from number `first` on, become those of scores.
     template <int COUNT>
-    void multiply(float (&gradients)[COUNT][4], float const (&weights)[kQueries / 8][4],
-                  float const (&deltas)[kQueries], unsigned kept, int first = 0) const {
+    void multiply(float (&gradients)[COUNT][4], Weights const& weights, float const (&deltas)[kQueries], unsigned kept,
+                  int first = 0) const {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
             FloatPair const pair = pair_of(deltas, first + i);
@@ -434,7 +390,7 @@ class KeyWarpgroup {
             for (int j = 0; j < 4; ++j) {
                 float const delta = pair.numbers[j % 2];
                 float& gradient = gradients[i][j];
-                if (kHasDropout && !is_kept(kept, first + i, j)) gradient = 0;
+                if (kHasDropout && !keeps(kept, first + i, j)) gradient = 0;
                 gradient = kHasDropout ? fmaf(gradient, arguments_.dropout.scale, -delta) : gradient - delta;
                 gradient *= weights[first + i][j];
             }
@@ -442,8 +398,8 @@ class KeyWarpgroup {
     }
     // Gradients of modified scores become those of the products, by which these are as large as the scale.
     template <int COUNT>
-    void change(float (&gradients)[COUNT][4], float const (&products)[kQueries / 8][4], ScoreTerms const& terms,
-                int first_query, int first = 0) const {
+    void change(float (&gradients)[COUNT][4], Weights const& products, ScoreTerms const& terms, int first_query,
+                int first = 0) const {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
 #pragma unroll
@@ -453,23 +409,22 @@ class KeyWarpgroup {
             }
         }
     }
-    static void copy(float (&to)[kQueries / 8][4], float const (&from)[kQueries / 8][4]) {
+    static void copy(Weights& to, Weights const& from) {
 #pragma unroll
-        for (int i = 0; i < kQueries / 8; ++i) {
+        for (int i = 0; i < kOwnQueries / 8; ++i) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) to[i][j] = from[i][j];
         }
     }
     // Packs those that dropout keeps, and 0 for others, from number `first` on.
     template <int COUNT>
-    static void pack_weights(MatrixBlock (&blocks)[COUNT], float const (&weights)[kQueries / 8][4], unsigned kept,
-                             int first = 0) {
+    void pack_weights(MatrixBlock (&blocks)[COUNT], Weights const& weights, unsigned kept, int first = 0) const {
         if (!kHasDropout) return pack_blocks<Element>(blocks, weights, first);
         float numbers[2 * COUNT][4];
 #pragma unroll
         for (int i = 0; i < 2 * COUNT; ++i) {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) numbers[i][j] = is_kept(kept, first + i, j) ? weights[first + i][j] : 0.0f;
+            for (int j = 0; j < 4; ++j) numbers[i][j] = keeps(kept, first + i, j) ? weights[first + i][j] : 0.0f;
         }
         pack_blocks<Element>(blocks, numbers);
     }
@@ -479,37 +434,40 @@ class KeyWarpgroup {
         for (int i = 0; i < COUNT; ++i) blocks[i] = block_of<Type>(numbers[first + 2 * i], numbers[first + 2 * i + 1]);
     }
     template <int COUNT>
-    void store_for_both(MatrixBlock const (&blocks)[COUNT], int buffer, int first = 0) {
+    void store_for_both(typename Memory::Scores& to, MatrixBlock const (&blocks)[COUNT], int first = 0) {
         int const lane = lane_index(), row = first_row_ + row_of_warp();
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
-            int const column = 8 * first + 16 * i;
-            auto& panel = memory_.score_gradients[buffer].panels[column / kPanelColumns];
+            int const column = first_query_ + 8 * first + 16 * i;
+            auto& panel = to.panels[column / kPanelColumns];
             store_block(panel.piece(row + lane % 16, column % kPanelColumns + lane / 16 * 8), blocks[i]);
         }
         show_to_products();
     }
 
-    // Each warp stores its 16 rows, by way of memory that no product reads any more.
-    template <class AllPanels>
-    static void store(AllPanels& memory, TensorMap const& map, BoxPlace place, int own_row,
-                      float (&sums)[AllPanels::kColumns / 8][4], float factor) {
+    // Each warp stores own columns of its 16 rows, by way of memory that no product reads any more.
+    template <class AllPanels, int COUNT>
+    void store(AllPanels& memory, TensorMap const& map, BoxPlace place, int own_row, float (&sums)[COUNT][4],
+               float factor) const {
+        constexpr int kPanels = COUNT * 8 / kPanelColumns;
+        auto* const panels = memory.panels + (kSharesKeys ? warpgroup_ * kPanels : 0);
+        if (kSharesKeys) place.column = warpgroup_ * kPanels * kPanelColumns;
         int const lane = computed_here(lane_index());
 #pragma unroll
-        for (int i = 0; i < AllPanels::kColumns / 16; ++i) {
+        for (int i = 0; i < COUNT / 2; ++i) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 sums[2 * i][j] *= factor;
                 sums[2 * i + 1][j] *= factor;
             }
-            store_block(memory.panels[i / 4].piece(own_row + lane % 16, i % 4 * 16 + lane / 16 * 8),
+            store_block(panels[i / 4].piece(own_row + lane % 16, i % 4 * 16 + lane / 16 * 8),
                         block_of<Element>(sums[2 * i], sums[2 * i + 1]));
         }
         show_to_products();
         wait_for_warp();
         if (lane != 0) return;
-        for (auto& panel : memory.panels) {
-            start_box_store(map, place, panel.piece(own_row, 0));
+        for (int i = 0; i < kPanels; ++i) {
+            start_box_store(map, place, panels[i].piece(own_row, 0));
             place.column += kPanelColumns;
         }
         end_box_stores();
@@ -517,9 +475,9 @@ class KeyWarpgroup {
 
     GradientArguments const& arguments_;
     Memory& memory_;
-    int warpgroup_, first_row_;
-    int keys_[2];          // the lane's
-    RowRange queries_[2];  // that see them
+    int warpgroup_, first_row_, first_query_;  // its first rows of a tile's keys and of a block's queries
+    int keys_[2];                              // the lane's
+    RowRange queries_[2];                      // that see them
     Ring<kQueryStages> ring_;
 };
 

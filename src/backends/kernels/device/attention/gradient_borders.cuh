@@ -8,12 +8,12 @@ inline void clear_bias_gradients(GradientStartArguments const& arguments, Sequen
     int const keys = arguments.sequences.key_rows;
     auto* const row = static_cast<BiasGradientElement*>(to.start) + sequence.batch * to.batch +
                       sequence.head * to.head + query * to.row;
-    for (int first = 0; first < keys; first += kLanes * kGradientKeys) {
-        KeyTile const tile(sequence, first + lane_index() * kGradientKeys);
+    for (int first = 0; first < keys; first += kLanes * kTileKeys) {
+        KeyTile const tile(sequence, first + lane_index() * kTileKeys);
         bool const is_computed = !kHidesBlocks && QueryBlocks<kTileQueries>(tile).has(query / kTileQueries);
         for (unsigned left = ballot(!is_computed); left != 0; left &= left - 1) {
-            int const first_key = first + lowest_bit(left) * kGradientKeys;
-            for (int key = first_key + lane_index(); key < smaller(first_key + kGradientKeys, keys); key += kLanes) {
+            int const first_key = first + lowest_bit(left) * kTileKeys;
+            for (int key = first_key + lane_index(); key < smaller(first_key + kTileKeys, keys); key += kLanes) {
                 assign(row[key * to.column], 0.0f);
             }
         }
@@ -186,7 +186,7 @@ inline void end_bias_gradients(BiasGradientEndArguments const& arguments) {
     if (batch >= arguments.batches) return;
     BiasSums const& sums = arguments.sums;
     float const* const tile = bias_sum_tile(sums, batch, head, key, query);
-    int const first_key = key % kGradientKeys, end_key = sums.key_tile == 0 ? kGradientKeys : first_key + 1;
+    int const first_key = key % kTileKeys, end_key = sums.key_tile == 0 ? kTileKeys : first_key + 1;
     int const first_query = query % kTileQueries, end_query = sums.query_tile == 0 ? kTileQueries : first_query + 1;
     float sum = 0;
     for (int i = first_query; i < end_query; ++i) {

@@ -54,9 +54,9 @@ class TilesBefore {
     TilesBefore(GradientArguments const& arguments, KeyTile const& tile)
         : arguments_(arguments),
           tile_(tile),
-          number_(tile.first / kGradientKeys),
+          number_(tile.first / kTileKeys),
           step_(arguments.order.is_backwards ? 1 : -1),
-          neighbor_(KeyTile(tile, larger(0, tile.first + step_ * kGradientKeys))) {}
+          neighbor_(KeyTile(tile, larger(0, tile.first + step_ * kTileKeys))) {}
 
     // The last of them, plus 1, with a warp; 0 if there is none.
     int last(int head, int block) const {
@@ -76,7 +76,7 @@ class TilesBefore {
 
    private:
     bool sees(int number, int head, int block) const {
-        return QueryBlocks<kTileQueries>(KeyTile(tile_, number * kGradientKeys)).has(block) &&
+        return QueryBlocks<kTileQueries>(KeyTile(tile_, number * kTileKeys)).has(block) &&
                TileBlocks(arguments_.blocks, tile_, head, number).has(block);
     }
 
@@ -98,7 +98,7 @@ inline void keep_order(GradientArguments const& arguments, SumSteps<true>& steps
         if (lane_index() == 0) wait_for_number(of_block, awaited);
         steps.may_add.arrive();
         steps.have_added.wait_for(step++);
-        if (lane_index() == 0) show_number(of_block, tile.first / kGradientKeys + 1);
+        if (lane_index() == 0) show_number(of_block, tile.first / kTileKeys + 1);
     });
 }
 inline void keep_order(GradientArguments const&, SumSteps<false>&) {}

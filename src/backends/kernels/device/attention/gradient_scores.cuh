@@ -4,6 +4,7 @@
 #include <attention/bias_boxes.cuh>
 #include <attention/dropout.cuh>
 
+constexpr int kTileKeys = gradient_keys(COLUMNS_OF_KEYS);
 constexpr int kTileQueries = gradient_queries(COLUMNS_OF_KEYS, kNeedsRegisters);
 
 // Makes scores of the products of queries and keys of a head.
@@ -121,10 +122,10 @@ class KeptWeights {
 
 // --- Sums of the gradients of a bias that scores share
 
-constexpr int kBiasTile = kGradientKeys * kTileQueries;
+constexpr int kBiasTile = kTileKeys * kTileQueries;
 
 inline float* bias_sum_tile(BiasSums const& sums, int batch, int head, int key, int query) {
-    int const tile = batch * sums.batch + head * sums.head + key / kGradientKeys * sums.key_tile +
+    int const tile = batch * sums.batch + head * sums.head + key / kTileKeys * sums.key_tile +
                      query / kTileQueries * sums.query_tile;
     return sums.start + static_cast<long long>(tile) * kBiasTile;
 }

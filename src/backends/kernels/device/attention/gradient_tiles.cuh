@@ -13,7 +13,7 @@ struct KeyTile : Sequence {
 
    private:
     KeyTile(Sequences const& all, TilePlace const& place)
-        : Sequence(all, place.head, all.heads / all.heads_of_key_head), first(place.number * kGradientKeys) {}
+        : Sequence(all, place.head, all.heads / all.heads_of_key_head), first(place.number * kTileKeys) {}
 };
 
 // The blocks of queries that see keys of a tile, and those of them all of whose queries see all of its keys.
@@ -23,13 +23,13 @@ struct QueryBlocks {
     int full_first, full_end;
 
     explicit QueryBlocks(KeyTile const& tile) {
-        int const last_key = smaller(tile.first + kGradientKeys, tile.keys) - 1;
+        int const last_key = smaller(tile.first + kTileKeys, tile.keys) - 1;
         RowRange const of_first = tile.queries_of(tile.first), of_last = tile.queries_of(last_key);
         first = of_first.begin / QUERIES;
         end = (of_last.end + QUERIES - 1) / QUERIES;
         if (last_key < tile.first || of_last.end <= of_first.begin) end = first;
         full_first = (of_last.begin + QUERIES - 1) / QUERIES;
-        full_end = last_key == tile.first + kGradientKeys - 1 ? of_first.end / QUERIES : 0;
+        full_end = last_key == tile.first + kTileKeys - 1 ? of_first.end / QUERIES : 0;
     }
     bool has(int block) const { return block >= first && block < end; }
     bool is_full(int block) const { return block >= full_first && block < full_end; }
@@ -44,9 +44,7 @@ inline void for_each_block(GradientArguments const& arguments, KeyTile const& ti
     QueryBlocks<QUERIES> const blocks(tile);
     int const heads = arguments.sequences.heads_of_key_head, first_head = tile.head * heads,
               end_head = first_head + heads;
-    auto const blocks_of = [&](int head) {
-        return TileBlocks(arguments.blocks, tile, head, tile.first / kGradientKeys);
-    };
+    auto const blocks_of = [&](int head) { return TileBlocks(arguments.blocks, tile, head, tile.first / kTileKeys); };
     // The last block before that one that any of the heads does not hide, and the first one behind it.
     auto const before = [&](int block) {
         if (!kHidesBlocks) return block - 1;
