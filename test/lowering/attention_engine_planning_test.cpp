@@ -1,6 +1,6 @@
 // Attention by the library's own engine, planned for described GPUs on machines without one.
+#include "lowering/attention_engine_graphs.h"
 #include "lowering/has_cudnn.h"
-#include "lowering/plan_names.h"
 #include "support/catch.h"
 #include "support/modifiers/modifier_problem.h"
 
@@ -17,108 +17,19 @@
 #include <string>
 #include <vector>
 
-using namespace cudnn_frontend;
-using graph::Graph;
-using graph::SDPA_attributes;
-using graph::Tensor_attributes;
-using sdpa_test::input;
+using namespace engine_graphs;
+using cudnn_frontend::graph::Tensor_attributes;
 using sdpa_test::name_of;
 using sdpa_test::names_of;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 namespace {
 
-using Dims = std::vector<std::int64_t>;
-
-struct Shape {
-    std::int64_t batches = 2, heads = 4, key_heads = 2, queries = 512, keys = 512, columns = 128, value_columns = 128;
-    DataType_t type = DataType_t::BFLOAT16;
-};
-
-using Change = std::function<void(Graph& graph, SDPA_attributes& options)>;
-
-Graph graph_of(
-    Shape const& shape = {}, Change const& change = [](Graph&, SDPA_attributes&) {}) {
-    Graph graph;
-    graph.set_io_data_type(shape.type).set_intermediate_data_type(DataType_t::FLOAT);
-    graph.set_compute_data_type(DataType_t::FLOAT);
-    auto options = SDPA_attributes().set_name("sdpa").set_generate_stats(true).set_attn_scale(0.1f);
-    change(graph, options);
-    auto const results =
-        graph.sdpa(input(graph, "Q", {shape.batches, shape.heads, shape.queries, shape.columns}),
-                   input(graph, "K", {shape.batches, shape.key_heads, shape.keys, shape.columns}),
-                   input(graph, "V", {shape.batches, shape.key_heads, shape.keys, shape.value_columns}), options);
-    results[0]->set_output(true);
-    if (results[1]) results[1]->set_output(true).set_data_type(DataType_t::FLOAT);
-    return graph;
-}
-
-// Backward with a bias and with its gradient, each if it has dims.
-struct BackwardOptions {
-    Dims bias = {2, 4, 512, 512};
-    Dims gradient = {};
-    bool deterministic = false;
-    std::optional<int> left = {}, right = {};
-};
-
-Graph backward_of(BackwardOptions const& options, Shape const& shape = {}) {
-    Graph graph;
-    graph.set_io_data_type(shape.type).set_intermediate_data_type(DataType_t::FLOAT);
-    graph.set_compute_data_type(DataType_t::FLOAT);
-    Dims const queries{shape.batches, shape.heads, shape.queries, shape.columns},
-        keys{shape.batches, shape.key_heads, shape.keys, shape.columns};
-    Dims values = keys, results = queries;
-    values.back() = results.back() = shape.value_columns;
-    auto attributes = graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.1f);
-    attributes.set_deterministic_algorithm(options.deterministic);
-    if (!options.bias.empty()) attributes.set_bias(input(graph, "bias", options.bias));
-    if (options.left) attributes.set_diagonal_band_left_bound(*options.left);
-    if (options.right) attributes.set_diagonal_band_right_bound(*options.right);
-    if (!options.gradient.empty()) {
-        attributes.set_dbias(graph.tensor(input(graph, "dBias", options.gradient)->set_output(true)));
-    }
-    auto const stats = input(graph, "Stats", {shape.batches, shape.heads, shape.queries, 1}, DataType_t::FLOAT);
-    for (auto const& result :
-         graph.sdpa_backward(input(graph, "Q", queries), input(graph, "K", keys), input(graph, "V", values),
-                             input(graph, "O", results), input(graph, "dO", results), stats, attributes)) {
-        result->set_output(true);
-    }
-    return graph;
-}
-
-// Forward with a bias of that type.
-Graph biased(Dims const& dims, Shape const& shape = {}, DataType_t type = DataType_t::NOT_SET) {
-    return graph_of(
-        shape, [&](Graph& graph, SDPA_attributes& options) { options.set_bias(input(graph, "bias", dims, type)); });
-}
-
-error_object plan(Graph& graph, char const* device, std::vector<HeurMode_t> const& modes) {
-    if (auto const error = graph.build_operation_graph(Target::offline(device)); error.is_bad()) return error;
-    return graph.create_execution_plans(modes);
-}
-
-// The names and remarks of all candidates by default, in a text.
-std::string candidates_of(Graph graph, char const* device = "h100") {
-    REQUIRE(plan(graph, device, {HeurMode_t::A}).get_message() == "");
-    Plan_candidates list;
-    REQUIRE(graph.get_candidates(list).get_message() == "");
-    return list.to_text();
-}
-
 // The graph with a plan of the engine alone.
 Graph built(Graph graph, char const* device = "h200") {
     REQUIRE(plan(graph, device, {HeurMode_t::OPENSOURCE}).get_message() == "");
     REQUIRE(graph.build_plans().get_message() == "");
     return graph;
-}
-
-// The ids of the rules by which the engine refuses, in a text.
-std::string ids_in(std::string const& text) {
-    std::string ids;
-    for (std::size_t at = text.find("[kernels."); at != text.npos; at = text.find("[kernels.", at + 1)) {
-        ids += (ids.empty() ? "" : " ") + text.substr(at + 1, text.find(']', at) - at - 1);
-    }
-    return ids;
 }
 
 // The ids of the rules by which the engine refuses a graph that no other engine runs.
@@ -314,115 +225,6 @@ TEST_CASE("a refusal by the library's own engine names every rule", "[offline]")
           }) == "kernels.c01");
 }
 
-TEST_CASE("a bias that the copy engine moves is run by the library's own engine first, in every pass", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    auto const check_first = [](Graph const& graph) {
-        std::string const text = candidates_of(graph);
-        INFO(text);
-        CHECK(text.find("candidates:\n  attention ") == 0);
-        CHECK(text.find("\n  eng") != text.npos);
-        CHECK(
-            text.find("engines of the backend 'kernels' come first, which are faster for such graphs: the copy engine "
-                      "moves the tiles of their bias\n") != text.npos);
-    };
-    for (Dims const& dims : {Dims{2, 4, 512, 512}, Dims{1, 4, 512, 512}, Dims{2, 1, 512, 512}}) {
-        check_first(biased(dims));
-        check_first(backward_of({.bias = dims}));
-    }
-    check_first(backward_of({.gradient = {2, 4, 512, 512}}));
-    check_first(backward_of({.gradient = {2, 4, 512, 512}, .deterministic = true}));
-    Shape narrow;
-    narrow.columns = narrow.value_columns = 64;
-    check_first(biased({2, 4, 512, 512}, narrow, DataType_t::HALF));
-    Graph by_default = biased({2, 4, 512, 512});
-    REQUIRE(by_default.build(Target::offline("h100")).get_message() == "");
-    CHECK(name_of(by_default) == "attention");
-}
-
-TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms are fast", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    auto const check_refused = [](Graph const& graph, std::string const& rule) {
-        std::string const text = candidates_of(graph);
-        INFO(text);
-        CHECK(text.find("candidates:\n  eng") == 0);
-        CHECK(text.find("\n  kernels refused: the engine 'attention' cannot run this graph:\n") != text.npos);
-        CHECK(ids_in(text) == rule);
-    };
-    std::string const form = "kernels.c23";
-    check_refused(biased({2, 4, 512, 512}, {}, DataType_t::FLOAT), form);
-    check_refused(biased({2, 4, 1, 512}), form);
-    check_refused(backward_of({.bias = {2, 4, 1, 512}}), form);
-    check_refused(backward_of({.gradient = {1, 4, 512, 512}}), form);
-    check_refused(backward_of({.gradient = {1, 4, 512, 512}, .deterministic = true}), "kernels.c17 kernels.c23");
-    Shape odd;
-    odd.keys = 515;
-    check_refused(biased({2, 4, 512, 515}, odd), form);
-    Shape wide;
-    wide.columns = wide.value_columns = 256;
-    check_refused(biased({2, 4, 512, 512}, wide), form);
-    Shape decoding;
-    decoding.queries = 1;
-    check_refused(biased({2, 4, 1, 512}, decoding), form);
-    check_refused(graph_of({},
-                           [](Graph& graph, SDPA_attributes& options) {
-                               options.set_bias(input(graph, "bias", {2, 4, 512, 512}));
-                               options.set_dropout(0.1f, input(graph, "seed", {1, 1, 1, 1}, DataType_t::INT64),
-                                                   input(graph, "offset", {1, 1, 1, 1}, DataType_t::INT64));
-                           }),
-                  "kernels.c25");
-}
-
-TEST_CASE("backward of many rows is run by the library's own engine first where it is faster", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    auto const is_first = [](Shape const& shape, std::optional<int> right = {}, std::optional<int> left = {}) {
-        std::string const text = candidates_of(backward_of({.bias = {}, .left = left, .right = right}, shape));
-        INFO(text);
-        bool const is_ours = text.find("candidates:\n  attention ") == 0;
-        CHECK(is_ours ==
-              (text.find("come first, which are faster for such graphs: their gradients need less time where a causal "
-                         "mask is the only option, or there is none\n") != text.npos));
-        return is_ours;
-    };
-    Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
-    CHECK(is_first(many));
-    CHECK(is_first(many, 0));
-    CHECK_FALSE(is_first(many, 0, 256));
-    Shape grouped = many;
-    grouped.key_heads = 4;
-    CHECK_FALSE(is_first(grouped));
-    CHECK_FALSE(is_first(grouped, 0));  // 128 tiles of keys, and multiprocessors have two from 264 on
-    grouped.batches = 5;
-    CHECK(is_first(grouped, 0));
-    CHECK_FALSE(is_first(grouped));
-    grouped.key_heads = 1;
-    grouped.batches = 17;
-    CHECK_FALSE(is_first(grouped, 0));
-    Shape few = many;
-    few.queries = 1024;
-    CHECK_FALSE(is_first(few));
-    CHECK(is_first(few, 0));
-    few.queries = 1023;
-    CHECK_FALSE(is_first(few, 0));
-    Shape padded = many;
-    padded.columns = padded.value_columns = 96;
-    CHECK_FALSE(is_first(padded));
-    Shape wide = many;
-    wide.columns = 192;
-    CHECK(is_first(wide));
-    CHECK_FALSE(is_first(wide, 0));
-}
-
-TEST_CASE("explain() expects cuDNN's time of cuDNN's first engine, also behind the library's own", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
-    auto const all = backward_of({.bias = {}}, many).explain(Target::offline("h100")).candidates.candidates;
-    REQUIRE(all.size() >= 2);
-    CHECK(all[0].name == "attention");
-    CHECK(all[0].estimated_us == 0.0);
-    CHECK(all[1].backend == "cuDNN");
-    CHECK(all[1].estimated_us > 0.0);
-}
-
 TEST_CASE("a plan of the engine is deterministic where the graph asks for it", "[offline]") {
     for (bool const is_deterministic : {false, true}) {
         Graph graph = built(backward_of({.deterministic = is_deterministic}));
@@ -434,19 +236,6 @@ TEST_CASE("a plan of the engine is deterministic where the graph asks for it", "
     Graph without_note = backward_of({.deterministic = true});
     without_note.deselect_numeric_notes({NumericalNote_t::NONDETERMINISTIC});
     CHECK(name_of(built(without_note)) == "attention");
-}
-
-TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    Shape small;
-    small.batches = 1;
-    small.queries = 256;
-    small.keys = 4096;
-    std::string const text = candidates_of(biased({1, 4, 256, 4096}, small));
-    INFO(text);
-    CHECK(text.find("candidates:\n  eng") == 0);
-    CHECK(text.find("\n  attention ") != text.npos);
-    CHECK(text.find("come first") == text.npos);
 }
 
 TEST_CASE("a score modifier of which cuDNN has no engine is run by the library's own engine", "[offline]") {
@@ -498,57 +287,6 @@ TEST_CASE(
         CHECK(is_first(problem.forward()) == is_first_forward);
         CHECK(is_first(problem.backward()) == is_first_backward);
     }
-}
-
-TEST_CASE("programs that the caller lists come before an engine that is faster for the graph", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    Graph graph = backward_of({.gradient = {2, 4, 512, 512}});
-    graph.set_rewrites({Rewrite_t::SLICES});
-    std::vector<std::string> const names = names_of(graph);
-    CHECK(names.front().starts_with("program slices("));
-    auto const is_of_cudnn = [](std::string const& name) { return name.starts_with("eng"); };
-    CHECK(std::ranges::find(names, "attention") < std::ranges::find_if(names, is_of_cudnn));
-}
-
-TEST_CASE("a program whose attentions run on the library's own engine runs on cuDNN's where that is deselected",
-          "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    Graph graph =
-        backward_of({.bias = {}}, {.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048});
-    graph.set_rewrites({Rewrite_t::SLICES});
-    REQUIRE(plan(graph, "h200", {HeurMode_t::A}).get_message() == "");
-    std::vector<std::string> const all = names_of(graph);
-    REQUIRE(all.front() == "program slices(2): attention");
-    graph.deselect_engines({"attention"});
-    REQUIRE(graph.check_support().get_message() == "");
-    Plan_candidates list;
-    REQUIRE(graph.get_candidates(list).get_message() == "");
-    REQUIRE(list.candidates.size() >= all.size());
-    CHECK(list.candidates.front().name.starts_with("program slices(2): eng"));
-    CHECK(list.candidates.front().reason == "");
-    REQUIRE(graph.build_plans().get_message() == "");
-    CHECK(name_of(graph) == list.candidates.front().name);
-    std::string name;
-    REQUIRE(graph.get_plan_name_at_index(0, name).get_message() == "");
-    CHECK(name == name_of(graph));
-}
-
-TEST_CASE("filters bar the library's own engine by its notes, its name and its shared memory", "[offline]") {
-    if (!sdpa_test::has_cudnn()) return;
-    auto const refusal_by = [](auto const& filter) {
-        Graph graph = graph_of();
-        REQUIRE(plan(graph, "h200", {HeurMode_t::OPENSOURCE}).get_message() == "");
-        filter(graph);
-        return graph.check_support().get_message();
-    };
-    CHECK(refusal_by([](Graph& graph) { graph.deselect_engines({"eng"}); }) == "");
-    CHECK(refusal_by([](Graph& graph) { graph.deselect_engines({"attention"}); }).find("the deselected name") !=
-          std::string::npos);
-    CHECK(refusal_by([](Graph& graph) { graph.deselect_numeric_notes({NumericalNote_t::TENSOR_CORE}); }) != "");
-    CHECK(refusal_by([](Graph& graph) { graph.deselect_shared_mem_greater_than(193 << 10); }) == "");
-    CHECK(refusal_by([](Graph& graph) {
-              graph.deselect_shared_mem_greater_than(192 << 10);
-          }).find("197632 bytes of shared memory, more than the limit of 196608") != std::string::npos);
 }
 
 TEST_CASE("a plan of the library's own engine is stored with its code, and refused for another GPU", "[offline]") {

@@ -69,9 +69,29 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     if (!problem.is_backward || !columns || !is_plain(problem, *columns)) return false;
     if (problem.heads() != problem.key_heads()) return has_fast_shared_gradients(problem, *columns);
     bool const is_causal = problem.right.has_value(), has_any_order = !problem.is_deterministic;
-    std::int64_t const least_rows = is_causal && has_any_order ? 1024 : 2048;
+    std::int64_t const least_rows = is_causal && has_any_order && columns->columns <= 128 ? 1024 : 2048;
     if (std::min(problem.queries(), problem.keys()) < least_rows) return false;
-    return columns->columns <= 128 || (columns->columns == 192 && !is_causal && has_any_order);
+    return columns->columns != 192 || (!is_causal && has_any_order);
+}
+
+// Forward that is faster than others', by measurements on an H200 (docs/performance.md). Without a mask, 64 columns
+// need so many tiles that the last ones take little of the time.
+bool has_fast_forward(AttentionKernelProblem const& problem) {
+    auto const columns = class_of(problem);
+    if (problem.is_backward || !columns || !is_plain(problem, *columns) || problem.has(attention::SinkToken))
+        return false;
+    bool const is_causal = problem.right.has_value();
+    if (is_causal && problem.queries() != problem.keys()) return false;
+    constexpr std::int64_t kManyTiles = std::int64_t{7} * kOrderedMultiprocessors;
+    std::int64_t const rows = std::min(problem.queries(), problem.keys());
+    std::int64_t const tiles =
+        tiles_of(problem.queries(), tile_queries(forward_warpgroups(problem))) * problem.all_heads();
+    switch (columns->columns) {
+        case 64: return is_causal ? rows >= 3000 : rows >= 2048 && tiles >= kManyTiles;
+        case 128: return is_causal && rows >= 2048;
+        case 192: return rows >= 1024;
+        default: return rows >= 2048;
+    }
 }
 
 // Whether most columns of the class are used.
@@ -155,6 +175,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
         return "their gradients need less time for a modifier that reads numbers of each key";
     if (has_fast_gradients(problem))
         return "their gradients need less time where a causal mask is the only option, or there is none";
+    if (has_fast_forward(problem)) return "they need less time for long sequences with no option but a causal mask";
     if (skips_more_scores(problem)) return "their gradients leave out the scores that a causal mask hides";
     return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }

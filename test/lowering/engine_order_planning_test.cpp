@@ -1,0 +1,238 @@
+// The library's own engine among cuDNN's: which of them a graph is offered first.
+#include "lowering/attention_engine_graphs.h"
+#include "lowering/has_cudnn.h"
+#include "support/catch.h"
+
+#include <cudnn_frontend/graph.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace engine_graphs;
+using sdpa_test::name_of;
+using sdpa_test::names_of;
+
+TEST_CASE("a bias that the copy engine moves is run by the library's own engine first, in every pass", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const check_first = [](Graph const& graph) {
+        std::string const text = candidates_of(graph);
+        INFO(text);
+        CHECK(text.find("candidates:\n  attention ") == 0);
+        CHECK(text.find("\n  eng") != text.npos);
+        CHECK(
+            text.find("engines of the backend 'kernels' come first, which are faster for such graphs: the copy engine "
+                      "moves the tiles of their bias\n") != text.npos);
+    };
+    for (Dims const& dims : {Dims{2, 4, 512, 512}, Dims{1, 4, 512, 512}, Dims{2, 1, 512, 512}}) {
+        check_first(biased(dims));
+        check_first(backward_of({.bias = dims}));
+    }
+    check_first(backward_of({.gradient = {2, 4, 512, 512}}));
+    check_first(backward_of({.gradient = {2, 4, 512, 512}, .deterministic = true}));
+    Shape narrow;
+    narrow.columns = narrow.value_columns = 64;
+    check_first(biased({2, 4, 512, 512}, narrow, DataType_t::HALF));
+    Graph by_default = biased({2, 4, 512, 512});
+    REQUIRE(by_default.build(Target::offline("h100")).get_message() == "");
+    CHECK(name_of(by_default) == "attention");
+}
+
+TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms are fast", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const check_refused = [](Graph const& graph, std::string const& rule) {
+        std::string const text = candidates_of(graph);
+        INFO(text);
+        CHECK(text.find("candidates:\n  eng") == 0);
+        CHECK(text.find("\n  kernels refused: the engine 'attention' cannot run this graph:\n") != text.npos);
+        CHECK(ids_in(text) == rule);
+    };
+    std::string const form = "kernels.c23";
+    check_refused(biased({2, 4, 512, 512}, {}, DataType_t::FLOAT), form);
+    check_refused(biased({2, 4, 1, 512}), form);
+    check_refused(backward_of({.bias = {2, 4, 1, 512}}), form);
+    check_refused(backward_of({.gradient = {1, 4, 512, 512}}), form);
+    check_refused(backward_of({.gradient = {1, 4, 512, 512}, .deterministic = true}), "kernels.c17 kernels.c23");
+    Shape odd;
+    odd.keys = 515;
+    check_refused(biased({2, 4, 512, 515}, odd), form);
+    Shape wide;
+    wide.columns = wide.value_columns = 256;
+    check_refused(biased({2, 4, 512, 512}, wide), form);
+    Shape decoding;
+    decoding.queries = 1;
+    check_refused(biased({2, 4, 1, 512}, decoding), form);
+    check_refused(graph_of({},
+                           [](Graph& graph, SDPA_attributes& options) {
+                               options.set_bias(input(graph, "bias", {2, 4, 512, 512}));
+                               options.set_dropout(0.1f, input(graph, "seed", {1, 1, 1, 1}, DataType_t::INT64),
+                                                   input(graph, "offset", {1, 1, 1, 1}, DataType_t::INT64));
+                           }),
+                  "kernels.c25");
+}
+
+TEST_CASE("backward of many rows is run by the library's own engine first where it is faster", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const is_first = [](Shape const& shape, std::optional<int> right = {}, std::optional<int> left = {}) {
+        std::string const text = candidates_of(backward_of({.bias = {}, .left = left, .right = right}, shape));
+        INFO(text);
+        bool const is_ours = text.find("candidates:\n  attention ") == 0;
+        CHECK(is_ours ==
+              (text.find("come first, which are faster for such graphs: their gradients need less time where a causal "
+                         "mask is the only option, or there is none\n") != text.npos));
+        return is_ours;
+    };
+    Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
+    CHECK(is_first(many));
+    CHECK(is_first(many, 0));
+    CHECK_FALSE(is_first(many, 0, 256));
+    Shape grouped = many;
+    grouped.key_heads = 4;
+    CHECK_FALSE(is_first(grouped));
+    CHECK_FALSE(is_first(grouped, 0));  // 128 tiles of keys, and multiprocessors have two from 264 on
+    grouped.batches = 5;
+    CHECK(is_first(grouped, 0));
+    CHECK_FALSE(is_first(grouped));
+    grouped.key_heads = 1;
+    grouped.batches = 17;
+    CHECK_FALSE(is_first(grouped, 0));
+    Shape few = many;
+    few.queries = 1024;
+    CHECK_FALSE(is_first(few));
+    CHECK(is_first(few, 0));
+    few.queries = 1023;
+    CHECK_FALSE(is_first(few, 0));
+    Shape padded = many;
+    padded.columns = padded.value_columns = 96;
+    CHECK_FALSE(is_first(padded));
+    Shape wide = many;
+    wide.columns = 192;
+    CHECK(is_first(wide));
+    CHECK_FALSE(is_first(wide, 0));
+    wide.columns = wide.value_columns = 256;
+    CHECK(is_first(wide));
+    CHECK(is_first(wide, 0));
+    wide.keys = 2047;
+    CHECK_FALSE(is_first(wide, 0));
+}
+
+TEST_CASE("forward of many rows is run by the library's own engine first where it is faster", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    enum class Mask { None, Causal, Window };
+    auto const is_first = [](Shape const& shape, Mask mask, bool has_sink = false) {
+        std::string const text = candidates_of(graph_of(shape, [&](Graph& graph, SDPA_attributes& options) {
+            if (mask != Mask::None) options.set_diagonal_band_right_bound(0);
+            if (mask == Mask::Window) options.set_diagonal_band_left_bound(256);
+            if (has_sink) options.set_sink_token(input(graph, "sink", {1, shape.heads, 1, 1}, DataType_t::FLOAT));
+        }));
+        INFO(text);
+        bool const is_ours = text.find("candidates:\n  attention ") == 0;
+        CHECK(is_ours == (text.find("come first, which are faster for such graphs: they need less time for long "
+                                    "sequences with no option but a causal mask\n") != text.npos));
+        return is_ours;
+    };
+    auto const shape_of = [](std::int64_t rows, std::int64_t columns, std::int64_t value_columns) {
+        return Shape{.batches = 2,
+                     .heads = 16,
+                     .queries = rows,
+                     .keys = rows,
+                     .columns = columns,
+                     .value_columns = value_columns};
+    };
+    CHECK(is_first(shape_of(2048, 128, 128), Mask::Causal));
+    CHECK_FALSE(is_first(shape_of(2047, 128, 128), Mask::Causal));
+    CHECK_FALSE(is_first(shape_of(2048, 128, 128), Mask::Window));
+    CHECK_FALSE(is_first(shape_of(2048, 128, 128), Mask::Causal, true));
+    CHECK_FALSE(is_first(shape_of(8192, 128, 128), Mask::None));
+    CHECK_FALSE(is_first(shape_of(2048, 120, 120), Mask::Causal));
+    CHECK(is_first(shape_of(3000, 64, 64), Mask::Causal));
+    CHECK_FALSE(is_first(shape_of(2999, 64, 64), Mask::Causal));
+    CHECK(is_first(shape_of(1024, 192, 128), Mask::Causal));
+    CHECK(is_first(shape_of(1024, 192, 128), Mask::None));
+    CHECK_FALSE(is_first(shape_of(1023, 192, 128), Mask::None));
+    CHECK(is_first(shape_of(2048, 256, 256), Mask::Causal));
+    CHECK(is_first(shape_of(2048, 256, 256), Mask::None));
+    // 352 tiles of 192 queries do not fill a GPU evenly, 1,056 do.
+    CHECK_FALSE(is_first(shape_of(2048, 64, 64), Mask::None));
+    Shape many = shape_of(2048, 64, 64);
+    many.batches = 6;
+    CHECK(is_first(many, Mask::None));
+    Shape behind_others = shape_of(2048, 128, 128);
+    behind_others.keys = 4096;
+    CHECK_FALSE(is_first(behind_others, Mask::Causal));
+}
+
+TEST_CASE("explain() expects cuDNN's time of cuDNN's first engine, also behind the library's own", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
+    auto const all = backward_of({.bias = {}}, many).explain(Target::offline("h100")).candidates.candidates;
+    REQUIRE(all.size() >= 2);
+    CHECK(all[0].name == "attention");
+    CHECK(all[0].estimated_us == 0.0);
+    CHECK(all[1].backend == "cuDNN");
+    CHECK(all[1].estimated_us > 0.0);
+}
+
+TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Shape small;
+    small.batches = 1;
+    small.queries = 256;
+    small.keys = 4096;
+    std::string const text = candidates_of(biased({1, 4, 256, 4096}, small));
+    INFO(text);
+    CHECK(text.find("candidates:\n  eng") == 0);
+    CHECK(text.find("\n  attention ") != text.npos);
+    CHECK(text.find("come first") == text.npos);
+}
+
+TEST_CASE("programs that the caller lists come before an engine that is faster for the graph", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph = backward_of({.gradient = {2, 4, 512, 512}});
+    graph.set_rewrites({Rewrite_t::SLICES});
+    std::vector<std::string> const names = names_of(graph);
+    CHECK(names.front().starts_with("program slices("));
+    auto const is_of_cudnn = [](std::string const& name) { return name.starts_with("eng"); };
+    CHECK(std::ranges::find(names, "attention") < std::ranges::find_if(names, is_of_cudnn));
+}
+
+TEST_CASE("a program whose attentions run on the library's own engine runs on cuDNN's where that is deselected",
+          "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Graph graph =
+        backward_of({.bias = {}}, {.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048});
+    graph.set_rewrites({Rewrite_t::SLICES});
+    REQUIRE(plan(graph, "h200", {HeurMode_t::A}).get_message() == "");
+    std::vector<std::string> const all = names_of(graph);
+    REQUIRE(all.front() == "program slices(2): attention");
+    graph.deselect_engines({"attention"});
+    REQUIRE(graph.check_support().get_message() == "");
+    Plan_candidates list;
+    REQUIRE(graph.get_candidates(list).get_message() == "");
+    REQUIRE(list.candidates.size() >= all.size());
+    CHECK(list.candidates.front().name.starts_with("program slices(2): eng"));
+    CHECK(list.candidates.front().reason == "");
+    REQUIRE(graph.build_plans().get_message() == "");
+    CHECK(name_of(graph) == list.candidates.front().name);
+    std::string name;
+    REQUIRE(graph.get_plan_name_at_index(0, name).get_message() == "");
+    CHECK(name == name_of(graph));
+}
+
+TEST_CASE("filters bar the library's own engine by its notes, its name and its shared memory", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const refusal_by = [](auto const& filter) {
+        Graph graph = graph_of();
+        REQUIRE(plan(graph, "h200", {HeurMode_t::OPENSOURCE}).get_message() == "");
+        filter(graph);
+        return graph.check_support().get_message();
+    };
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_engines({"eng"}); }) == "");
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_engines({"attention"}); }).find("the deselected name") !=
+          std::string::npos);
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_numeric_notes({NumericalNote_t::TENSOR_CORE}); }) != "");
+    CHECK(refusal_by([](Graph& graph) { graph.deselect_shared_mem_greater_than(193 << 10); }) == "");
+    CHECK(refusal_by([](Graph& graph) {
+              graph.deselect_shared_mem_greater_than(192 << 10);
+          }).find("197632 bytes of shared memory, more than the limit of 196608") != std::string::npos);
+}
