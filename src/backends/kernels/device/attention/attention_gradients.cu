@@ -6,10 +6,11 @@
 // share: in any order, or in the one that a warp of its own keeps.
 #include <attention/gradient_memory.cuh>
 
-// Each of two warpgroups adds up the gradients of half of a tile's queries, or of half of their columns.
+// Each of two warpgroups adds up the gradients of queries for half of a tile's queries, or half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
 constexpr bool kSharesKeys = shares_keys(COLUMNS_OF_KEYS);
+static_assert(!kSharesKeys || !kFetchesBias);  // a warpgroup's boxes of bias have all queries of a block
 // Whether a warpgroup has registers for half of a tile's gradients at a time.
 constexpr bool kAddsInHalves = COLUMNS_OF_KEYS > 128 && !kSharesKeys;
 // Whether these columns are one panel and half of another.
@@ -69,7 +70,7 @@ class KeyWarpgroup {
         memory_.values_are_here.wait_for(0);
         for_each_block<kQueries>(arguments_, tile, [&](int head, int block, bool is_modified) {
             ScoreTerms const terms(arguments_, tile.batch, head);
-            KeptWeights const kept(generator, tile, head, block, tile.first + own_row);
+            KeptWeights const kept(generator, tile, head, block * kQueries + first_query_, tile.first + own_row);
             bool const changes = kHasRegion && (is_modified || !kLeavesBlocks);
             QueryBlock const queries{tile, head, block, block * kQueries, blocks.is_full(block), changes, terms, kept};
             if constexpr (kSharesKeys) add_columns(key_sums, value_sums, queries);
@@ -100,7 +101,7 @@ class KeyWarpgroup {
         start_scores(weights, memory_.keys, memory_.queries[stage]);
         memory_.output_gradients_are_here[stage].wait_for(round);
         start_scores(gradients, memory_.values, memory_.output_gradients[stage]);
-        unsigned const kept = kHasDropout ? queries.kept.draw() : 0;
+        unsigned const kept = kHasDropout ? queries.kept.template draw<kOwnQueries / 8>() : 0;
         wait_for_products<1>();
         hold(weights);
         Products products;
@@ -137,7 +138,7 @@ class KeyWarpgroup {
         float weights[kQueries / 8][4];
         memory_.queries_are_here[stage].wait_for(ring_.round());
         start_scores(weights, memory_.keys, memory_.queries[stage]);
-        unsigned const kept = kHasDropout ? queries.kept.draw() : 0;
+        unsigned const kept = kHasDropout ? queries.kept.template draw<kOwnQueries / 8>() : 0;
         wait_for_products<0>();
         hold(weights);
         Products products;
@@ -180,7 +181,7 @@ class KeyWarpgroup {
         start_scores(weights, memory_.keys, memory_.queries[stage], first_query_);
         memory_.output_gradients_are_here[stage].wait_for(round);
         start_scores(gradients, memory_.values, memory_.output_gradients[stage], first_query_);
-        unsigned const kept = kHasDropout ? queries.kept.draw() : 0;
+        unsigned const kept = kHasDropout ? queries.kept.template draw<kOwnQueries / 8>() : 0;
         wait_for_products<1>();
         hold(weights);
         Products products;
@@ -316,7 +317,6 @@ class KeyWarpgroup {
     FloatPair pair_of(float const (&numbers)[kQueries], int i) const {
         return *reinterpret_cast<FloatPair const*>(&numbers[first_query_ + 8 * i + 2 * (lane_index() % 4)]);
     }
-    bool keeps(unsigned kept, int i, int j) const { return is_kept(kept, first_query_ / 8 + i, j); }
     template <bool IS_MODIFIED>
     void weigh(Weights& scores, int stage, ScoreTerms const& terms, int first_query) {
         float bias[2][4];  // of 16 queries
@@ -390,7 +390,7 @@ class KeyWarpgroup {
             for (int j = 0; j < 4; ++j) {
                 float const delta = pair.numbers[j % 2];
                 float& gradient = gradients[i][j];
-                if (kHasDropout && !keeps(kept, first + i, j)) gradient = 0;
+                if (kHasDropout && !is_kept(kept, first + i, j)) gradient = 0;
                 gradient = kHasDropout ? fmaf(gradient, arguments_.dropout.scale, -delta) : gradient - delta;
                 gradient *= weights[first + i][j];
             }
@@ -418,13 +418,13 @@ class KeyWarpgroup {
     }
     // Packs those that dropout keeps, and 0 for others, from number `first` on.
     template <int COUNT>
-    void pack_weights(MatrixBlock (&blocks)[COUNT], Weights const& weights, unsigned kept, int first = 0) const {
+    static void pack_weights(MatrixBlock (&blocks)[COUNT], Weights const& weights, unsigned kept, int first = 0) {
         if (!kHasDropout) return pack_blocks<Element>(blocks, weights, first);
         float numbers[2 * COUNT][4];
 #pragma unroll
         for (int i = 0; i < 2 * COUNT; ++i) {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) numbers[i][j] = keeps(kept, first + i, j) ? weights[first + i][j] : 0.0f;
+            for (int j = 0; j < 4; ++j) numbers[i][j] = is_kept(kept, first + i, j) ? weights[first + i][j] : 0.0f;
         }
         pack_blocks<Element>(blocks, numbers);
     }
@@ -475,9 +475,10 @@ class KeyWarpgroup {
 
     GradientArguments const& arguments_;
     Memory& memory_;
-    int warpgroup_, first_row_, first_query_;  // its first rows of a tile's keys and of a block's queries
-    int keys_[2];                              // the lane's
-    RowRange queries_[2];                      // that see them
+    int warpgroup_;
+    int first_row_, first_query_;  // the first of its keys in the tile, and of its queries in a block
+    int keys_[2];                  // the lane's
+    RowRange queries_[2];          // that see them
     Ring<kQueryStages> ring_;
 };
 

@@ -74,23 +74,24 @@ class ScoreTerms {
 // draws one of these four groups, so that a call of the generator decides on as many scores as it has words.
 class KeptWeights {
    public:
-    // `first_key` is that of the warp.
-    KeptWeights(Generator const& generator, Sequence const& sequence, int head, int block, int first_key)
+    // The first query is that of the warpgroup, the first key that of the warp.
+    KeptWeights(Generator const& generator, Sequence const& sequence, int head, int first_query, int first_key)
         : generator_(generator) {
         int const lane = lane_index(),
                   drawn = lane / 4 % 4;  // its number among the lane's four weights of eight queries
-        int const query = block * kTileQueries + 2 * (lane % 4) + drawn % 2;
+        int const query = first_query + 2 * (lane % 4) + drawn % 2;
         group_ = generator.first_group(sequence.batch, head, query) + (first_key / 4 + lane / 16 + drawn / 2 * 2);
     }
 
-    // A byte for each of the four weights, and in it a bit for each eight queries.
+    // A byte for each of the four weights, and in it a bit for each eight queries: COUNT bits.
+    template <int COUNT>
     unsigned draw() const {
-        static_assert(!kHasDropout || kTileQueries == 64);
+        static_assert(!kHasDropout || (COUNT <= 8 && COUNT % kDrawsAtOnce == 0));
         unsigned const step = 8u * static_cast<unsigned>(generator_.groups_of_row());
         unsigned long long group = group_;
         unsigned kept = 0;  // at first a byte for each of the four lanes
 #pragma unroll 1
-        for (int first = 0; first < 8; first += kDrawsAtOnce) {
+        for (int first = 0; first < COUNT; first += kDrawsAtOnce) {
             PhiloxBlock drawn[kDrawsAtOnce];
             generator_.draw(drawn, group, step);
             group += static_cast<unsigned long long>(step) * kDrawsAtOnce;
