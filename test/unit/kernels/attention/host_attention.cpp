@@ -71,7 +71,7 @@ Options options_of(AttentionKernelProblem const& problem) {
     if (problem.sums_bias_gradient()) return Options::BiasSums;
     if (problem.dropout) return Options::Dropout;
     bool const is_named = number_of_modifier(problem) < std::size(forward_64_named::kModifierTexts);
-    if (is_named && !problem.has(attention::Bias)) return Options::Named;
+    if (is_named && !problem.has(attention::Bias) && kernels::class_of(problem)->columns == 64) return Options::Named;
     if (problem.hides_blocks()) return problem.has(attention::Bias) ? Options::DocumentsAndBias : Options::Documents;
     if (problem.is_backward && problem.has(attention::DBias)) return Options::BiasGradient;
     if (problem.has_modifier()) return Options::Region;
@@ -114,7 +114,9 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
             if (columns == 192) return {forward_192_region::forward<Element>, forward_192_region::shared_memory};
             if (columns == 256) return {forward_256_region::forward<Element>, forward_256_region::shared_memory};
             return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
-        case Options::Documents: return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
+        case Options::Documents:
+            if (columns == 256) return {forward_256_documents::forward<Element>, forward_256_documents::shared_memory};
+            return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};
         case Options::DocumentsAndBias:
             return {forward_64_documents_bias::forward<Element>, forward_64_documents_bias::shared_memory};
         case Options::Dropout: return dropout_code<Element>(columns);
@@ -180,7 +182,10 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
             if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_region);
             return SDPA_TEST_GRADIENTS(gradients_64_region);
         }
-        case Options::Documents: return SDPA_TEST_GRADIENTS(gradients_64_documents);
+        case Options::Documents: {
+            if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_documents);
+            return SDPA_TEST_GRADIENTS(gradients_64_documents);
+        }
         case Options::DocumentsAndBias: return SDPA_TEST_GRADIENTS(gradients_64_documents_bias);
         case Options::BiasGradient: return SDPA_TEST_GRADIENTS(gradients_64_bias_gradient);
         case Options::BiasSums: {

@@ -321,11 +321,16 @@ TEST_CASE("attention by warpgroups attends to packed sequences") {
 }
 
 TEST_CASE("blocks that documents hide are left out, and in blocks of one document the modifier is") {
-    AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
+    struct Sizes {
+        std::int64_t columns, queries, keys;
+    };
+    // More blocks than a word has bits, and tiles of 64 keys for gradients.
+    auto const [columns, queries, keys] = GENERATE(Sizes{64, 1300, 4500}, Sizes{256, 400, 1300});
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {columns, columns});
     c.seed = 1;  // documents that follow each other
     c.b = 1;
-    c.s_q = 1300;
-    c.s_kv = 4500;  // more blocks than a word has bits
+    c.s_q = queries;
+    c.s_kv = keys;
     c.modifier = oracle::Modify::Documents;
     Rig rig = rig_of_kernel();
     rig.execute = [](Session const& session) {

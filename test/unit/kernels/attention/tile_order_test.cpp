@@ -73,7 +73,7 @@ Shape random_shape(sdpa_test::Random& random) {
     shape.b = random.pick({1, 2, 5});
     shape.s_q = random.between(1, 9000);
     shape.s_kv = random.chance(0.6) ? shape.s_q : random.between(1, 9000);
-    shape.d = random.pick({64, 128, 192});
+    shape.d = random.pick({64, 128, 192, 256});
     shape.is_bottom_right = random.flip();
     if (random.chance(0.2)) shape.right.reset();
     if (random.chance(0.3)) shape.left = random.between(0, 3000);
