@@ -118,17 +118,19 @@ TEST_CASE("backward of many rows is run by the library's own engine first where 
 
 TEST_CASE("forward of many rows is run by the library's own engine first where it is faster", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    enum class Mask { None, Causal, Window };
-    auto const is_first = [](Shape const& shape, Mask mask, bool has_sink = false) {
+    enum class Mask { None, Causal, Window, Ahead };
+    auto const is_first = [](
+                              Shape const& shape, Mask mask, Change const& change = [](Graph&, SDPA_attributes&) {}) {
         std::string const text = candidates_of(graph_of(shape, [&](Graph& graph, SDPA_attributes& options) {
-            if (mask != Mask::None) options.set_diagonal_band_right_bound(0);
+            if (mask != Mask::None) options.set_diagonal_band_right_bound(mask == Mask::Ahead ? 1 : 0);
             if (mask == Mask::Window) options.set_diagonal_band_left_bound(256);
-            if (has_sink) options.set_sink_token(input(graph, "sink", {1, shape.heads, 1, 1}, DataType_t::FLOAT));
+            change(graph, options);
         }));
         INFO(text);
         bool const is_ours = text.find("candidates:\n  attention ") == 0;
-        CHECK(is_ours == (text.find("come first, which are faster for such graphs: they need less time for long "
-                                    "sequences with no option but a causal mask\n") != text.npos));
+        CHECK(is_ours ==
+              (text.find("come first, which are faster for such graphs: they need less time for long "
+                         "sequences where a causal mask is the only option, or there is none\n") != text.npos));
         return is_ours;
     };
     auto const shape_of = [](std::int64_t rows, std::int64_t columns, std::int64_t value_columns) {
@@ -139,27 +141,56 @@ TEST_CASE("forward of many rows is run by the library's own engine first where i
                      .columns = columns,
                      .value_columns = value_columns};
     };
-    CHECK(is_first(shape_of(2048, 128, 128), Mask::Causal));
+    Shape const usual = shape_of(2048, 128, 128);
+    CHECK(is_first(usual, Mask::Causal));
     CHECK_FALSE(is_first(shape_of(2047, 128, 128), Mask::Causal));
-    CHECK_FALSE(is_first(shape_of(2048, 128, 128), Mask::Window));
-    CHECK_FALSE(is_first(shape_of(2048, 128, 128), Mask::Causal, true));
+    CHECK_FALSE(is_first(usual, Mask::Window));
+    CHECK_FALSE(is_first(usual, Mask::Ahead));
     CHECK_FALSE(is_first(shape_of(8192, 128, 128), Mask::None));
     CHECK_FALSE(is_first(shape_of(2048, 120, 120), Mask::Causal));
+    Shape more_keys = usual;
+    more_keys.keys = 4096;
+    CHECK_FALSE(is_first(more_keys, Mask::Causal));
+    CHECK_FALSE(is_first(usual, Mask::Causal, [&](Graph& graph, SDPA_attributes& options) {
+        options.set_sink_token(input(graph, "sink", {1, usual.heads, 1, 1}, DataType_t::FLOAT));
+    }));
+    CHECK_FALSE(is_first(usual, Mask::Causal, [&](Graph& graph, SDPA_attributes& options) {
+        Dims const rows{2, usual.heads, 2048, 1};
+        options.set_generate_stats(false);
+        options.set_logit_max(graph.tensor(input(graph, "max", rows, DataType_t::FLOAT)->set_output(true)));
+        options.set_score_sum_exp(graph.tensor(input(graph, "sum", rows, DataType_t::FLOAT)->set_output(true)));
+    }));
+    CHECK_FALSE(is_first(usual, Mask::Causal, [](Graph& graph, SDPA_attributes& options) {
+        options.set_padding_mask(true);
+        options.set_seq_len_q(input(graph, "queries", {2, 1, 1, 1}, DataType_t::INT32));
+        options.set_seq_len_kv(input(graph, "keys", {2, 1, 1, 1}, DataType_t::INT32));
+    }));
     CHECK(is_first(shape_of(3000, 64, 64), Mask::Causal));
     CHECK_FALSE(is_first(shape_of(2999, 64, 64), Mask::Causal));
     CHECK(is_first(shape_of(1024, 192, 128), Mask::Causal));
-    CHECK(is_first(shape_of(1024, 192, 128), Mask::None));
-    CHECK_FALSE(is_first(shape_of(1023, 192, 128), Mask::None));
     CHECK(is_first(shape_of(2048, 256, 256), Mask::Causal));
     CHECK(is_first(shape_of(2048, 256, 256), Mask::None));
-    // 352 tiles of 192 queries do not fill a GPU evenly, 1,056 do.
-    CHECK_FALSE(is_first(shape_of(2048, 64, 64), Mask::None));
-    Shape many = shape_of(2048, 64, 64);
-    many.batches = 6;
-    CHECK(is_first(many, Mask::None));
-    Shape behind_others = shape_of(2048, 128, 128);
-    behind_others.keys = 4096;
-    CHECK_FALSE(is_first(behind_others, Mask::Causal));
+}
+
+// Seven rounds of 132 tiles for 64 columns, three for others.
+TEST_CASE("forward without a mask is run by the library's own engine first where it has many tiles", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const is_first = [](std::int64_t batches, std::int64_t queries, std::int64_t keys, std::int64_t columns) {
+        Shape const shape{.batches = batches,
+                          .heads = 16,
+                          .queries = queries,
+                          .keys = keys,
+                          .columns = columns,
+                          .value_columns = columns == 64 ? 64 : 128};
+        return candidates_of(graph_of(shape)).find("candidates:\n  attention ") == 0;
+    };
+    CHECK(is_first(6, 2048, 2048, 64));
+    CHECK_FALSE(is_first(5, 2048, 2048, 64));
+    CHECK(is_first(4, 1024, 1024, 192));
+    CHECK_FALSE(is_first(3, 1024, 1024, 192));
+    CHECK_FALSE(is_first(4, 1023, 1024, 192));
+    // Programs in splits of the keys are faster where tiles are few and keys many.
+    CHECK_FALSE(is_first(1, 1024, 16384, 192));
 }
 
 TEST_CASE("explain() expects cuDNN's time of cuDNN's first engine, also behind the library's own", "[offline]") {

@@ -46,9 +46,10 @@ bool has_lengths(AttentionKernelProblem const& problem) { return problem.query_l
 bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& columns) {
     bool const has_all_columns = problem.operand(attention::Q).dims[3] == columns.columns &&
                                  problem.operand(attention::V).dims[3] == columns.value_columns;
-    bool const has_options =
-        problem.needs_registers() || has_lengths(problem) || problem.left || problem.has(attention::DSinkToken);
-    return has_all_columns && !has_options;
+    bool const is_banded = problem.left || problem.right.value_or(0) != 0;
+    bool const has_numbers_of_rows =
+        problem.has(attention::DSinkToken) || problem.has(attention::Max) || problem.has(attention::SumExp);
+    return has_all_columns && !is_banded && !has_numbers_of_rows && !has_lengths(problem) && !problem.needs_registers();
 }
 
 // Gradients of shared keys are fast with a causal mask and two tiles of keys for each multiprocessor: the longest tiles
@@ -74,24 +75,29 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     return columns->columns != 192 || (!is_causal && has_any_order);
 }
 
-// Forward that is faster than others', by measurements on an H200 (docs/performance.md). Without a mask, 64 columns
-// need so many tiles that the last ones take little of the time.
+// The least rows from which forward is faster than others', by measurements on an H200 (docs/performance.md); nothing
+// where it is not known to be.
+std::optional<std::int64_t> rows_of_fast_forward(int columns, bool is_causal) {
+    switch (columns) {
+        case 64: return is_causal ? 3000 : 2048;
+        case 128: return is_causal ? std::optional<std::int64_t>(2048) : std::nullopt;
+        case 192: return 1024;
+        default: return 2048;
+    }
+}
+
 bool has_fast_forward(AttentionKernelProblem const& problem) {
     auto const columns = class_of(problem);
     if (problem.is_backward || !columns || !is_plain(problem, *columns) || problem.has(attention::SinkToken))
         return false;
     bool const is_causal = problem.right.has_value();
-    if (is_causal && problem.queries() != problem.keys()) return false;
-    constexpr std::int64_t kManyTiles = std::int64_t{7} * kOrderedMultiprocessors;
-    std::int64_t const rows = std::min(problem.queries(), problem.keys());
-    std::int64_t const tiles =
-        tiles_of(problem.queries(), tile_queries(forward_warpgroups(problem))) * problem.all_heads();
-    switch (columns->columns) {
-        case 64: return is_causal ? rows >= 3000 : rows >= 2048 && tiles >= kManyTiles;
-        case 128: return is_causal && rows >= 2048;
-        case 192: return rows >= 1024;
-        default: return rows >= 2048;
-    }
+    auto const least_rows = rows_of_fast_forward(columns->columns, is_causal);
+    if (!least_rows || std::min(problem.queries(), problem.keys()) < *least_rows) return false;
+    if (is_causal) return problem.queries() == problem.keys();
+    // So many tiles that the last ones take little of the time, and that programs in splits of the keys gain nothing.
+    std::int64_t const least_rounds = columns->columns == 64 ? 7 : 3;
+    std::int64_t const tiles = tiles_of(problem.queries(), rows_of_tile(problem)) * problem.all_heads();
+    return tiles >= least_rounds * kOrderedMultiprocessors;
 }
 
 // Whether most columns of the class are used.
@@ -118,10 +124,9 @@ bool skips_more_scores(AttentionKernelProblem const& problem) {
     bool const has_options =
         problem.needs_registers() || problem.is_deterministic || problem.has(attention::DSinkToken);
     auto const columns = class_of(problem);
-    bool const is_long = std::min(problem.queries(), problem.keys()) >= kLeastRows &&
-                         problem.keys() <= 2 * problem.queries() &&
-                         tiles_of(problem.keys(), gradient_tile_keys(problem)) * problem.key_heads() >= kLeastTiles;
-    return !has_options && columns && columns->columns <= 128 && fits(*columns, problem) && is_long;
+    if (has_options || !columns || columns->columns > 128 || !fits(*columns, problem)) return false;
+    return std::min(problem.queries(), problem.keys()) >= kLeastRows && problem.keys() <= 2 * problem.queries() &&
+           tiles_of(problem.keys(), gradient_tile_keys(problem)) * problem.key_heads() >= kLeastTiles;
 }
 
 }  // namespace
@@ -175,15 +180,17 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
         return "their gradients need less time for a modifier that reads numbers of each key";
     if (has_fast_gradients(problem))
         return "their gradients need less time where a causal mask is the only option, or there is none";
-    if (has_fast_forward(problem)) return "they need less time for long sequences with no option but a causal mask";
+    if (has_fast_forward(problem))
+        return "they need less time for long sequences where a causal mask is the only option, or there is none";
     if (skips_more_scores(problem)) return "their gradients leave out the scores that a causal mask hides";
     return !problem.has_modifier() && moves_bias(problem) ? "the copy engine moves the tiles of their bias" : "";
 }
 
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     constexpr std::int64_t kShort = 1024;  // as many rows take no longer than what else a launch costs
+    constexpr std::int64_t kRows = 128;    // of most tiles
     std::int64_t const heads = problem.is_backward ? problem.all_key_heads() : problem.all_heads();
-    std::int64_t const tiles = tiles_of(rows_of_tiles(problem), rows_of_tile(problem)) * heads;
+    std::int64_t const tiles = tiles_of(rows_of_tiles(problem), kRows) * heads;
     return rows_of_blocks(problem) <= kShort || tiles >= device.multiprocessors / 2;
 }
 

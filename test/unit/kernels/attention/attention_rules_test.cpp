@@ -189,6 +189,26 @@ TEST_CASE("kernels.c05: head dims") {
              "Try: pad the rows with zeros, up to 256 columns."));
 }
 
+// Where there are other engines, some rules ask whether this one is faster.
+TEST_CASE("kernels.c05: head dims of gradients of sequences with lengths, next to other engines") {
+    Tensors tensors;
+    tensors.q = {2, 4, 2048, 264};
+    tensors.k = {2, 2, 2048, 264};
+    tensors.v = {2, 2, 2048, 264};
+    Graph const graph = backward(
+        [](Graph& all, SDPA_backward_attributes& options) {
+            options.set_padding_mask(true);
+            options.set_seq_len_q(input(all, "queries", {2, 1, 1, 1}, DataType_t::INT32));
+            options.set_seq_len_kv(input(all, "keys", {2, 1, 1, 1}, DataType_t::INT32));
+            options.set_diagonal_alignment(DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
+        },
+        tensors);
+    CHECK(refusal_of(graph, AttentionScope::NextToOthers) ==
+          by("kernels.c05",
+             ": found head dims of 264 for Q and K, and of 264 for V; expected multiples of 8, up to 256. Try: pad "
+             "the rows with zeros, up to 256 columns."));
+}
+
 TEST_CASE("kernels.c06: strides") {
     Tensors tensors;
     tensors.q_strides = {4 * 96 * 68, 96 * 68, 68, 1};
