@@ -69,7 +69,7 @@ fe::error_t fill_plan_store(std::string const& wanted, std::string const& device
             if (refusal.is_bad()) filled.refused.push_back(file.filename().string() + ": " + refusal.get_message());
         }
         filled.compiled += counts.compiled_in_all() - before.compiled_in_all();
-        filled.loaded += counts.loaded - before.loaded;
+        filled.loaded += counts.loaded_in_all() - before.loaded_in_all();
         return {};
     });
 }

@@ -12,11 +12,10 @@ Result<std::shared_ptr<Executable const>> Candidate::build_executable() {
     history_.failure = executable.error();
     if (executable.is_bad()) return executable;
     auto const& now = engine_counts_of_thread();
-    bool const is_compiled = now.compiled > before.compiled;
+    bool const is_compiled = now.compiled_in_all() > before.compiled_in_all();
     if (is_compiled) history_.store_miss = std::move(miss);
-    history_.origin = is_compiled                  ? PlanOrigin::COMPILED
-                      : now.loaded > before.loaded ? PlanOrigin::STORED
-                                                   : PlanOrigin::KNOWN;
+    bool const is_loaded = now.loaded_in_all() > before.loaded_in_all();
+    history_.origin = is_compiled ? PlanOrigin::COMPILED : is_loaded ? PlanOrigin::STORED : PlanOrigin::KNOWN;
     return executable;
 }
 

@@ -111,6 +111,17 @@ class OnAnH100(CommandTest):
         self.assertEqual([explain("h100")["origin"] for _ in range(2)], ["compiled", "stored"])
         self.assertIn("the nearest entry has NVIDIA H100 80GB HBM3 in place of NVIDIA H200", explain("h200")["store_miss"])
 
+    def test_the_plan_store_has_kernels_of_the_library(self):
+        """So it is with the library's own engine, whose code is the same for all sizes and for both GPUs."""
+        store = {"SDPA_GRAPH_PLAN_STORE": str(self.folder)}
+        def explain(gpu, tokens):
+            graph = self.graph(heads=32, queries=tokens, keys=tokens, depth=128, right_bound=0)
+            return self.expect_json(YES, "explain", "-", "--for", gpu, input=graph, environment=store)["candidates"][0]
+        first = explain("h100", 4096)
+        self.assertEqual((first["name"], first["origin"]), ("attention", "compiled"))
+        self.assertIn("is not there", first["store_miss"])
+        self.assertEqual([explain(gpu, 2048)["origin"] for gpu in ("h100", "h200")], ["stored", "stored"])
+
     def test_odd_head_dim(self):
         rule, changes = self.nearest(self.graph(depth=12))
         self.assertEqual(rule, "cudnn.s04")

@@ -16,13 +16,13 @@ struct PlanStore {
 PlanStore plan_store();
 void set_plan_store(PlanStore const& store);
 
-// The engines that this thread compiled, and those that it read from the store; and the library's own kernels that it
-// compiled.
+// The engines, and kernels of the library's own, that this thread compiled, and those that it read from the store.
 struct EngineCounts {
     std::int64_t compiled = 0, loaded = 0;
-    std::int64_t compiled_kernels = 0;
+    std::int64_t compiled_kernels = 0, loaded_kernels = 0;
 
     std::int64_t compiled_in_all() const { return compiled + compiled_kernels; }
+    std::int64_t loaded_in_all() const { return loaded + loaded_kernels; }
 };
 EngineCounts& engine_counts_of_thread();
 

@@ -46,8 +46,12 @@ std::vector<std::string> environments_of_code() {
 // The code comes from the process's plan store, or is compiled.
 Result<std::string> find_cubin(CodeName const& name) {
     auto const entry = plan::StoreEntry::of(environments_of_code(), name.text());
-    if (auto stored = entry ? entry->read() : std::nullopt) return std::move(stored->bytes);
-    ++core::process::engine_counts_of_thread().compiled_kernels;
+    core::process::EngineCounts& counts = core::process::engine_counts_of_thread();
+    if (auto stored = entry ? entry->read() : std::nullopt) {
+        ++counts.loaded_kernels;
+        return std::move(stored->bytes);
+    }
+    ++counts.compiled_kernels;
     auto compiled = compile(name);
     if (compiled.is_bad()) return compiled.error();
     if (entry) entry->write(compiled.value().cubin);
