@@ -35,7 +35,7 @@ SDPA_GRAPH_API void set_plan_store(Plan_store const& store);
 constexpr char kWantedClassEnding[] = ".class.json";
 
 struct Filled_plans {
-    std::int64_t compiled = 0, loaded = 0;  // engines and kernels; those that are loaded were there
+    std::int64_t compiled = 0, loaded = 0;  // engines and kernels; loaded: already in the store
     std::vector<std::string> refused;       // the graphs that were not built: the file and the error
 };
 

@@ -16,7 +16,7 @@ struct PlanStore {
 PlanStore plan_store();
 void set_plan_store(PlanStore const& store);
 
-// The engines, and kernels of the library's own, that this thread compiled, and those that it read from the store.
+// How many engines of backends, and how many of the library's own kernels, this thread compiled or read from the store.
 struct EngineCounts {
     std::int64_t compiled = 0, loaded = 0;
     std::int64_t compiled_kernels = 0, loaded_kernels = 0;

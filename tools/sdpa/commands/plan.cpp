@@ -98,7 +98,7 @@ std::vector<Planned> plan_all(Plan_options const& options) {
 
 std::string state_of(Planned const& planned) {
     if (!planned.refusal.empty()) return colored(Color::Red, "refused");
-    return planned.compiled > 0 ? "compiled" : planned.loaded > 0 ? "was there" : "needs no other code";
+    return planned.compiled > 0 ? "compiled" : planned.loaded > 0 ? "was there" : "needs nothing more";
 }
 
 std::string to_text(std::vector<Planned> const& all) {

@@ -130,7 +130,7 @@ Stock stock_of(Wanted const& wanted, std::string const& device) {
     graph.set_shape_policy(wanted.is_of_class ? fe::ShapePolicy_t::CLASSES : fe::ShapePolicy_t::EXACT);
     fe::Explanation const explanation = graph.explain(parse_target(device));
     if (!explanation.has_plan()) return {wanted.name, device, "refused", explanation.refusal.get_message()};
-    Stock stock{wanted.name, device, "needs no other code", {}};
+    Stock stock{wanted.name, device, "needs nothing more", {}};
     for (fe::Plan_candidate const& candidate : explanation.candidates.candidates) {
         if (candidate.origin == fe::PlanOrigin::COMPILED)
             return {wanted.name, device, "missing", candidate.name + ": " + candidate.store_miss};

@@ -42,14 +42,15 @@ bool moves_bias(AttentionKernelProblem const& problem) {
 
 bool has_lengths(AttentionKernelProblem const& problem) { return problem.query_lengths || problem.key_lengths; }
 
-// Whether there are no options but a causal mask, and all columns of the class are used.
+// Whether all columns of the class are used, and nothing but a causal mask is asked for: no other bound, lengths, terms
+// of scores, dropout, gradient of a sink, Max or Sum_exp. A sink and deterministic gradients are left to the caller.
 bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& columns) {
     bool const has_all_columns = problem.operand(attention::Q).dims[3] == columns.columns &&
                                  problem.operand(attention::V).dims[3] == columns.value_columns;
     bool const is_banded = problem.left || problem.right.value_or(0) != 0;
-    bool const has_numbers_of_rows =
+    bool const has_row_results =
         problem.has(attention::DSinkToken) || problem.has(attention::Max) || problem.has(attention::SumExp);
-    return has_all_columns && !is_banded && !has_numbers_of_rows && !has_lengths(problem) && !problem.needs_registers();
+    return has_all_columns && !is_banded && !has_row_results && !has_lengths(problem) && !problem.needs_registers();
 }
 
 // Gradients of shared keys are fast with a causal mask and two tiles of keys for each multiprocessor: the longest tiles
@@ -62,9 +63,9 @@ bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionC
            problem.heads() <= kMostSharing * problem.key_heads();
 }
 
-// By measurements on an H200 (docs/performance.md). With a causal mask others are as fast for 192 columns.
-// Deterministic gradients of 192 columns stay with others, since the rewrite 'deterministic' estimates its program by
-// their figures.
+// By measurements on an H200 (docs/performance.md). With 192 columns and a causal mask this engine takes 0.82 to 1.10
+// of the others' time, depending on the shape, and stays behind. Deterministic gradients of 192 columns stay with
+// others, since the rewrite 'deterministic' estimates its program by their figures.
 bool has_fast_gradients(AttentionKernelProblem const& problem) {
     auto const columns = class_of(problem);
     if (!problem.is_backward || !columns || !is_plain(problem, *columns)) return false;
@@ -75,8 +76,8 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     return columns->columns != 192 || (!is_causal && has_any_order);
 }
 
-// The least rows from which forward is faster than others', by measurements on an H200 (docs/performance.md); nothing
-// where it is not known to be.
+// The least number of rows from which forward was faster than other engines on an H200 (docs/performance.md); nothing
+// where it was not faster in every case.
 std::optional<std::int64_t> rows_of_fast_forward(int columns, bool is_causal) {
     switch (columns) {
         case 64: return is_causal ? 3000 : 2048;
@@ -94,7 +95,7 @@ bool has_fast_forward(AttentionKernelProblem const& problem) {
     auto const least_rows = rows_of_fast_forward(columns->columns, is_causal);
     if (!least_rows || std::min(problem.queries(), problem.keys()) < *least_rows) return false;
     if (is_causal) return problem.queries() == problem.keys();
-    // So many tiles that the last ones take little of the time, and that programs in splits of the keys gain nothing.
+    // With fewer tiles the last round of blocks costs much, or programs that split the keys are faster.
     std::int64_t const least_rounds = columns->columns == 64 ? 7 : 3;
     std::int64_t const tiles = tiles_of(problem.queries(), rows_of_tile(problem)) * problem.all_heads();
     return tiles >= least_rounds * kOrderedMultiprocessors;
@@ -188,7 +189,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
 
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device) {
     constexpr std::int64_t kShort = 1024;  // as many rows take no longer than what else a launch costs
-    constexpr std::int64_t kRows = 128;    // of most tiles
+    constexpr std::int64_t kRows = 128;    // of a tile, in most classes
     std::int64_t const heads = problem.is_backward ? problem.all_key_heads() : problem.all_heads();
     std::int64_t const tiles = tiles_of(rows_of_tiles(problem), kRows) * heads;
     return rows_of_blocks(problem) <= kShort || tiles >= device.multiprocessors / 2;

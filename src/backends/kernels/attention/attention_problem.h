@@ -158,7 +158,7 @@ bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
 std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
 
-// The warpgroups of a block of forward that have queries, and the keys and queries of tiles of gradients.
+// How many warpgroups of a block of forward have queries, and how many keys and queries a tile of gradients has.
 int forward_warpgroups(AttentionKernelProblem const& problem);
 int gradient_tile_keys(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);

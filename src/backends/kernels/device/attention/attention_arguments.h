@@ -323,12 +323,13 @@ constexpr int attention_shared_bytes(int columns, int value_columns, int warpgro
 // --- Shapes of the gradients' tiles, by the same columns
 
 inline constexpr int kGradientWarpgroups = 2, kQueryStages = 2, kScoreGradientStages = 2;
-// A warpgroup has registers for the gradients of 64 keys; with 256 columns it has them for half of the columns, so that
-// two warpgroups share the keys of a tile.
-constexpr bool shares_keys(int columns) { return columns > 192; }
-constexpr int gradient_keys(int columns) { return shares_keys(columns) ? 64 : 64 * kGradientWarpgroups; }
-// The tiles of scores that warpgroups exchange: gradients, and where they share keys, weights.
-constexpr int score_tiles(int columns) { return kScoreGradientStages * (shares_keys(columns) ? 2 : 1); }
+// A warpgroup has registers for the gradients of 64 keys, and with 256 columns for half of the columns of 64 keys: two
+// warpgroups then split the columns of the same keys.
+constexpr bool splits_columns(int columns) { return columns > 192; }
+constexpr int gradient_keys(int columns) { return splits_columns(columns) ? 64 : 64 * kGradientWarpgroups; }
+// The number of tiles in shared memory through which warpgroups exchange gradients of scores and, where they split
+// columns, weights too.
+constexpr int score_tiles(int columns) { return kScoreGradientStages * (splits_columns(columns) ? 2 : 1); }
 // Terms of scores need registers, so that a tile has fewer queries.
 constexpr int gradient_queries(int columns, bool has_terms) { return columns <= 64 && !has_terms ? 128 : 64; }
 inline constexpr int kGradientThreads = (kGradientWarpgroups + 1) * kThreadsOfWarpgroup;

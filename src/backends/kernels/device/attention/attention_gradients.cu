@@ -1,18 +1,20 @@
-// The gradients of attention by warpgroups, for compute capability 9.0. A block has some keys of one head, and goes
-// through the queries that see any of them, of all heads that share the keys. One warp has the copy engine fetch the
-// queries, their output's gradients and their statistics, some stages ahead. Two warpgroups have 64 keys each; with 256
-// columns they share 64 keys, of which each computes the scores of half of the queries and the gradients of half of the
-// columns. They add up the gradients of keys and values in registers, and those of queries in memory, which blocks
-// share: in any order, or in the one that a warp of its own keeps.
+// The gradients of attention by warpgroups, for compute capability 9.0. A block has 128 keys of one head, or 64 with
+// 256 columns, and goes through the queries that see any of them, of all heads that share the keys. One warp has the
+// copy engine fetch the queries, their output's gradients and their statistics, some stages ahead. Each of two
+// warpgroups has 64 of the 128 keys. With 256 columns both work on the same 64 keys: each computes the scores of half
+// of a block's queries, and the gradients of half of the columns. They add up the gradients of keys and values in
+// registers, and those of queries in memory, which blocks share: in any order, or in the one that a warp of its own
+// keeps.
 #include <attention/gradient_memory.cuh>
 
 // Each of two warpgroups adds up the gradients of queries for half of a tile's queries, or half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;
-constexpr bool kSharesKeys = shares_keys(COLUMNS_OF_KEYS);
-static_assert(!kSharesKeys || !kFetchesBias);  // a warpgroup's boxes of bias have all queries of a block
-// Whether a warpgroup has registers for half of a tile's gradients at a time.
-constexpr bool kAddsInHalves = COLUMNS_OF_KEYS > 128 && !kSharesKeys;
+constexpr bool kSplitsColumns = splits_columns(COLUMNS_OF_KEYS);
+static_assert(!kSplitsColumns || !kFetchesBias);  // a box of bias has all queries of a block
+// Whether gradients of weights are computed for half of a tile's queries at a time, as registers do not suffice for
+// all.
+constexpr bool kAddsInHalves = COLUMNS_OF_KEYS > 128 && !kSplitsColumns;
 // Whether these columns are one panel and half of another.
 constexpr bool kHasHalfOfPanel = kSumColumns > kPanelColumns&& kSumColumns % kPanelColumns != 0;
 constexpr int kSumsOfTile = kTileQueries * COLUMNS_OF_KEYS, kSumsOfWarpgroup = kSumsOfTile / kGradientWarpgroups;
@@ -41,17 +43,17 @@ class KeyWarpgroup {
    public:
     using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
     static constexpr int kQueries = Memory::kQueries;
-    static constexpr int kSharers = kSharesKeys ? kGradientWarpgroups : 1;
+    static constexpr int kSplits = kSplitsColumns ? kGradientWarpgroups : 1;
     // The queries whose scores a warpgroup computes, and the columns whose gradients it adds up.
-    static constexpr int kOwnQueries = kQueries / kSharers, kOwnColumns = COLUMNS / kSharers,
-                         kOwnValueColumns = VALUE_COLUMNS / kSharers;
+    static constexpr int kOwnQueries = kQueries / kSplits, kOwnColumns = COLUMNS / kSplits,
+                         kOwnValueColumns = VALUE_COLUMNS / kSplits;
 
     KeyWarpgroup(GradientArguments const& arguments, Memory& memory, int warpgroup)
         : arguments_(arguments),
           memory_(memory),
           warpgroup_(warpgroup),
-          first_row_(kSharesKeys ? 0 : warpgroup * kWarpgroupQueries),
-          first_query_(kSharesKeys ? warpgroup * kOwnQueries : 0) {}
+          first_row_(kSplitsColumns ? 0 : warpgroup * kWarpgroupQueries),
+          first_query_(kSplitsColumns ? warpgroup * kOwnQueries : 0) {}
 
     void compute(KeyTile const& tile) {
         int const own_row = first_row_ + row_of_warp();
@@ -73,7 +75,7 @@ class KeyWarpgroup {
             KeptWeights const kept(generator, tile, head, block * kQueries + first_query_, tile.first + own_row);
             bool const changes = kHasRegion && (is_modified || !kLeavesBlocks);
             QueryBlock const queries{tile, head, block, block * kQueries, blocks.is_full(block), changes, terms, kept};
-            if constexpr (kSharesKeys) add_columns(key_sums, value_sums, queries);
+            if constexpr (kSplitsColumns) add_columns(key_sums, value_sums, queries);
             else if constexpr (kAddsInHalves) add_in_halves(key_sums, value_sums, queries);
             else add(key_sums, value_sums, queries);
         });
@@ -173,7 +175,8 @@ class KeyWarpgroup {
         ring_.go_on();
     }
 
-    // The same where warpgroups share keys, and get each other's weights and gradients of scores by way of memory.
+    // Adds what the queries of a block contribute, where each warpgroup has half of the columns: warpgroups pass each
+    // other weights and gradients of scores through shared memory.
     void add_columns(KeySums& key_sums, ValueSums& value_sums, QueryBlock const& queries) {
         int const stage = ring_.stage(), round = ring_.round(), buffer = ring_.number % kScoreGradientStages;
         float weights[kOwnQueries / 8][4], gradients[kOwnQueries / 8][4];
@@ -221,8 +224,8 @@ class KeyWarpgroup {
         else weigh<false>(weights, stage, queries.terms, first_query);
         if (!queries.is_full) set_outside(weights, queries_, first_query, 0.0f);
     }
-    // Products of values and gradients of output, from eight own queries with number `first` on, become gradients of
-    // scores.
+    // Products of values and gradients of output, from the group of eight own queries with index `first` on, become
+    // gradients of scores.
     template <int COUNT>
     void make_gradients(float (&gradients)[COUNT][4], Weights const& weights, Products const& products, int stage,
                         QueryBlock const& queries, unsigned kept, int first = 0) {
@@ -260,7 +263,7 @@ class KeyWarpgroup {
         end_products();
     }
 
-    // Own columns of the sums of all rows of a tile, with weights that are in memory.
+    // Adds to own columns of the sums for all keys of a tile, with weights or gradients of scores from shared memory.
     template <int COUNT, class Other>
     void start_own_sums(float (&sums)[COUNT][4], typename Memory::Scores const& weights, Other const& other) {
         begin_products();
@@ -313,7 +316,7 @@ class KeyWarpgroup {
     }
 
     static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }
-    // The numbers of eight own queries.
+    // The lane's two of the numbers of the group of eight own queries with that index.
     FloatPair pair_of(float const (&numbers)[kQueries], int i) const {
         return *reinterpret_cast<FloatPair const*>(&numbers[first_query_ + 8 * i + 2 * (lane_index() % 4)]);
     }
@@ -445,13 +448,13 @@ class KeyWarpgroup {
         show_to_products();
     }
 
-    // Each warp stores own columns of its 16 rows, by way of memory that no product reads any more.
+    // Each warp stores its warpgroup's columns of its 16 rows, through shared memory that products no longer read.
     template <class AllPanels, int COUNT>
     void store(AllPanels& memory, TensorMap const& map, BoxPlace place, int own_row, float (&sums)[COUNT][4],
                float factor) const {
         constexpr int kPanels = COUNT * 8 / kPanelColumns;
-        auto* const panels = memory.panels + (kSharesKeys ? warpgroup_ * kPanels : 0);
-        if (kSharesKeys) place.column = warpgroup_ * kPanels * kPanelColumns;
+        auto* const panels = memory.panels + (kSplitsColumns ? warpgroup_ * kPanels : 0);
+        if (kSplitsColumns) place.column = warpgroup_ * kPanels * kPanelColumns;
         int const lane = computed_here(lane_index());
 #pragma unroll
         for (int i = 0; i < COUNT / 2; ++i) {

@@ -12,7 +12,7 @@ struct GradientMemory {
     Panels<Element, kTileKeys, VALUE_COLUMNS> values;
     Panels<Element, kQueries, COLUMNS> queries[kQueryStages];
     Panels<Element, kQueries, VALUE_COLUMNS> output_gradients[kQueryStages];
-    Scores score_gradients[score_tiles(COLUMNS)];  // and the weights behind them, where keys are shared
+    Scores score_gradients[score_tiles(COLUMNS)];  // and tiles of weights where columns are split
     KeyBias<kGradientWarpgroups, kQueries, kFetchesBias> bias[kQueryStages];
     alignas(16) float statistics[kQueryStages][2][kQueries];
     Arrivals keys_are_here, values_are_here;

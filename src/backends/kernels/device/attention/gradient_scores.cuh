@@ -83,7 +83,8 @@ class KeptWeights {
         group_ = generator.first_group(sequence.batch, head, query) + (first_key / 4 + lane / 16 + drawn / 2 * 2);
     }
 
-    // A byte for each of the four weights, and in it a bit for each eight queries: COUNT bits.
+    // One byte for each of the lane's four weights: its bit i, of COUNT, is for the group of eight queries with index
+    // i.
     template <int COUNT>
     unsigned draw() const {
         static_assert(!kHasDropout || (COUNT <= 8 && COUNT % kDrawsAtOnce == 0));
