@@ -5,6 +5,7 @@
 
 #include <cudnn_frontend/graph.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,19 @@
 using namespace engine_graphs;
 using sdpa_test::name_of;
 using sdpa_test::names_of;
+
+namespace {
+
+// Whether the library's own engine is the first candidate, and the list says that it is faster for that reason.
+bool is_first_since(std::string const& reason, Graph const& graph) {
+    std::string const text = candidates_of(graph);
+    INFO(text);
+    bool const is_ours = text.find("candidates:\n  attention ") == 0;
+    CHECK(is_ours == (text.find("come first, which are faster for such graphs: " + reason + "\n") != text.npos));
+    return is_ours;
+}
+
+}  // namespace
 
 TEST_CASE("a bias that the copy engine moves is run by the library's own engine first, in every pass", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
@@ -74,13 +88,8 @@ TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms ar
 TEST_CASE("backward of many rows is run by the library's own engine first where it is faster", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     auto const is_first = [](Shape const& shape, std::optional<int> right = {}, std::optional<int> left = {}) {
-        std::string const text = candidates_of(backward_of({.bias = {}, .left = left, .right = right}, shape));
-        INFO(text);
-        bool const is_ours = text.find("candidates:\n  attention ") == 0;
-        CHECK(is_ours ==
-              (text.find("come first, which are faster for such graphs: their gradients need less time where a causal "
-                         "mask is the only option, or there is none\n") != text.npos));
-        return is_ours;
+        return is_first_since("their gradients need less time where a causal mask is the only option, or there is none",
+                              backward_of({.bias = {}, .left = left, .right = right}, shape));
     };
     Shape const many{.batches = 2, .heads = 16, .key_heads = 16, .queries = 2048, .keys = 2048};
     CHECK(is_first(many));
@@ -116,22 +125,20 @@ TEST_CASE("backward of many rows is run by the library's own engine first where 
     CHECK_FALSE(is_first(wide, 0));
 }
 
+static char const* const kReasonOfForward =
+    "they need less time for long sequences where a causal mask is the only option, or there is none";
+
 TEST_CASE("forward of many rows is run by the library's own engine first where it is faster", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     enum class Mask { None, Causal, Window, Ahead };
     auto const is_first = [](
                               Shape const& shape, Mask mask, Change const& change = [](Graph&, SDPA_attributes&) {}) {
-        std::string const text = candidates_of(graph_of(shape, [&](Graph& graph, SDPA_attributes& options) {
+        auto const with_mask = [&](Graph& graph, SDPA_attributes& options) {
             if (mask != Mask::None) options.set_diagonal_band_right_bound(mask == Mask::Ahead ? 1 : 0);
             if (mask == Mask::Window) options.set_diagonal_band_left_bound(256);
             change(graph, options);
-        }));
-        INFO(text);
-        bool const is_ours = text.find("candidates:\n  attention ") == 0;
-        CHECK(is_ours ==
-              (text.find("come first, which are faster for such graphs: they need less time for long "
-                         "sequences where a causal mask is the only option, or there is none\n") != text.npos));
-        return is_ours;
+        };
+        return is_first_since(kReasonOfForward, graph_of(shape, with_mask));
     };
     auto const shape_of = [](std::int64_t rows, std::int64_t columns, std::int64_t value_columns) {
         return Shape{.batches = 2,
@@ -182,7 +189,7 @@ TEST_CASE("forward without a mask is run by the library's own engine first where
                           .keys = keys,
                           .columns = columns,
                           .value_columns = columns == 64 ? 64 : 128};
-        return candidates_of(graph_of(shape)).find("candidates:\n  attention ") == 0;
+        return is_first_since(kReasonOfForward, graph_of(shape));
     };
     CHECK(is_first(6, 2048, 2048, 64));
     CHECK_FALSE(is_first(5, 2048, 2048, 64));

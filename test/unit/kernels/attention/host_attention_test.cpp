@@ -254,7 +254,7 @@ TEST_CASE("attention by warpgroups and its gradients are what the formula says")
     }
 }
 
-TEST_CASE("gradients of 192 columns, and those of 256 by warpgroups that share keys, with each option of scores") {
+TEST_CASE("gradients of 192 columns, and those of 256 by warpgroups that split columns, with each option of scores") {
     for (Columns const& columns : {Columns{192, 128}, Columns{256, 256}}) {
         AttentionCase c = plain_case(DataType_t::BFLOAT16, columns);
         INFO(columns.d_qk << " columns");
