@@ -40,6 +40,9 @@ bool moves_bias(AttentionKernelProblem const& problem) {
            (!problem.has(attention::DBias) || moves_in_boxes(problem, attention::DBias));
 }
 
+// The number of queries or of keys, whichever is less.
+std::int64_t shorter_rows(AttentionKernelProblem const& problem) { return std::min(problem.queries(), problem.keys()); }
+
 bool has_lengths(AttentionKernelProblem const& problem) { return problem.query_lengths || problem.key_lengths; }
 
 // Whether all columns of the class are used, and nothing but a causal mask is asked for: no other bound, lengths, terms
@@ -59,8 +62,7 @@ bool has_fast_shared_gradients(AttentionKernelProblem const& problem, AttentionC
     constexpr std::int64_t kMostSharing = 8, kLeastTiles = std::int64_t{2} * kOrderedMultiprocessors, kLeastRows = 2048;
     std::int64_t const tiles = tiles_of(problem.keys(), gradient_tile_keys(problem)) * problem.all_key_heads();
     return problem.right && !problem.is_deterministic && columns.columns == 128 && tiles >= kLeastTiles &&
-           std::min(problem.queries(), problem.keys()) >= kLeastRows &&
-           problem.heads() <= kMostSharing * problem.key_heads();
+           shorter_rows(problem) >= kLeastRows && problem.heads() <= kMostSharing * problem.key_heads();
 }
 
 // By measurements on an H200 (docs/performance.md). With 192 columns and a causal mask this engine takes 0.82 to 1.10
@@ -72,7 +74,7 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     if (problem.heads() != problem.key_heads()) return has_fast_shared_gradients(problem, *columns);
     bool const is_causal = problem.right.has_value(), has_any_order = !problem.is_deterministic;
     std::int64_t const least_rows = is_causal && has_any_order && columns->columns <= 128 ? 1024 : 2048;
-    if (std::min(problem.queries(), problem.keys()) < least_rows) return false;
+    if (shorter_rows(problem) < least_rows) return false;
     return columns->columns != 192 || (!is_causal && has_any_order);
 }
 
@@ -93,7 +95,7 @@ bool has_fast_forward(AttentionKernelProblem const& problem) {
         return false;
     bool const is_causal = problem.right.has_value();
     auto const least_rows = rows_of_fast_forward(columns->columns, is_causal);
-    if (!least_rows || std::min(problem.queries(), problem.keys()) < *least_rows) return false;
+    if (!least_rows || shorter_rows(problem) < *least_rows) return false;
     if (is_causal) return problem.queries() == problem.keys();
     // With fewer tiles the last round of blocks costs much, or programs that split the keys are faster.
     std::int64_t const least_rounds = columns->columns == 64 ? 7 : 3;
@@ -126,7 +128,7 @@ bool skips_more_scores(AttentionKernelProblem const& problem) {
         problem.needs_registers() || problem.is_deterministic || problem.has(attention::DSinkToken);
     auto const columns = class_of(problem);
     if (has_options || !columns || columns->columns > 128 || !fits(*columns, problem)) return false;
-    return std::min(problem.queries(), problem.keys()) >= kLeastRows && problem.keys() <= 2 * problem.queries() &&
+    return shorter_rows(problem) >= kLeastRows && problem.keys() <= 2 * problem.queries() &&
            tiles_of(problem.keys(), gradient_tile_keys(problem)) * problem.key_heads() >= kLeastTiles;
 }
 

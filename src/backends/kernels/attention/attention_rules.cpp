@@ -62,11 +62,6 @@ void check_types(Scope const& scope) {
     });
 }
 
-std::string columns_text(AttentionKernelProblem const& problem) {
-    return text("head dims of ", problem.operand(Port::Q).dims[3], " for Q and K, and of ",
-                problem.operand(Port::V).dims[3], " for V");
-}
-
 bool has_legal_columns(AttentionKernelProblem const& problem) {
     bool const are_whole = problem.operand(Port::Q).dims[3] % kVectorElements == 0 &&
                            problem.operand(Port::V).dims[3] % kVectorElements == 0;
@@ -74,8 +69,9 @@ bool has_legal_columns(AttentionKernelProblem const& problem) {
 }
 
 void check_columns(Scope const& scope) {
-    scope.report("", columns_text(scope.problem), "multiples of 8, up to 256",
-                 "pad the rows with zeros, up to 256 columns");
+    auto const columns_of = [&](Port port) { return scope.problem.operand(port).dims[3]; };
+    scope.report("", text("head dims of ", columns_of(Port::Q), " for Q and K, and of ", columns_of(Port::V), " for V"),
+                 "multiples of 8, up to 256", "pad the rows with zeros, up to 256 columns");
 }
 
 bool has_legal_matrices(AttentionKernelProblem const& problem) {
