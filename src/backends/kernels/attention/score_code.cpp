@@ -35,13 +35,13 @@ char const* expression_of(PointwiseMode_t mode) {
         case ABS: return "magnitude_of(a)";
         case FLOOR: return "floorf(a)";
         case CEIL: return "ceilf(a)";
-        case SQRT: return "sqrtf(a)";
+        case SQRT: return "root_of(a)";
         case RSQRT: return "rsqrtf(a)";
         case RECIPROCAL: return "inverse_of(a)";
         case EXP: return "power_of_2(kLog2OfE * a)";
-        case LOG: return "logf(a)";
-        case SIN: return "sinf(a)";
-        case COS: return "cosf(a)";
+        case LOG: return "logarithm_of(a)";
+        case SIN: return "sine_of(a)";
+        case COS: return "cosine_of(a)";
         case ERF: return "erff(a)";
         case POW: return "powf(a, b)";
         case TANH_FWD: return "tanh_of(a)";

@@ -1,5 +1,5 @@
-// Matrix products of a warp, copies to shared memory that go on while threads compute, and fast exponentials, with
-// instructions of compute capability 8.0 and newer.
+// Matrix products of a warp, copies to shared memory that go on while threads compute, and fast functions of numbers,
+// with instructions of compute capability 8.0 and newer.
 #pragma once
 
 #include <conversions.cuh>
@@ -80,5 +80,39 @@ inline float power_of_2(float x) {
 inline float inverse_of(float x) {
     float result;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+inline float root_of(float x) {
+    float result;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+// To 2.4e-7 between 0.5 and 2, elsewhere to that part of the result. Subnormal numbers count as 0.
+inline float logarithm_to_2(float x) {
+    float result;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+// To 7e-7 for angles between -pi and pi.
+inline float sine_of_angle(float x) {
+    float result;
+    asm("sin.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+inline float cosine_of_angle(float x) {
+    float result;
+    asm("cos.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
+// NaN in either operand is NaN in the result.
+inline float greater(float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+inline float lesser(float a, float b) {
+    float result;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
     return result;
 }

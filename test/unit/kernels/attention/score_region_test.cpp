@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 namespace {
@@ -57,6 +58,35 @@ TEST_CASE("uniform factors and addends of a chain of steps end in one instructio
         double const logistic = 1.0 / (1.0 + std::exp(-chain.number));
         REQUIRE(std::abs(sigmoid_of(chain.linear) - logistic) <= 1e-6 * (1.0 + chain.magnitude));
     }
+}
+
+TEST_CASE("functions of scores are exact to a few units of 1e-7") {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+        Random random(seed);
+        double const size = std::exp(random.real(-8.0, 12.0));
+        auto const x = static_cast<float>(random.real(-size, size));
+        INFO("seed " << seed << ", " << x);
+        REQUIRE(std::abs(sine_of(x) - std::sin(double(x))) < 5e-7);
+        REQUIRE(std::abs(cosine_of(x) - std::cos(double(x))) < 5e-7);
+        double const logarithm = std::log(std::abs(double(x)));
+        REQUIRE(std::abs(logarithm_of(std::abs(x)) - logarithm) < 5e-7 * (1.0 + std::abs(logarithm)));
+    }
+    CHECK(logarithm_of(0.0f) == -kInfinity);
+    CHECK(std::isnan(logarithm_of(-1.0f)));
+    CHECK(std::isnan(cosine_of(kInfinity)));
+}
+
+TEST_CASE("the greater or lesser of two numbers is NaN if either is") {
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    for (float const other : {-2.0f, 0.0f, 3.0f}) {
+        CHECK(std::isnan(greater_of(kNan, Uniform{other})));
+        CHECK(std::isnan(greater_of(Uniform{other}, kNan)));
+        CHECK(std::isnan(lesser_of(kNan, other)));
+        CHECK(std::isnan(lesser_of(other, kNan)));
+    }
+    CHECK(greater_of(2, 3) == 3);
+    CHECK(lesser_of(2.5f, 3) == 2.5f);
 }
 
 TEST_CASE("a choice is a number, and what no uniform number is part of is one, too") {

@@ -99,3 +99,9 @@ inline constexpr WaitForCopies wait_for_copies;
 
 inline float power_of_2(float x) { return std::exp2(x); }
 inline float inverse_of(float x) { return 1.0f / x; }
+inline float root_of(float x) { return std::sqrt(x); }
+inline float logarithm_to_2(float x) { return std::log2(x); }
+inline float sine_of_angle(float x) { return std::sin(x); }
+inline float cosine_of_angle(float x) { return std::cos(x); }
+inline float greater(float a, float b) { return a != a || a > b ? a : b; }
+inline float lesser(float a, float b) { return a != a || a < b ? a : b; }

@@ -73,14 +73,20 @@ template <class Choice, class A, class B>
 inline auto chosen_of(Choice choice, A a, B b) {
     return choice != 0 ? plain(a) : plain(b);
 }
+template <class A, class B>
+constexpr bool kAreFloats = false;
+template <>
+constexpr bool kAreFloats<float, float> = true;
 // NaN in either operand is NaN in the result.
 template <class A, class B>
 inline auto greater_of(A a, B b) {
-    return chosen_of(a != a || a > b, a, b);
+    if constexpr (kAreFloats<decltype(plain(a)), decltype(plain(b))>) return greater(plain(a), plain(b));
+    else return chosen_of(a != a || a > b, a, b);
 }
 template <class A, class B>
 inline auto lesser_of(A a, B b) {
-    return chosen_of(a != a || a < b, a, b);
+    if constexpr (kAreFloats<decltype(plain(a)), decltype(plain(b))>) return lesser(plain(a), plain(b));
+    else return chosen_of(a != a || a < b, a, b);
 }
 template <class Number>
 inline auto magnitude_of(Number a) {
@@ -89,6 +95,18 @@ inline auto magnitude_of(Number a) {
 inline float remainder_of(float a, float b) { return fmodf(a, b); }
 inline int remainder_of(int a, int b) { return a % b; }
 inline long long remainder_of(long long a, long long b) { return a % b; }
+
+inline float logarithm_of(float x) { return kLnOf2 * logarithm_to_2(x); }
+
+// The angle between -pi and pi of the same sine, for less than 2^22 turns. A turn is the sum of two numbers, so that
+// its products are exact enough.
+inline float angle_of(float x) {
+    constexpr float kTurn = 6.2831855f, kRestOfTurn = -1.7484556e-7f;
+    float const turns = rintf(x * (1.0f / kTurn));
+    return fmaf(turns, -kRestOfTurn, fmaf(turns, -kTurn, x));
+}
+inline float sine_of(float x) { return sine_of_angle(angle_of(x)); }
+inline float cosine_of(float x) { return cosine_of_angle(angle_of(x)); }
 
 // 1 / (1 + e^(factor * x + addend)).
 inline float logistic(float x, float factor, float addend) {
