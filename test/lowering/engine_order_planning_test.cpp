@@ -85,6 +85,24 @@ TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms ar
                   "kernels.c25");
 }
 
+TEST_CASE("a sigmoid of scores is run by the library's own engine first, and a softcap is not", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    auto const with = [](PointwiseMode_t function, std::int64_t queries) {
+        Shape shape;
+        shape.queries = queries;
+        return graph_of(shape, [&](Graph&, SDPA_attributes& options) {
+            options.set_score_mod(
+                [function](std::shared_ptr<Graph> graph, std::shared_ptr<graph::Tensor_attributes> score) {
+                    return graph->pointwise(score, graph::Pointwise_attributes().set_mode(function));
+                });
+        });
+    };
+    std::string const reason = "the sigmoid of their scores needs less time";
+    CHECK(is_first_since(reason, with(PointwiseMode_t::SIGMOID_FWD, 512)));
+    CHECK_FALSE(is_first_since(reason, with(PointwiseMode_t::SIGMOID_FWD, 1)));
+    CHECK_FALSE(is_first_since(reason, with(PointwiseMode_t::TANH_FWD, 512)));
+}
+
 TEST_CASE("backward of many rows is run by the library's own engine first where it is faster", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     auto const is_first = [](Shape const& shape, std::optional<int> right = {}, std::optional<int> left = {}) {

@@ -181,6 +181,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
+    if (problem.modifier.has_sigmoid) return "the sigmoid of their scores needs less time";
     if (has_fast_gradients(problem))
         return "their gradients need less time where a causal mask is the only option, or there is none";
     if (has_fast_forward(problem))

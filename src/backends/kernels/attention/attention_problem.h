@@ -68,6 +68,7 @@ struct ModifierCode {
     bool scatters_hidden = false;  // whether bounds say little of which scores it hides
     bool leaves_scores = false;    // whether it may leave all scores of a block, and their gradients, as they are
     bool hides_by_batch = false, hides_by_head = false;  // whether it may hide other blocks in each
+    bool has_sigmoid = false;                            // whether a step is a sigmoid, or its gradient
 
     friend bool operator==(ModifierCode const&, ModifierCode const&) = default;
 };

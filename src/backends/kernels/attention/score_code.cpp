@@ -153,6 +153,10 @@ class Writer {
         code_.modifier.leaves_scores = may_be(region_.score, is(From::Score)) && may_be(gradient, is(From::Gradient));
         code_.modifier.hides_scores =
             may_be(region_.score, [&](auto const& operand) { return is_minus_infinity(operand); });
+        code_.modifier.has_sigmoid = std::ranges::any_of(region_.steps, [](ir::RegionStep const& step) {
+            return step.function.mode == PointwiseMode_t::SIGMOID_FWD ||
+                   step.function.mode == PointwiseMode_t::SIGMOID_BWD;
+        });
         if (code_.modifier.hides_scores || code_.modifier.leaves_scores) {
             has_bounds_ = true;
             code_.modifier.scatters_hidden = scatters_hidden();
