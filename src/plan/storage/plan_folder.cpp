@@ -110,12 +110,31 @@ bool begins_as_stored_plan(fs::path const& path) {
 // from before a clock was set back.
 constexpr std::chrono::hours kMostDifference(1);
 
-// A file of a process that ended while it wrote.
+// The name that a file of create_new() has once it is finished; empty for other files.
+fs::path finished_name(fs::path const& path) {
+    fs::path name = path.filename().stem();
+    for (int numbers = 0; numbers < 2; ++numbers) {
+        std::string const number = name.extension().string();
+        if (number.size() < 2 || number.find_first_not_of("0123456789", 1) != std::string::npos) return {};
+        name = name.stem();
+    }
+    return name;
+}
+
+// Whether the process that made the file by create_new() ended while it wrote.
 bool is_left_over(fs::path const& path) {
     std::error_code failure;
     auto const written = fs::last_write_time(path, failure), now = fs::file_time_type::clock::now();
-    return !failure && path.extension() == ".new" && path.string().find(".plan.") != std::string::npos &&
+    return !failure && path.extension() == ".new" &&
            (written < now - kMostDifference || written > now + kMostDifference);
+}
+
+// Marks of frozen stores are in the store's own folder.
+void remove_unfinished_marks(fs::path const& store) {
+    std::error_code failure, of_file;  // of a file that another process removed
+    for (fs::directory_iterator at(store, failure), end; !failure && at != end; at.increment(failure)) {
+        if (finished_name(at->path()) == kFrozen && is_left_over(at->path())) fs::remove(at->path(), of_file);
+    }
 }
 
 // When the file was used last; the least time for one that was not used since the clock was set back.
@@ -216,6 +235,7 @@ Result<std::vector<StoredFile>> files_of_store(fs::path const& store, std::strin
 
 Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_bytes) {
     SDPA_GRAPH_TRY(check_not_frozen(store));
+    remove_unfinished_marks(store);
     struct UsedFile {
         fs::file_time_type when;
         fs::path path;
@@ -224,7 +244,7 @@ Result<std::int64_t> prune_store(fs::path const& store, std::uintmax_t most_byte
     std::vector<UsedFile> files;
     auto const note = [&](fs::path const& path) -> error_t {
         std::error_code failure;  // of a file that another process removed
-        if (is_left_over(path)) fs::remove(path, failure);
+        if (finished_name(path).extension() == ".plan" && is_left_over(path)) fs::remove(path, failure);
         if (!begins_as_stored_plan(path)) return {};
         UsedFile file{last_use(path, failure), path, failure ? 0 : fs::file_size(path, failure)};
         if (!failure) files.push_back(std::move(file));

@@ -101,6 +101,23 @@ TEST_CASE("store faults: a writer that is killed in the middle leaves the old en
     CHECK(text_of(plans, "new") == kNew);
 }
 
+TEST_CASE("store faults: pruning removes the unfinished mark of a frozen store, and no other program's file") {
+    TemporaryFolder const store;
+    REQUIRE(PlanFolder(store.path() / "environment").write("old", kOld).is_good());
+    fs::path const mark = store.path() / "frozen.17.0.new", others = store.path() / "frozen.food.new",
+                   elsewhere = store.path() / "environment" / "frozen.17.0.new";
+    for (fs::path const& file : {mark, others, elsewhere}) {
+        std::ofstream(file) << "half a";
+        CHECK(pruned(store.path(), 1 << 20) == 0);
+        CHECK(fs::exists(file));  // its writer may still write
+        set_hours_from_now(file, -2);
+    }
+    CHECK(pruned(store.path(), 1 << 20) == 0);
+    CHECK_FALSE(fs::exists(mark));
+    CHECK(fs::exists(others));
+    CHECK(fs::exists(elsewhere));
+}
+
 // In containers, and on machines that share a folder, other processes have the same id.
 TEST_CASE("store faults: what a killed writer with the same process id left is neither in the way nor removed") {
     TemporaryFolder const store;
