@@ -49,6 +49,7 @@ struct BackwardOptions {
     Dims gradient = {};
     bool deterministic = false;
     std::optional<int> left = {}, right = {};
+    std::function<void(graph::SDPA_backward_attributes&)> change = nullptr;
 };
 
 inline Graph backward_of(BackwardOptions const& options, Shape const& shape = {}) {
@@ -61,6 +62,7 @@ inline Graph backward_of(BackwardOptions const& options, Shape const& shape = {}
     values.back() = results.back() = shape.value_columns;
     auto attributes = graph::SDPA_backward_attributes().set_name("sdpa").set_attn_scale(0.1f);
     attributes.set_deterministic_algorithm(options.deterministic);
+    if (options.change) options.change(attributes);
     if (!options.bias.empty()) attributes.set_bias(input(graph, "bias", options.bias));
     if (options.left) attributes.set_diagonal_band_left_bound(*options.left);
     if (options.right) attributes.set_diagonal_band_right_bound(*options.right);

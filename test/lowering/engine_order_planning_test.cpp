@@ -87,20 +87,44 @@ TEST_CASE("cuDNN's engines run other biases, and the refusal says which forms ar
 
 TEST_CASE("a sigmoid of scores is run by the library's own engine first, and a softcap is not", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
-    auto const with = [](PointwiseMode_t function, std::int64_t queries) {
+    using Tensor = std::shared_ptr<graph::Tensor_attributes>;
+    using enum PointwiseMode_t;
+    auto const is_first = [](Graph const& graph) {
+        return is_first_since("the sigmoid of their scores needs less time", graph);
+    };
+    auto const apply = [](PointwiseMode_t function) {
+        return [function](std::shared_ptr<Graph> graph, Tensor score) {
+            return graph->pointwise(score, graph::Pointwise_attributes().set_mode(function));
+        };
+    };
+    auto const forward = [&](PointwiseMode_t function, std::int64_t queries, bool has_bias = false) {
         Shape shape;
         shape.queries = queries;
-        return graph_of(shape, [&](Graph&, SDPA_attributes& options) {
-            options.set_score_mod(
-                [function](std::shared_ptr<Graph> graph, std::shared_ptr<graph::Tensor_attributes> score) {
-                    return graph->pointwise(score, graph::Pointwise_attributes().set_mode(function));
-                });
+        return graph_of(shape, [&](Graph& graph, SDPA_attributes& options) {
+            options.set_score_mod(apply(function));
+            if (has_bias) options.set_bias(input(graph, "bias", {2, 4, queries, 512}));
         });
     };
-    std::string const reason = "the sigmoid of their scores needs less time";
-    CHECK(is_first_since(reason, with(PointwiseMode_t::SIGMOID_FWD, 512)));
-    CHECK_FALSE(is_first_since(reason, with(PointwiseMode_t::SIGMOID_FWD, 1)));
-    CHECK_FALSE(is_first_since(reason, with(PointwiseMode_t::TANH_FWD, 512)));
+    CHECK(is_first(forward(SIGMOID_FWD, 512)));
+    CHECK_FALSE(is_first(forward(SIGMOID_FWD, 1)));
+    CHECK_FALSE(is_first(forward(SIGMOID_FWD, 512, true)));
+    CHECK_FALSE(is_first(forward(TANH_FWD, 512)));
+
+    auto const backward = [&](PointwiseMode_t function, PointwiseMode_t gradient) {
+        auto const score = std::make_shared<Tensor>();
+        return backward_of({.bias = {}, .change = [=](graph::SDPA_backward_attributes& options) {
+                                options.set_score_mod([=](std::shared_ptr<Graph> graph, Tensor of) {
+                                    *score = of;
+                                    return apply(function)(graph, of);
+                                });
+                                options.set_score_mod_bprop([=](std::shared_ptr<Graph> graph, Tensor of) {
+                                    return graph->pointwise(of, *score,
+                                                            graph::Pointwise_attributes().set_mode(gradient));
+                                });
+                            }});
+    };
+    CHECK(is_first(backward(SIGMOID_FWD, SIGMOID_BWD)));
+    CHECK_FALSE(is_first(backward(TANH_FWD, TANH_BWD)));
 }
 
 TEST_CASE("backward of many rows is run by the library's own engine first where it is faster", "[offline]") {

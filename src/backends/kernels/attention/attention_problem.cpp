@@ -103,6 +103,12 @@ bool has_fast_forward(AttentionKernelProblem const& problem) {
     return tiles >= least_rounds * kOrderedMultiprocessors;
 }
 
+// Measured without other terms of scores, and for sequences whose rows are where the strides say.
+bool has_fast_sigmoid(AttentionKernelProblem const& problem) {
+    bool const has_other_terms = problem.has(attention::Bias) || problem.has(attention::SinkToken) || problem.has_alibi;
+    return problem.modifier.has_sigmoid && !has_other_terms && !problem.needs_entries();
+}
+
 // Whether most columns of the class are used.
 bool fits(AttentionClass const& columns, AttentionKernelProblem const& problem) {
     constexpr std::int64_t kUsed = 3, kOf = 4;
@@ -181,7 +187,7 @@ std::string advantage_of(AttentionKernelProblem const& problem) {
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
     if (problem.is_backward && reads_keys && !problem.has(attention::Bias))
         return "their gradients need less time for a modifier that reads numbers of each key";
-    if (problem.modifier.has_sigmoid) return "the sigmoid of their scores needs less time";
+    if (has_fast_sigmoid(problem)) return "the sigmoid of their scores needs less time";
     if (has_fast_gradients(problem))
         return "their gradients need less time where a causal mask is the only option, or there is none";
     if (has_fast_forward(problem))
