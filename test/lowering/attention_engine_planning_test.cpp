@@ -238,6 +238,22 @@ TEST_CASE("a plan of the engine is deterministic where the graph asks for it", "
     CHECK(name_of(built(without_note)) == "attention");
 }
 
+TEST_CASE("NVRTC compiles the functions of score modifiers", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum PointwiseMode_t;
+    Graph const compiled = built(graph_of({}, [](Graph&, SDPA_attributes& options) {
+        options.set_score_mod([](std::shared_ptr<Graph> graph, Tensor_ptr score) {
+            auto const mode = [](PointwiseMode_t each) { return graph::Pointwise_attributes().set_mode(each); };
+            for (PointwiseMode_t const each : {SIN, COS, ABS, SQRT, LOG, EXP, ERF, TANH_FWD, SIGMOID_FWD, RSQRT, FLOOR})
+                score = graph->pointwise(score, mode(each));
+            for (PointwiseMode_t const each : {MAX, MIN, POW, MOD})
+                score = graph->pointwise(score, graph->tensor(2.0f), mode(each));
+            return score;
+        });
+    }));
+    CHECK(name_of(compiled) == "attention");
+}
+
 TEST_CASE("a score modifier of which cuDNN has no engine is run by the library's own engine", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     using graph::attn::score_modifiers::softcap;

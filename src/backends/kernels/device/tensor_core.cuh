@@ -93,7 +93,7 @@ inline float logarithm_to_2(float x) {
     asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
 }
-// To 7e-7 for angles between -pi and pi.
+// Sine and cosine to 7e-7, for angles between -pi and pi.
 inline float sine_of_angle(float x) {
     float result;
     asm("sin.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));

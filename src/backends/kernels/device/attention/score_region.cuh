@@ -73,20 +73,23 @@ template <class Choice, class A, class B>
 inline auto chosen_of(Choice choice, A a, B b) {
     return choice != 0 ? plain(a) : plain(b);
 }
+// As for two floats (tensor_core.cuh).
 template <class A, class B>
-constexpr bool kAreFloats = false;
-template <>
-constexpr bool kAreFloats<float, float> = true;
+inline auto greater(A a, B b) {
+    return chosen_of(a != a || a > b, a, b);
+}
+template <class A, class B>
+inline auto lesser(A a, B b) {
+    return chosen_of(a != a || a < b, a, b);
+}
 // NaN in either operand is NaN in the result.
 template <class A, class B>
 inline auto greater_of(A a, B b) {
-    if constexpr (kAreFloats<decltype(plain(a)), decltype(plain(b))>) return greater(plain(a), plain(b));
-    else return chosen_of(a != a || a > b, a, b);
+    return greater(plain(a), plain(b));
 }
 template <class A, class B>
 inline auto lesser_of(A a, B b) {
-    if constexpr (kAreFloats<decltype(plain(a)), decltype(plain(b))>) return lesser(plain(a), plain(b));
-    else return chosen_of(a != a || a < b, a, b);
+    return lesser(plain(a), plain(b));
 }
 template <class Number>
 inline auto magnitude_of(Number a) {
@@ -98,8 +101,8 @@ inline long long remainder_of(long long a, long long b) { return a % b; }
 
 inline float logarithm_of(float x) { return kLnOf2 * logarithm_to_2(x); }
 
-// The angle between -pi and pi of the same sine, for less than 2^22 turns. A turn is the sum of two numbers, so that
-// its products are exact enough.
+// The angle between -pi and pi of the same sine, for less than 2^14 turns: up to rounding, which is half a turn at
+// 2^22. A turn is the sum of two numbers, so that its products are exact enough.
 inline float angle_of(float x) {
     constexpr float kTurn = 6.2831855f, kRestOfTurn = -1.7484556e-7f;
     float const turns = rintf(x * (1.0f / kTurn));
