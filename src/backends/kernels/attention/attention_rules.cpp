@@ -334,7 +334,7 @@ constexpr Rule kRules[] = {
      check_packing_next_to_others},
     {"kernels.c22", "Next to other engines and without an advantage: no ALiBi mask and no sink.", kCode,
      check_terms_next_to_others},
-    {"kernels.c23", "Next to other engines: no bias, except where it is an advantage.", kCode,
+    {"kernels.c23", "Next to other engines and without an advantage: no bias.", kCode,
      check_bias_next_to_others},
     {"kernels.c24", "Next to other engines and without an advantage: lengths are INT32, and not sums.", kCode,
      check_lengths_next_to_others},
