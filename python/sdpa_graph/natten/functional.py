@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from .. import call_checks
-from ..torch_arguments import check_dims, check_tensors
+from ..torch_arguments import check_dims, check_strided, check_tensors
+from ..torch_operator import learns
 from . import operators
 
 __all__ = ["na1d", "na1d_av", "na1d_qk", "na2d", "na2d_av", "na2d_qk", "na3d", "na3d_av", "na3d_qk"]
@@ -156,6 +157,11 @@ def _window(rank: int, kernel_size: Sizes, dilation: Sizes, is_causal: Flags) ->
     return _entries(rank, "kernel_size", kernel_size), _entries(rank, "dilation", dilation), [bool(c) for c in causal]
 
 
+def _check_tensors(required: dict[str, Tensor], **optional: Tensor | None) -> None:
+    check_tensors(required, **optional)
+    check_strided({name: tensor for name, tensor in (required | optional).items() if tensor is not None})
+
+
 def _entries(rank: int, name: str, given: Any) -> list[Any]:
     entries = list(given) if isinstance(given, (tuple, list)) else [given] * rank
     if len(entries) != rank:
@@ -173,8 +179,8 @@ def _attend(
     additional_keys: Tensor | None,
     additional_values: Tensor | None,
 ) -> Tensor:
-    check_tensors({"query": query, "key": key, "value": value}, rpb=rpb)
-    check_tensors({}, additional_keys=additional_keys, additional_values=additional_values)
+    _check_tensors({"query": query, "key": key, "value": value}, rpb=rpb)
+    _check_tensors({}, additional_keys=additional_keys, additional_values=additional_values)
     if (additional_keys is None) != (additional_values is None):
         raise ValueError("one of additional_keys and additional_values is given; expected both, or none")
     rank = len(window[0])
@@ -186,7 +192,8 @@ def _attend(
     )
     rpb = None if rpb is None else rpb.to(query.dtype)
     factor = scale or query.shape[-1] ** -0.5
-    if rpb is not None and rpb.requires_grad and torch.is_grad_enabled():
+    learners = (query, key, value, rpb, additional_keys, additional_values)
+    if rpb is not None and learns(*(tensor for tensor in learners if tensor is not None)):
         return _attend_by_products(query * factor, key, value, window, rpb, additional_keys, additional_values)
     output: Tensor = operators.attend(query, key, value, rpb, additional_keys, additional_values, *window, factor)[0]
     return output
@@ -201,7 +208,7 @@ def _attend_by_products(
     additional_keys: Tensor | None,
     additional_values: Tensor | None,
 ) -> Tensor:
-    """Attention by its two products, since the fused functions have no gradient of the bias."""
+    """Attention by its two products, since the fused functions have no gradients with a bias."""
     query, key, value = (tensor.movedim(-2, 1) for tensor in (query, key, value))
     more_keys, more_values = (None if t is None else t.transpose(1, 2) for t in (additional_keys, additional_values))
     attn = _qk(query, key, window, more_keys, rpb).softmax(-1)
@@ -218,7 +225,7 @@ def _autocast(*tensors: Tensor | None) -> list[Any]:
 
 
 def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | None, rpb: Tensor | None) -> Tensor:
-    check_tensors({"query": query, "key": key}, additional_keys=additional_keys, rpb=rpb)
+    _check_tensors({"query": query, "key": key}, additional_keys=additional_keys, rpb=rpb)
     rank = len(window[0])
     check_dims(rank + 3, f"(batch, heads, {_AXES[rank]}, head dim)", query=query, key=key)
     check_dims(4, "(batch, heads, tokens, head dim)", additional_keys=additional_keys)
@@ -231,7 +238,7 @@ def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | No
 
 
 def _av(attn: Tensor, value: Tensor, window: Window, additional_values: Tensor | None) -> Tensor:
-    check_tensors({"attn": attn, "value": value}, additional_values=additional_values)
+    _check_tensors({"attn": attn, "value": value}, additional_values=additional_values)
     rank = len(window[0])
     check_dims(rank + 3, f"(batch, heads, {_AXES[rank]}, slots or head dim)", attn=attn, value=value)
     check_dims(4, "(batch, heads, tokens, head dim)", additional_values=additional_values)

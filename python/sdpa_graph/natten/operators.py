@@ -10,16 +10,20 @@ from typing import Any
 import torch
 
 from .. import _core, torch_streams
+from ..torch_arguments import readable
 
 Tensor = torch.Tensor
 
 
 def _call(function: str, tensors: dict[str, Any], window: tuple[Any, ...], scale: float = 1.0) -> None:
     kernel_size, dilation, is_causal = window
-    device = next(iter(tensors.values())).device
+    first = next(iter(tensors.values()))
+    if first.numel() > 0:
+        names = {"rel_pos_bias": "rpb"}  # as the functions name it
+        tensors = {name: readable(names.get(name, name), tensor) for name, tensor in tensors.items()}
     is_deterministic = torch.are_deterministic_algorithms_enabled()
     options = (kernel_size, dilation, is_causal, scale, is_deterministic)
-    torch_streams.run(device, _core._neighborhood, function, tensors, *options)
+    torch_streams.run(first.device, _core._neighborhood, function, tensors, *options)
 
 
 def _like(*tensors: Tensor) -> tuple[Tensor, ...]:
