@@ -104,6 +104,7 @@ def flash_attn_varlen_qkvpacked_func(
     return flash_attn_varlen_func(*_parts("qkv", qkv, 3), *lengths, *args, **options)
 
 
+@torch.no_grad()
 def flash_attn_with_kvcache(
     q: Tensor,
     k_cache: Tensor,
@@ -138,6 +139,7 @@ def flash_attn_with_kvcache(
         if (given is None) != (other is None):
             raise ValueError(f"one of {names} is given: both are needed, or none")
     batch, queries, heads, width = q.shape
+    _check_added(batch, k_cache, v_cache, k, v, rotary_cos, rotary_sin, cache_batch_idx)
     capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
     lengths = _lengths(cache_seqlens, batch, capacity, 0 if k is None else k.shape[1], q)
     if rotary_cos is not None and k is None:
@@ -165,10 +167,32 @@ def flash_attn_with_kvcache(
     others.update(cu_seqlens_q=_starts(q, batch, queries), cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
     k, v = (cache if block_table is not None else cache.flatten(0, 1) for cache in (k_cache, v_cache))
     numbers = _numbers(q, 0.0, softmax_scale, causal, window_size, softcap, False, False, (queries, capacity))
-    with torch.no_grad():
-        out, log_sums, _ = _attend(q.reshape(-1, heads, width), k, v, others, numbers, True)
+    out, log_sums, _ = _attend(q.reshape(-1, heads, width), k, v, others, numbers, True)
     out = out.reshape(batch, queries, heads, width)
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
+
+
+def _check_added(
+    batch: int,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    k: Tensor | None,
+    v: Tensor | None,
+    cos: Tensor | None,
+    sin: Tensor | None,
+    batch_index: Tensor | None,
+) -> None:
+    """torch's indexing would repeat tensors of fewer entries, tokens or pairs."""
+    if k is not None and v is not None:
+        needed = {"k": (batch, k.shape[1], *k_cache.shape[2:]), "v": (batch, k.shape[1], *v_cache.shape[2:])}
+        for name, tensor in (("k", k), ("v", v)):
+            if tuple(tensor.shape) != needed[name]:
+                raise ValueError(f"{name} has shape {tuple(tensor.shape)}: {needed[name]} is needed, as the cache has it")
+    if cos is not None and sin is not None and cos.shape != sin.shape:
+        found = f"rotary_cos has shape {tuple(cos.shape)}, and rotary_sin {tuple(sin.shape)}"
+        raise ValueError(f"{found}: equal ones are needed, (positions, pairs)")
+    if batch_index is not None and tuple(batch_index.shape) != (batch,):
+        raise ValueError(f"cache_batch_idx has shape {tuple(batch_index.shape)}: ({batch},) is needed, an entry for each of q")
 
 
 def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
@@ -232,6 +256,9 @@ def _numbers(
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, others: Tensors, numbers: Numbers, with_details: bool) -> Any:
     width = q.shape[-1]
+    if not width == k.shape[-1] == v.shape[-1]:
+        found = f"q, k and v have head dims of {width}, {k.shape[-1]} and {v.shape[-1]}"
+        raise ValueError(f"{found}: equal ones are needed")
     q, k, v = _with_columns(q), _with_columns(k), _with_columns(v)
     given = {name: tensor for name, tensor in others.items() if tensor is not None}
     if numbers.p_dropout > 0.0:

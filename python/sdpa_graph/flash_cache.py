@@ -45,7 +45,10 @@ def append(
         places = (entries[:, None].expand_as(positions), positions)
     else:
         rows = k_cache.shape[1]
-        places = (block_table.long().gather(1, positions // rows), positions % rows)
+        pages = block_table.long().gather(1, positions // rows)
+        if pages.device.type == "cpu" and not bool(((pages >= 0) & (pages < k_cache.shape[0])).all()):
+            raise ValueError(f"block_table has pages from {pages.min()} to {pages.max()}: {k_cache.shape[0]} pages are there")
+        places = (pages, positions % rows)
     k_cache[places] = k
     v_cache[places] = v
 
