@@ -19,7 +19,7 @@ def bounds(is_causal: bool, left_bound: int | None, right_bound: int | None) -> 
 
 
 def scale_of(scale: float | None, head_dim: int) -> float:
-    return 1.0 / math.sqrt(head_dim) if scale is None else float(scale)
+    return 1.0 / math.sqrt(max(head_dim, 1)) if scale is None else float(scale)
 
 
 def softcap_of(cap: float | None) -> float | None:

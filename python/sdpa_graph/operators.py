@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from . import _core, torch_operator, torch_streams
 from .attention_arguments import call_options, strides_in_order
 from .datatypes import _torch_to_cudnn_data_type
-from .torch_arguments import checked_ends, int32, with_last_dim_packed
+from .torch_arguments import checked_ends, int32, readable, with_last_dim_packed
 
 _known_types: set[torch.dtype] = set()
 
@@ -78,7 +78,10 @@ def _arrays(
         "page_table": int32("page_table", page_table),
         "seed": seed,
     }
-    inputs.update({name: tensor for name, tensor in given.items() if tensor is not None})
+    has_work = inputs["q"].numel() > 0
+    for name, tensor in given.items():
+        if tensor is not None:
+            inputs[name] = readable("attn_mask" if name == "bias" else name, tensor) if has_work else tensor
     return inputs
 
 
@@ -219,7 +222,7 @@ def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torc
     """None where torch's operator does not serve the call, or the call has faults, which are then found elsewhere."""
     extras, options, has_gradients = others[:10], others[10:-1], others[-1]
     bias, sink, *_, page_table, _, longest_q, longest_kv = extras
-    if not torch_operator.serves(query, key, value):
+    if not torch_operator.serves(query, key, value) or _is_any_special(*extras[:8]):
         return None
     # The operator has no gradient of what is not an argument of its own.
     if has_gradients and (page_table is not None or torch_operator.learns(*(x for x in (bias, sink) if x is not None))):
@@ -232,12 +235,16 @@ def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torc
     return None if results is None else results[0]
 
 
+def _is_any_special(*tensors: torch.Tensor | None) -> bool:
+    return any(torch_operator.is_special(tensor) for tensor in tensors if tensor is not None)
+
+
 def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
     """The arguments are those of the operator, of which the last one says whether there will be gradients."""
     output: torch.Tensor | None = _through_torchs_operator(query, *others)
     if output is not None:
         return output
-    if torch_operator.is_special(query) or torch_operator.is_traced():
+    if _is_any_special(query, *others[:10]) or torch_operator.is_traced():
         output = forward(query, *others)[0]
     elif others[-1]:
         output = _Attention.apply(query, *others)

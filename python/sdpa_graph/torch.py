@@ -75,11 +75,11 @@ def scaled_dot_product_attention(
     query, key, value = _autocast(query, key, value)
     longest_q = _longest("q", cu_seqlens_q, max_seqlen_q, query.shape[0])
     longest_kv = _longest("kv", cu_seqlens_kv, max_seqlen_kv, key.shape[0])
-    keys = key.shape[-2]
     if page_table is not None:
-        keys = longest_kv = longest_kv or keys * page_table.shape[1]
+        longest_kv = longest_kv or key.shape[-2] * page_table.shape[1]
+    rows = query.shape[-2] if longest_q is None else longest_q, key.shape[-2] if longest_kv is None else longest_kv
     lengths = [None if given is None else given.to(query.device) for given in (seq_len_q, seq_len_kv)]
-    bias, sink = _bias(attn_mask, query, keys), None if sink is None else sink.float().reshape(1, -1, 1, 1)
+    bias, sink = _bias(attn_mask, query.dtype, rows), None if sink is None else sink.float().reshape(1, -1, 1, 1).contiguous()
     differentiable = (tensor for tensor in (query, key, value, bias, sink) if tensor is not None)
     needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
     return operators.attend(
@@ -104,6 +104,7 @@ def _check(
         return
     names = ("cu_seqlens_q", "cu_seqlens_kv", "seq_len_q", "seq_len_kv", "page_table")
     check_tensors({}, **dict(zip(names, lengths)))
+    check_strided({name: given for name, given in zip(names, lengths) if given is not None})
     call_checks.check_lengths_are_said_once("q", cu_seqlens[0], seq_len_q=seq_lens[0])
     call_checks.check_lengths_are_said_once("kv", cu_seqlens[1], seq_len_kv=seq_lens[1], page_table=page_table)
     for side, tensor in zip(("q", "kv"), cu_seqlens):
@@ -121,15 +122,17 @@ def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
     return [tensor.to(torch.get_autocast_dtype(kind)) for tensor in tensors]
 
 
-def _bias(mask: torch.Tensor | None, query: torch.Tensor, keys: int) -> torch.Tensor | None:
+def _bias(mask: torch.Tensor | None, dtype: torch.dtype, rows: tuple[int, int]) -> torch.Tensor | None:
     """The tensor that is added to the scores, with four dims. If it requires a gradient, it has the query's type and
-    all rows and columns: cuDNN has no gradient of others."""
+    that many rows and columns: cuDNN has no gradient of others."""
     if mask is None:
         return None
     if mask.requires_grad:
-        return mask.to(query.dtype).expand(*_four_dims(mask)[:2], query.shape[-2], keys).contiguous()
+        return mask.to(dtype).expand(*_four_dims(mask)[:2], *rows).contiguous()
     if mask.dtype == torch.bool:
         mask = torch.zeros_like(mask, dtype=torch.float32).masked_fill(~mask, -math.inf)
+    elif not mask.is_floating_point():
+        raise TypeError(f"attn_mask has numbers of type {mask.dtype}: bool says what is visible, floats are added to scores")
     elif mask.dtype not in (torch.float16, torch.bfloat16, torch.float32):
         mask = mask.float()
     return mask.reshape(_four_dims(mask))
@@ -163,7 +166,9 @@ def _of_nested(query: Any, key: Any, value: Any, given: dict[str, Any]) -> torch
             found = f"a nested tensor of the layout {tensor.layout}" if tensor.is_nested else "no nested tensor"
             raise ValueError(f"{name} is {found}: query, key and value are needed as nested ones of the layout jagged")
     tensors = [tensor.transpose(1, 2) for tensor in (query, key, value)]
-    ends = [tensors[0].offsets(), tensors[1].offsets()]
+    ends = [tensor.offsets() for tensor in tensors]
+    if ends[2] is not ends[1] and not torch.equal(ends[1], ends[2]):
+        raise ValueError("key and value are nested tensors of different lengths: equal ones are needed")
     given.update(cu_seqlens_q=ends[0], cu_seqlens_kv=ends[1])
     values = scaled_dot_product_attention(*(tensor.values() for tensor in tensors), **given)
     return torch.nested.nested_tensor_from_jagged(values, ends[0]).transpose(1, 2)

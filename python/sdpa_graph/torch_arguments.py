@@ -30,6 +30,15 @@ def check_strided(tensors: Mapping[str, torch.Tensor]) -> None:
             raise ValueError(f"{name} is {found}: a dense one on cpu or cuda is needed")
 
 
+def readable(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor with its numbers as they are in memory. Refuses one without memory, which would count as not given."""
+    tensor = tensor.resolve_neg()
+    if tensor.data_ptr() == 0:
+        found = f"a {type(tensor).__name__} of shape {tuple(tensor.shape)} on {tensor.device} without memory"
+        raise ValueError(f"{name} is {found}: a tensor with numbers on cpu or cuda is needed, or None")
+    return tensor
+
+
 def check_real(**tensors: torch.Tensor | None) -> None:
     for name, tensor in tensors.items():
         if tensor is not None and tensor.is_complex():
@@ -43,9 +52,9 @@ def numbers_of(tensor: torch.Tensor) -> list[int]:
 
 
 def int32(name: str, tensor: torch.Tensor | None) -> torch.Tensor | None:
-    """The numbers in 32 bits. Numbers on a GPU are converted unread."""
+    """The numbers in 32 bits, one next to the other. Numbers on a GPU are converted unread."""
     if tensor is None or tensor.dtype == torch.int32:
-        return tensor
+        return None if tensor is None else tensor.contiguous()
     if tensor.dtype not in _INTEGERS:
         call_checks.refuse_numbers(name, tensor.dtype)
     if tensor.device.type == "cpu" and tensor.numel() > 0:

@@ -73,8 +73,9 @@ def distributed_attention(
     heads, head dim), and the layout divides the tokens of all documents."""
     arrays = {"query": query, "key": key, "value": value}
     lengths = {"seq_len_q": seq_len_q, "seq_len_kv": seq_len_kv}
-    check_tensors(arrays, sink=sink, cu_seqlens=cu_seqlens, **lengths)
-    check_strided(arrays)
+    extras = {"sink": sink, "cu_seqlens": cu_seqlens, **lengths}
+    check_tensors(arrays, **extras)
+    check_strided({**arrays, **{name: tensor for name, tensor in extras.items() if tensor is not None}})
     check_real(**arrays, sink=sink)
     _check_lengths(seq_len_q, seq_len_kv, cu_seqlens, max_seqlen)
     check_dims(3 if cu_seqlens is not None else 4, "as docs/several-gpus.md says", **arrays)
@@ -84,7 +85,7 @@ def distributed_attention(
         bottom_right, alibi, attention_arguments.softcap_of(softcap),
         None if cu_seqlens is None else min(max_seqlen or layout.length, layout.length), dropout_p,
     )  # fmt: skip
-    sink = None if sink is None else sink.float().reshape(1, -1, 1, 1)
+    sink = None if sink is None else sink.resolve_neg().float().reshape(1, -1, 1, 1)
     starts = _counts("cu_seqlens", cu_seqlens, query.device)
     if starts is not None:
         lengths = {"seq_len_q": starts[1:] - starts[:-1], "seq_len_kv": None}
@@ -92,7 +93,8 @@ def distributed_attention(
     numbers = None
     if dropout_p != 0.0:
         numbers = torch.tensor([seed, 0], dtype=torch.int64, device=query.device).reshape(2, 1, 1, 1, 1)
-    query, key, value = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in arrays.values())
+    plain = (tensor.resolve_neg() for tensor in arrays.values())
+    query, key, value = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in plain)
     output: torch.Tensor = _Attention.apply(query, key, value, sink, *counts, numbers, group, options)
     return output
 
@@ -139,7 +141,7 @@ def _check_lengths(
 def _counts(name: str, tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
     """Lengths as a graph has them."""
     numbers = int32(name, tensor)
-    return None if numbers is None else numbers.to(device).reshape(-1, 1, 1, 1)
+    return None if numbers is None else numbers.resolve_neg().to(device).reshape(-1, 1, 1, 1)
 
 
 class _Built:
@@ -254,6 +256,8 @@ def _forward(given: Tensors, group: Group, options: _Options) -> Tensors:
         "o": _empty((*query.shape[:-1], value.shape[-1]), query, query.dtype),
         "stats": _empty((*query.shape[:-1], 1), query, torch.float32),
     }
+    if "starts" in given:
+        made["o"].zero_()  # for tokens of no document
 
     def describe(graph: pygraph, tensors: Any) -> dict[str, Any]:
         modifier = None if options.softcap is None else softcap_modifiers(options.softcap)[0]
@@ -270,6 +274,8 @@ def _forward(given: Tensors, group: Group, options: _Options) -> Tensors:
 def _backward(given: Tensors, group: Group, options: _Options) -> Tensors:
     inputs = {name: given[name] for name in ("query", "key", "value")}
     made = {"d" + name: _empty(tensor.shape, tensor, tensor.dtype) for name, tensor in inputs.items()}
+    if "starts" in given:
+        made["dquery"].zero_()  # for tokens of no document
     sink = {"dsink": torch.empty_like(given["sink"])} if "sink" in given else {}
 
     def describe(graph: pygraph, tensors: Any) -> dict[str, Any]:

@@ -242,3 +242,124 @@ def test_lengths_of_a_cache_are_not_cut():
         flash_attn_with_kvcache(q, cache, cache, cache_seqlens=torch.tensor([1.5, 2.0]))
     with pytest.raises(ValueError, match="cache_seqlens has an entry of 4294967297"):
         flash_attn_with_kvcache(q, cache, cache, cache_seqlens=torch.tensor([1, 2**32 + 1]))
+
+
+def extras():
+    """Arguments of the functions that may be None, with the function and other arguments of a call."""
+    from sdpa_graph import flash_attn, natten
+    from sdpa_graph.torch import scaled_dot_product_attention as attend
+
+    x, tokens = torch.randn(2, 2, 6, 8), torch.randn(2, 6, 2, 8)
+    return {
+        "attn_mask": (attend, [x] * 3, torch.randn(6, 6)),
+        "sink": (attend, [x] * 3, torch.randn(2)),
+        "seq_len_kv": (attend, [x] * 3, torch.tensor([3, 5], dtype=torch.int32)),
+        "alibi_slopes": (flash_attn.flash_attn_func, [tokens.bfloat16()] * 3, torch.rand(2)),
+        "rpb": (natten.functional.na1d, [tokens] * 3 + [3], torch.randn(2, 5)),
+    }
+
+
+@pytest.mark.parametrize("name", extras())
+def test_arguments_without_memory_are_not_left_out(name):
+    function, inputs, extra = extras()[name]
+    for given in (extra.to("meta"), extra[:0]):
+        with pytest.raises(ValueError, match=name + " (is|has) .* needed"):
+            function(*inputs, **{name: given})
+
+
+@pytest.mark.parametrize("name", ["attn_mask", "sink", "alibi_slopes", "rpb"])
+def test_signs_that_are_not_in_memory_count(name):
+    function, inputs, extra = extras()[name]
+    negated = torch._neg_view(extra)
+    assert negated.is_neg()
+    torch.testing.assert_close(function(*inputs, **{name: negated}), function(*inputs, **{name: -extra}), rtol=0, atol=0)
+
+
+def test_lengths_and_sinks_may_have_gaps(attend):
+    x, lengths, sink = torch.randn(2, 2, 6, 8), torch.tensor([3, 5], dtype=torch.int32), torch.randn(2)
+    given = {"seq_len_q": lengths, "seq_len_kv": lengths, "sink": sink}
+    with_gaps = {name: torch.stack([tensor, tensor], -1)[:, 0] for name, tensor in given.items()}
+    torch.testing.assert_close(attend(x, x, x, **with_gaps), attend(x, x, x, **given), rtol=0, atol=0)
+    same = torch.tensor([4], dtype=torch.int32).expand(2)
+    attend(x, x, x, seq_len_q=same, seq_len_kv=same)
+
+
+def test_masks_of_other_classes(attend):
+    """Tensors of a class that contains others, such as those of two."""
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    x, mask = torch.randn(1, 2, 6, 8), torch.randn(6, 6)
+    found = attend(x, x, x, attn_mask=TwoTensor(mask, 2 * mask))
+    torch.testing.assert_close(found.a, attend(x, x, x, attn_mask=mask))
+    torch.testing.assert_close(found.b, attend(x, x, x, attn_mask=2 * mask))
+
+
+def test_masks_are_bool_or_floats(attend):
+    x = torch.randn(1, 2, 6, 8)
+    with pytest.raises(TypeError, match="attn_mask has numbers of type torch.int64: bool says what is visible"):
+        attend(x, x, x, attn_mask=torch.ones(6, 6, dtype=torch.int64))
+
+
+def test_masks_of_packed_sequences_have_gradients(attend):
+    ends, mask = torch.tensor([0, 8, TOKENS]), torch.randn(12, 12)
+    results = []
+    for learns in (False, True):
+        learned = mask.clone().requires_grad_(learns)
+        results.append(attend(*packed(), attn_mask=learned, cu_seqlens_q=ends, cu_seqlens_kv=ends))
+    results[1].sum().backward()
+    torch.testing.assert_close(results[0], results[1].detach())
+    assert learned.grad.shape == mask.shape
+
+
+def test_nested_keys_and_values_have_equal_lengths(attend):
+    def nested(*lengths):
+        return torch.nested.nested_tensor([torch.randn(n, 2, 8) for n in lengths], layout=torch.jagged).transpose(1, 2)
+
+    with pytest.raises(ValueError, match="key and value are nested tensors of different lengths: equal ones are needed"):
+        attend(nested(3, 4), nested(5, 2), nested(2, 5))
+
+
+def cache_call(**changes):
+    from sdpa_graph.flash_attn import flash_attn_with_kvcache
+
+    bfloat16 = {"q": (2, 1, 2, 16), "k_cache": (2, 32, 2, 16), "v_cache": (2, 32, 2, 16), "k": (2, 1, 2, 16), "v": (2, 1, 2, 16)}
+    given = {name: torch.randn(shape).bfloat16() for name, shape in bfloat16.items()}
+    given.update(cache_seqlens=torch.tensor([3, 4], dtype=torch.int32), **changes)
+    return given, lambda: flash_attn_with_kvcache(**given)
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        ({"k": (1, 1, 2, 16), "v": (1, 1, 2, 16)}, r"k has shape \(1, 1, 2, 16\): \(2, 1, 2, 16\) is needed"),
+        ({"k": (2, 2, 2, 16)}, r"v has shape \(2, 1, 2, 16\): \(2, 2, 2, 16\) is needed"),
+        ({"rotary_cos": (32, 8), "rotary_sin": (32, 1)}, r"rotary_cos has shape \(32, 8\), and rotary_sin \(32, 1\)"),
+        ({"q": (2, 1, 2, 12)}, "q, k and v have head dims of 12, 16 and 16: equal ones are needed"),
+        ({"cache_batch_idx": torch.tensor([0, 1, 1])}, r"cache_batch_idx has shape \(3,\): \(2,\) is needed"),
+        ({"block_table": torch.tensor([[0], [-1]])}, "block_table has pages from -1 to 0: 2 pages are there"),
+    ],
+)
+def test_calls_with_faults_leave_a_cache_as_it_is(changes, text):
+    made = {name: torch.randn(x).bfloat16() if isinstance(x, tuple) else x for name, x in changes.items()}
+    given, call = cache_call(**made)
+    before = given["k_cache"].clone()
+    with pytest.raises(ValueError, match=text):
+        call()
+    if "q" not in changes:
+        assert torch.equal(before, given["k_cache"])
+
+
+def test_a_cache_learns_nothing():
+    learned = torch.randn(2, 1, 2, 16).bfloat16().requires_grad_()
+    given, call = cache_call(k=learned, v=learned)
+    assert not call().requires_grad
+    assert not given["k_cache"].requires_grad and not given["v_cache"].requires_grad
+    assert torch.equal(given["k_cache"][1, 4], learned[1, 0])
+
+
+def test_head_dims_of_flash_attn_are_equal():
+    from sdpa_graph.flash_attn import flash_attn_func
+
+    x = torch.randn(1, 4, 2, 7).bfloat16()
+    with pytest.raises(ValueError, match="q, k and v have head dims of 7, 5 and 3: equal ones are needed"):
+        flash_attn_func(x, x[..., :5], x[..., :3])

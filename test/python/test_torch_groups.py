@@ -126,6 +126,27 @@ def test_packed_documents_are_those_of_one_process(way, make, left_bound):
 
 
 @pytest.mark.parametrize("way", [group_way.GATHER, group_way.ALL_TO_ALL])
+def test_tokens_of_no_document_have_zeros(way):
+    layout, ends = Layout.contiguous(12, 2), torch.tensor([0, 5, 9])
+
+    def run(member):
+        rows = torch.tensor(layout.positions_of(member.rank))
+        own = [torch.randn(len(rows), 2, 16).requires_grad_() for _ in range(3)]
+        left_over = [torch.full_like(own[0], torch.nan) for _ in range(8)]
+        del left_over  # memory that results may get
+        output = distributed_attention(*own, member, layout, cu_seqlens=ends, max_seqlen=5, is_causal=True, way=way)
+        return rows, [output.detach(), *torch.autograd.grad(output.sum(), own)]
+
+    for outcome in on_all(Group.of_threads(2), run):
+        if isinstance(outcome, Exception):
+            raise outcome
+        rows, parts = outcome
+        for part in parts:
+            assert part.isfinite().all()
+            assert (part[rows >= 9] == 0).all()
+
+
+@pytest.mark.parametrize("way", [group_way.GATHER, group_way.ALL_TO_ALL])
 def test_dropout_is_that_of_one_rank_with_the_seed(way):
     inputs, grad = [made(heads, seed, torch.float32) for heads, seed in ((4, 1), (2, 2), (2, 3))], made(4, 4, torch.float32)
     options = {"dropout_p": 0.4, "is_causal": True, "way": way}
