@@ -126,6 +126,21 @@ def test_additional_keys(natten, case):
     check(found, plain(case, *inputs, extra=extra), [*inputs, *extra])
 
 
+@pytest.mark.parametrize("learns", [False, True])
+def test_no_additional_keys(natten, learns):
+    inputs, nothing = tokens(ALL[0]), torch.randn(2, 0, 2, 8)
+    rpb = torch.zeros(2, 5, requires_grad=True) if learns else None
+    found = natten.functional.na1d(*inputs, 3, rpb=rpb, additional_keys=nothing, additional_values=nothing)
+    torch.testing.assert_close(found, natten.functional.na1d(*inputs, 3))
+
+
+@pytest.mark.parametrize("keys, values, name", [((2, 1, 2, 8), (2, 4, 2, 8), "values"), ((2, 4, 2, 1), (2, 4, 2, 8), "keys")])
+def test_shapes_of_additional_keys(natten, keys, values, name):
+    given = {"additional_keys": torch.randn(keys), "additional_values": torch.randn(values)}
+    with pytest.raises(ValueError, match=f"additional_{name} has shape .* is needed"):
+        natten.functional.na1d(*tokens(ALL[0]), 3, **given)
+
+
 @pytest.mark.parametrize("case", ODD)
 @pytest.mark.parametrize("has_more", [False, True])
 def test_products(natten, case, has_more):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import call_checks
-from ..torch_arguments import check_dims, check_strided, check_tensors
+from ..torch_arguments import check_dims, check_real, check_strided, check_tensors
 from ..torch_operator import learns
 from . import operators
 
@@ -190,6 +190,10 @@ def _attend(
     query, key, value, additional_keys, additional_values = _autocast(
         query, key, value, additional_keys, additional_values
     )
+    if additional_keys is not None and additional_values is not None:
+        _check_additional(query, value, additional_keys, additional_values)
+        if additional_keys.shape[1] == 0:
+            additional_keys = additional_values = None
     rpb = None if rpb is None else rpb.to(query.dtype)
     factor = scale or query.shape[-1] ** -0.5
     learners = (query, key, value, rpb, additional_keys, additional_values)
@@ -197,6 +201,15 @@ def _attend(
         return _attend_by_products(query * factor, key, value, window, rpb, additional_keys, additional_values)
     output: Tensor = operators.attend(query, key, value, rpb, additional_keys, additional_values, *window, factor)[0]
     return output
+
+
+def _check_additional(query: Tensor, value: Tensor, keys: Tensor, values: Tensor) -> None:
+    check_real(additional_keys=keys, additional_values=values)
+    batch, heads = query.shape[0], query.shape[-2]
+    for name, tensor, width in (("keys", keys, query.shape[-1]), ("values", values, value.shape[-1])):
+        needed = (batch, keys.shape[1], heads, width)
+        if tuple(tensor.shape) != needed:
+            raise ValueError(f"additional_{name} has shape {tuple(tensor.shape)}: {needed} is needed")
 
 
 def _attend_by_products(
@@ -210,7 +223,8 @@ def _attend_by_products(
 ) -> Tensor:
     """Attention by its two products, since the fused functions have no gradients with a bias."""
     query, key, value = (tensor.movedim(-2, 1) for tensor in (query, key, value))
-    more_keys, more_values = (None if t is None else t.transpose(1, 2) for t in (additional_keys, additional_values))
+    additional = (None if t is None else t.to(query.dtype) for t in (additional_keys, additional_values))
+    more_keys, more_values = (None if t is None else t.transpose(1, 2) for t in additional)
     attn = _qk(query, key, window, more_keys, rpb).softmax(-1)
     return _av(attn, value, window, more_values).movedim(1, -2)
 
@@ -247,6 +261,6 @@ def _av(attn: Tensor, value: Tensor, window: Window, additional_values: Tensor |
         output: Tensor = operators.av(attn, value, *window)
         return output
     more = additional_values.shape[-2]
-    near, far = attn[..., :-more], attn[..., -more:]
+    near, far = attn.split([attn.shape[-1] - more, more], -1)
     output = operators.av(near, value, *window)
     return output + (far.flatten(2, -2) @ additional_values).reshape(output.shape)
