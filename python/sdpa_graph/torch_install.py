@@ -19,8 +19,11 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _MOST_WIDTH = 256
 _TRIED_ROWS = 64
 
-_devices: tuple[str, ...] = ()
-_originals: dict[tuple[Any, str], Callable[..., Any]] = {}
+_lock = threading.RLock()
+_installed: tuple[str, ...] | None = None  # the devices of install()
+_blocks: list[list[str]] = []  # those of installed(), whose last one counts
+_devices: tuple[str, ...] = ()  # those that are served
+_originals: dict[tuple[Any, str], tuple[Callable[..., Any], Callable[..., Any]]] = {}  # and what replaces them
 _counts: Counter[str] = Counter()
 _backward_reasons: dict[tuple[Any, ...], str | None] = {}
 
@@ -28,31 +31,55 @@ _backward_reasons: dict[tuple[Any, ...], str | None] = {}
 def install(devices: Sequence[str] = ("cuda",)) -> None:
     """Lets torch.nn.functional.scaled_dot_product_attention, and torch.nn.attention.varlen.varlen_attn where there is one,
     run on this library for tensors of these devices. What it does not serve runs as before: install_counts() says why."""
-    global _devices
-    uninstall()
-    _devices = tuple(devices)
-    _replace(torch.nn.functional, "scaled_dot_product_attention", _attention)
-    with contextlib.suppress(ImportError):
-        from torch.nn.attention import varlen
-
-        _replace(varlen, "varlen_attn", _varlen)
+    global _installed
+    with _lock:
+        _installed = tuple(_names(devices))
+        _replace_or_restore()
 
 
 def uninstall() -> None:
-    """Gives torch its functions back."""
-    for (module, name), original in _originals.items():
-        setattr(module, name, original)
-    _originals.clear()
+    """Gives torch its functions back, in blocks of installed(), too."""
+    global _installed
+    with _lock:
+        _installed = None
+        _blocks.clear()
+        _replace_or_restore()
 
 
 @contextlib.contextmanager
 def installed(devices: Sequence[str] = ("cuda",)) -> Iterator[None]:
-    """install() for a block."""
-    install(devices)
+    """install() for a block, after which all is as before. Blocks may be in each other, and in several threads at a time:
+    the one that began last counts."""
+    block = _names(devices)
+    with _lock:
+        _blocks.append(block)
+        _replace_or_restore()
     try:
         yield
     finally:
-        uninstall()
+        with _lock:
+            _blocks[:] = [other for other in _blocks if other is not block]
+            _replace_or_restore()
+
+
+def _names(devices: Sequence[str]) -> list[str]:
+    return [devices] if isinstance(devices, str) else list(devices)
+
+
+def _replace_or_restore() -> None:
+    global _devices
+    _devices = tuple(_blocks[-1]) if _blocks else _installed or ()
+    if _blocks or _installed is not None:
+        _replace(torch.nn.functional, "scaled_dot_product_attention", _attention)
+        with contextlib.suppress(ImportError):
+            from torch.nn.attention import varlen
+
+            _replace(varlen, "varlen_attn", _varlen)
+        return
+    for (module, name), (original, replacement) in _originals.items():
+        if getattr(module, name) is replacement:  # and not that of another program, which calls ours
+            setattr(module, name, original)
+    _originals.clear()
 
 
 def install_counts() -> dict[str, int]:
@@ -61,13 +88,15 @@ def install_counts() -> dict[str, int]:
 
 
 def _replace(module: Any, name: str, serve: Callable[..., Any]) -> None:
+    if (module, name) in _originals:
+        return
     original = getattr(module, name)
 
     @functools.wraps(original)
     def replacement(*args: Any, **options: Any) -> Any:
         return serve(original, *args, **options)
 
-    _originals[module, name] = original
+    _originals[module, name] = original, replacement
     setattr(module, name, replacement)
 
 
@@ -191,6 +220,6 @@ def _reason(dims: int, query: Any, key: Any, value: Any) -> str | None:
         return "head dim"
     if 0 in query.shape or 0 in key.shape:
         return "no elements"
-    if query.is_cuda and not (torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.cudnn_sdp_enabled()):
+    if not (torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.cudnn_sdp_enabled()):
         return "fused attention is disabled"
     return None

@@ -1,10 +1,13 @@
 """torch's own functions on this library."""
 
+import sys
+import threading
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from sdpa_graph.torch import install_counts, installed  # noqa: E402
+from sdpa_graph.torch import install, install_counts, installed, uninstall  # noqa: E402
 
 F = torch.nn.functional
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -169,3 +172,62 @@ def test_models_of_other_packages_train_to_the_same_losses(make):
         found, served = counted("served", losses)
     assert served == 20
     assert found == pytest.approx(expected, rel=2e-2)
+
+
+def is_served():
+    q, k, v = inputs()
+    return counted("served", lambda: F.scaled_dot_product_attention(q, k, v))[1] == 1
+
+
+def test_blocks_leave_all_as_it_was_before():
+    with installed(DEVICE):
+        with installed(["meta"]):
+            assert not is_served()
+        assert is_served()
+    assert F.scaled_dot_product_attention is ORIGINAL
+    install(DEVICE)
+    try:
+        with installed(["meta"]):
+            pass
+        assert is_served()
+    finally:
+        uninstall()
+    assert F.scaled_dot_product_attention is ORIGINAL
+
+
+def test_blocks_of_threads():
+    def run():
+        for _ in range(200):
+            with installed(DEVICE):
+                pass
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert F.scaled_dot_product_attention is ORIGINAL
+
+
+def test_replacements_by_other_programs_stay(monkeypatch):
+    monkeypatch.setattr(F, "scaled_dot_product_attention", ORIGINAL)  # which the end of the test restores
+    with installed(DEVICE):
+        ours = F.scaled_dot_product_attention
+        theirs = lambda *args, **options: ours(*args, **options)  # noqa: E731
+        monkeypatch.setattr(F, "scaled_dot_product_attention", theirs)
+    assert F.scaled_dot_product_attention is theirs
+    assert not is_served()
+
+
+def test_the_plain_formula_that_a_program_asks_for():
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    q, k, v = inputs()
+    with installed(DEVICE), sdpa_kernel(SDPBackend.MATH):
+        gradient = torch.autograd.grad(F.scaled_dot_product_attention(q, k, v).sum(), q, create_graph=True)[0]
+        torch.autograd.grad(gradient.sum(), q)
