@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from . import call_checks, flash_operators
-from .flash_cache import append, has_whole_pages, in_pages, pages_of, rotated
+from .flash_cache import append, check_places, has_whole_pages, in_pages, pages_of, rotated
 from .flash_calls import Numbers, batches
 from .torch_arguments import check_dims, check_tensors, int32, with_last_dim_packed
 
@@ -139,7 +139,15 @@ def flash_attn_with_kvcache(
         if (given is None) != (other is None):
             raise ValueError(f"one of {names} is given: both are needed, or none")
     batch, queries, heads, width = q.shape
-    _check_added(batch, k_cache, v_cache, k, v, rotary_cos, rotary_sin, cache_batch_idx)
+    _check_cache(q, k_cache, v_cache)
+    _check_added(batch, k_cache, v_cache, k, v, rotary_cos, rotary_sin)
+    if cache_batch_idx is not None:
+        check_dims(1, "an entry for each of q", cache_batch_idx=cache_batch_idx)
+        if cache_batch_idx.shape[0] != batch:
+            raise ValueError(f"cache_batch_idx has {cache_batch_idx.shape[0]} numbers: {batch} are needed, one for each of q")
+        check_places("cache_batch_idx", cache_batch_idx, k_cache.shape[0], "entries of the cache")
+    if alibi_slopes is not None and alibi_slopes.numel() == 0:
+        raise ValueError(f"alibi_slopes has shape {tuple(alibi_slopes.shape)}: a slope for each head is needed, or None")
     capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
     lengths = _lengths(cache_seqlens, batch, capacity, 0 if k is None else k.shape[1], q)
     if rotary_cos is not None and k is None:
@@ -172,6 +180,16 @@ def flash_attn_with_kvcache(
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
 
 
+def _check_cache(q: Tensor, k_cache: Tensor, v_cache: Tensor) -> None:
+    """What would be refused after the cache was written."""
+    heads, width = q.shape[-2:]
+    for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
+        if cache.shape[-1] != width:
+            raise ValueError(f"{name} has a head dim of {cache.shape[-1]}: {width} is needed, that of q")
+        if cache.shape[-2] == 0 or heads % cache.shape[-2]:
+            raise ValueError(f"{name} has {cache.shape[-2]} heads: a number that divides the {heads} of q is needed")
+
+
 def _check_added(
     batch: int,
     k_cache: Tensor,
@@ -180,7 +198,6 @@ def _check_added(
     v: Tensor | None,
     cos: Tensor | None,
     sin: Tensor | None,
-    batch_index: Tensor | None,
 ) -> None:
     """torch's indexing would repeat tensors of fewer entries, tokens or pairs."""
     if k is not None and v is not None:
@@ -191,8 +208,6 @@ def _check_added(
     if cos is not None and sin is not None and cos.shape != sin.shape:
         found = f"rotary_cos has shape {tuple(cos.shape)}, and rotary_sin {tuple(sin.shape)}"
         raise ValueError(f"{found}: equal ones are needed, (positions, pairs)")
-    if batch_index is not None and tuple(batch_index.shape) != (batch,):
-        raise ValueError(f"cache_batch_idx has shape {tuple(batch_index.shape)}: ({batch},) is needed, an entry for each of q")
 
 
 def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:

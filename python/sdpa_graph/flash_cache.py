@@ -28,6 +28,15 @@ def rotated(x: Tensor, cos: Tensor, sin: Tensor | None, starts: Tensor, interlea
     return torch.cat((mixed.to(x.dtype), x[..., 2 * pairs :]), -1)
 
 
+def check_places(name: str, places: Tensor, count: int, of: str) -> None:
+    """torch's indexing would count negative ones from the end. Only those in the host's memory are read."""
+    if places.device.type != "cpu" or torch.compiler.is_compiling() or places.numel() == 0:
+        return
+    least, most = int(places.min()), int(places.max())
+    if least < 0 or most >= count:
+        raise ValueError(f"{name} has numbers from {least} to {most}: 0 to {count - 1} are needed, the {count} {of}")
+
+
 def append(
     k_cache: Tensor,
     v_cache: Tensor,
@@ -46,8 +55,7 @@ def append(
     else:
         rows = k_cache.shape[1]
         pages = block_table.long().gather(1, positions // rows)
-        if pages.device.type == "cpu" and not bool(((pages >= 0) & (pages < k_cache.shape[0])).all()):
-            raise ValueError(f"block_table has pages from {pages.min()} to {pages.max()}: {k_cache.shape[0]} pages are there")
+        check_places("block_table", pages, k_cache.shape[0], "pages of the cache")
         places = (pages, positions % rows)
     k_cache[places] = k
     v_cache[places] = v

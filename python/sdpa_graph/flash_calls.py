@@ -46,15 +46,15 @@ def through_torchs_operator(
     then found elsewhere."""
     if not torch_operator.serves(q, k, v) or (learns and "block_table" in others):
         return None
-    arguments = torch_operator.carried(_compiled(numbers), _readable(others)) if others else _carried(numbers)
+    arguments = torch_operator.carried(_compiled(numbers), _readable(q, others)) if others else _carried(numbers)
     results = torch_operator.attend(q, k, v, learns, arguments)
     if results is None:
         return None
     return *results[:2], results[2] if numbers.returns_softmax else None
 
 
-def _readable(others: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: readable(name, tensor) for name, tensor in others.items()}
+def _readable(q: Tensor, others: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: readable(name, tensor) for name, tensor in others.items()} if q.numel() > 0 else others
 
 
 def results_of(
@@ -70,7 +70,7 @@ def forward(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     q, k, v = (with_last_dim_packed(tensor) for tensor in (q, k, v))
     out, log_sums, p = results_of(q, k, others, numbers)
-    tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **_readable(others)}
+    tensors = {"q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **_readable(q, others)}
     if p is not None:
         tensors["p"] = p
     torch_streams.run(q.device, _core._flash_forward, tensors, _compiled(numbers))
@@ -91,7 +91,7 @@ def backward(
     if "block_table" in others:
         raise NotImplementedError("gradients of keys in pages: pages are for inference")
     gradients = gradients_of(q, k, v)
-    tensors = {"dout": dout, "q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **_readable(others)}
+    tensors = {"dout": dout, "q": q, "k": k, "v": v, "out": out, "softmax_lse": log_sums, **_readable(q, others)}
     tensors.update(zip(("dq", "dk", "dv"), gradients))
     if q.device.type == "cpu":
         tensors["softmax_d"] = _softmax_d(q, others)
