@@ -181,7 +181,10 @@ def flash_attn_with_kvcache(
 
 
 def _check_cache(q: Tensor, k_cache: Tensor, v_cache: Tensor) -> None:
-    """What would be refused after the cache was written."""
+    """Faults that the call itself would find after it has written the cache."""
+    if k_cache.shape[:3] != v_cache.shape[:3]:
+        found = f"k_cache has shape {tuple(k_cache.shape)}, and v_cache {tuple(v_cache.shape)}"
+        raise ValueError(f"{found}: the same entries, tokens and heads are needed")
     heads, width = q.shape[-2:]
     for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
         if cache.shape[-1] != width:

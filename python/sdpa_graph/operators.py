@@ -78,7 +78,7 @@ def _arrays(
         "page_table": int32("page_table", page_table),
         "seed": seed,
     }
-    has_work = inputs["q"].numel() > 0
+    has_work = inputs["q"].numel() > 0 and inputs["k"].numel() > 0
     for name, tensor in given.items():
         if tensor is not None:
             inputs[name] = readable("attn_mask" if name == "bias" else name, tensor) if has_work else tensor

@@ -167,7 +167,8 @@ def _of_nested(query: Any, key: Any, value: Any, given: dict[str, Any]) -> torch
             raise ValueError(f"{name} is {found}: query, key and value are needed as nested ones of the layout jagged")
     tensors = [tensor.transpose(1, 2) for tensor in (query, key, value)]
     ends = [tensor.offsets() for tensor in tensors]
-    if ends[2] is not ends[1] and not torch.equal(ends[1], ends[2]):
+    is_read = ends[2] is not ends[1] and ends[1].is_cpu and ends[2].is_cpu  # on a GPU nothing waits for numbers
+    if ends[1].shape != ends[2].shape or (is_read and not torch.equal(ends[1], ends[2])):
         raise ValueError("key and value are nested tensors of different lengths: equal ones are needed")
     given.update(cu_seqlens_q=ends[0], cu_seqlens_kv=ends[1])
     values = scaled_dot_product_attention(*(tensor.values() for tensor in tensors), **given)

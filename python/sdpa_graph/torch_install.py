@@ -88,9 +88,9 @@ def install_counts() -> dict[str, int]:
 
 
 def _replace(module: Any, name: str, serve: Callable[..., Any]) -> None:
-    if (module, name) in _originals:
-        return
     original = getattr(module, name)
+    if (module, name) in _originals and original is not _originals[module, name][0]:
+        return
 
     @functools.wraps(original)
     def replacement(*args: Any, **options: Any) -> Any:
@@ -220,6 +220,7 @@ def _reason(dims: int, query: Any, key: Any, value: Any) -> str | None:
         return "head dim"
     if 0 in query.shape or 0 in key.shape:
         return "no elements"
-    if not (torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.cudnn_sdp_enabled()):
+    # The functions behind those of torch.backends.cuda, which torch.compile does not trace.
+    if not (torch._C._get_flash_sdp_enabled() or torch._C._get_cudnn_sdp_enabled()):
         return "fused attention is disabled"
     return None

@@ -196,10 +196,13 @@ def test_blocks_leave_all_as_it_was_before():
 
 
 def test_blocks_of_threads():
+    done = []
+
     def run():
         for _ in range(200):
             with installed(DEVICE):
                 pass
+        done.append(True)
 
     threads = [threading.Thread(target=run) for _ in range(4)]
     interval = sys.getswitchinterval()
@@ -211,6 +214,7 @@ def test_blocks_of_threads():
             thread.join()
     finally:
         sys.setswitchinterval(interval)
+    assert done == [True] * 4
     assert F.scaled_dot_product_attention is ORIGINAL
 
 
@@ -222,6 +226,24 @@ def test_replacements_by_other_programs_stay(monkeypatch):
         monkeypatch.setattr(F, "scaled_dot_product_attention", theirs)
     assert F.scaled_dot_product_attention is theirs
     assert not is_served()
+
+
+def test_install_replaces_what_a_program_restored():
+    install(DEVICE)
+    F.scaled_dot_product_attention = ORIGINAL
+    try:
+        install(DEVICE)
+        assert is_served()
+    finally:
+        uninstall()
+    assert F.scaled_dot_product_attention is ORIGINAL
+
+
+def test_compiled_functions_are_traced_whole():
+    q, k, v = inputs()
+    with installed(DEVICE), torch.no_grad():
+        run = torch.compile(lambda q, k, v: F.scaled_dot_product_attention(q, k, v), fullgraph=True, backend="aot_eager")
+        torch.testing.assert_close(run(q, k, v), ORIGINAL(q, k, v), atol=2e-2, rtol=2e-2)
 
 
 def test_the_plain_formula_that_a_program_asks_for():

@@ -130,8 +130,10 @@ def test_additional_keys(natten, case):
 def test_no_additional_keys(natten, learns):
     inputs, nothing = tokens(ALL[0]), torch.randn(2, 0, 2, 8)
     rpb = torch.zeros(2, 5, requires_grad=True) if learns else None
+    nothing.requires_grad_()
     found = natten.functional.na1d(*inputs, 3, rpb=rpb, additional_keys=nothing, additional_values=nothing)
     torch.testing.assert_close(found, natten.functional.na1d(*inputs, 3))
+    assert torch.autograd.grad(found.sum(), nothing)[0].shape == nothing.shape
 
 
 @pytest.mark.parametrize("keys, values, name", [((2, 1, 2, 8), (2, 4, 2, 8), "values"), ((2, 4, 2, 1), (2, 4, 2, 8), "keys")])

@@ -294,6 +294,12 @@ def test_masks_of_other_classes(attend):
     torch.testing.assert_close(found.b, attend(x, x, x, attn_mask=2 * mask))
 
 
+@pytest.mark.parametrize("kind", [torch.bool, torch.float32])
+def test_masks_of_no_keys(attend, kind):
+    q, k = torch.randn(2, 2, 6, 8), torch.randn(2, 2, 0, 8)
+    assert torch.equal(attend(q, k, k, attn_mask=torch.zeros(6, 0, dtype=kind)), attend(q, k, k))
+
+
 def test_masks_are_bool_or_floats(attend):
     x = torch.randn(1, 2, 6, 8)
     with pytest.raises(TypeError, match="attn_mask has numbers of type torch.int64: bool says what is visible"):
@@ -334,9 +340,13 @@ def cache_call(**changes):
         ({"k": (1, 1, 2, 16), "v": (1, 1, 2, 16)}, r"k has shape \(1, 1, 2, 16\): \(2, 1, 2, 16\) is needed"),
         ({"k": (2, 2, 2, 16)}, r"v has shape \(2, 1, 2, 16\): \(2, 2, 2, 16\) is needed"),
         ({"rotary_cos": (32, 8), "rotary_sin": (32, 1)}, r"rotary_cos has shape \(32, 8\), and rotary_sin \(32, 1\)"),
-        ({"q": (2, 1, 2, 12)}, "q, k and v have head dims of 12, 16 and 16: equal ones are needed"),
-        ({"cache_batch_idx": torch.tensor([0, 1, 1])}, r"cache_batch_idx has shape \(3,\): \(2,\) is needed"),
-        ({"block_table": torch.tensor([[0], [-1]])}, "block_table has pages from -1 to 0: 2 pages are there"),
+        ({"q": (2, 1, 2, 12)}, "k_cache has a head dim of 16: 12 is needed, that of q"),
+        ({"q": (2, 1, 3, 16)}, "k_cache has 2 heads: a number that divides the 3 of q is needed"),
+        ({"v_cache": (2, 4, 2, 16)}, r"k_cache has shape \(2, 32, 2, 16\), and v_cache \(2, 4, 2, 16\): the same entries"),
+        ({"alibi_slopes": torch.ones(0)}, r"alibi_slopes has shape \(0,\): a slope for each head is needed"),
+        ({"cache_batch_idx": torch.tensor([0, 1, 1])}, "cache_batch_idx has 3 numbers: 2 are needed"),
+        ({"cache_batch_idx": torch.tensor([-1, 0])}, "cache_batch_idx has numbers from -1 to 0: 0 to 1 are needed"),
+        ({"block_table": torch.tensor([[0], [-1]])}, "block_table has numbers from -1 to 0: 0 to 1 are needed"),
     ],
 )
 def test_calls_with_faults_leave_a_cache_as_it_is(changes, text):
@@ -345,8 +355,7 @@ def test_calls_with_faults_leave_a_cache_as_it_is(changes, text):
     before = given["k_cache"].clone()
     with pytest.raises(ValueError, match=text):
         call()
-    if "q" not in changes:
-        assert torch.equal(before, given["k_cache"])
+    assert torch.equal(before, given["k_cache"])
 
 
 def test_a_cache_learns_nothing():

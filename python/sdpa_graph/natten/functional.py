@@ -192,8 +192,6 @@ def _attend(
     )
     if additional_keys is not None and additional_values is not None:
         _check_additional(query, value, additional_keys, additional_values)
-        if additional_keys.shape[1] == 0:
-            additional_keys = additional_values = None
     rpb = None if rpb is None else rpb.to(query.dtype)
     factor = scale or query.shape[-1] ** -0.5
     learners = (query, key, value, rpb, additional_keys, additional_values)
