@@ -54,7 +54,7 @@ def through_torchs_operator(
 
 
 def _readable(q: Tensor, others: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: readable(name, tensor) for name, tensor in others.items()} if q.numel() > 0 else others
+    return readable(others) if q.numel() > 0 else others
 
 
 def results_of(

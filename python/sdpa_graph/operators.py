@@ -78,10 +78,9 @@ def _arrays(
         "page_table": int32("page_table", page_table),
         "seed": seed,
     }
+    tensors = {name: tensor for name, tensor in given.items() if tensor is not None}
     has_work = inputs["q"].numel() > 0 and inputs["k"].numel() > 0
-    for name, tensor in given.items():
-        if tensor is not None:
-            inputs[name] = readable("attn_mask" if name == "bias" else name, tensor) if has_work else tensor
+    inputs.update(readable(tensors, {"bias": "attn_mask"}) if has_work else tensors)
     return inputs
 
 
@@ -225,7 +224,7 @@ def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torc
     if not torch_operator.serves(query, key, value) or _is_any_special(*extras[:8]):
         return None
     # The operator has no gradient of what is not an argument of its own.
-    if has_gradients and (page_table is not None or torch_operator.learns(*(x for x in (bias, sink) if x is not None))):
+    if has_gradients and (page_table is not None or torch_operator.learns(bias, sink)):
         return None
     q, k, v = (with_last_dim_packed(tensor) for tensor in (query, key, value))
     arrays = _arrays({"q": q, "k": k, "v": v}, *extras)

@@ -11,6 +11,7 @@ from . import attention_arguments, call_checks, operators, plain_attention
 from .torch_groups import distributed_attention, group_of
 from .torch_install import install, install_counts, installed, uninstall
 from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
+from .torch_operator import learns
 
 __all__ = [
     "distributed_attention",
@@ -80,8 +81,7 @@ def scaled_dot_product_attention(
     rows = query.shape[-2] if longest_q is None else longest_q, key.shape[-2] if longest_kv is None else longest_kv
     lengths = [None if given is None else given.to(query.device) for given in (seq_len_q, seq_len_kv)]
     bias, sink = _bias(attn_mask, query.dtype, rows), None if sink is None else sink.float().reshape(1, -1, 1, 1).contiguous()
-    differentiable = (tensor for tensor in (query, key, value, bias, sink) if tensor is not None)
-    needs_stats = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in differentiable)
+    needs_stats = learns(query, key, value, bias, sink)
     return operators.attend(
         query, key, value, bias, sink, *lengths, cu_seqlens_q, cu_seqlens_kv, page_table, _seed(query, dropout_p),
         longest_q, longest_kv, attention_arguments.scale_of(scale, query.shape[-1]), left_bound, right_bound, bottom_right, alibi,
@@ -104,7 +104,7 @@ def _check(
         return
     names = ("cu_seqlens_q", "cu_seqlens_kv", "seq_len_q", "seq_len_kv", "page_table")
     check_tensors({}, **dict(zip(names, lengths)))
-    check_strided({name: given for name, given in zip(names, lengths) if given is not None})
+    check_strided(dict(zip(names, lengths)))
     call_checks.check_lengths_are_said_once("q", cu_seqlens[0], seq_len_q=seq_lens[0])
     call_checks.check_lengths_are_said_once("kv", cu_seqlens[1], seq_len_kv=seq_lens[1], page_table=page_table)
     for side, tensor in zip(("q", "kv"), cu_seqlens):

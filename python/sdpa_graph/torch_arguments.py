@@ -22,21 +22,25 @@ def check_dims(dims: int, form: str, **tensors: torch.Tensor | None) -> None:
     call_checks.check_dims(given, dims, form)
 
 
-def check_strided(tensors: Mapping[str, torch.Tensor]) -> None:
+def check_strided(tensors: Mapping[str, torch.Tensor | None]) -> None:
     """Refuses sparse tensors, and those on a device that is neither the CPU nor a GPU."""
     for name, tensor in tensors.items():
+        if tensor is None:
+            continue
         if tensor.layout is not torch.strided or not (tensor.is_cpu or tensor.is_cuda):
             found = f"a {tensor.layout} tensor on {tensor.device}"
             raise ValueError(f"{name} is {found}: a dense one on cpu or cuda is needed")
 
 
-def readable(name: str, tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor with its numbers as they are in memory. Refuses one without memory, which would count as not given."""
-    tensor = tensor.resolve_neg()
-    if tensor.data_ptr() == 0:
-        found = f"a {type(tensor).__name__} of shape {tuple(tensor.shape)} on {tensor.device} without memory"
-        raise ValueError(f"{name} is {found}: a tensor with numbers on cpu or cuda is needed, or None")
-    return tensor
+def readable(tensors: Mapping[str, torch.Tensor], names: Mapping[str, str] = {}) -> dict[str, torch.Tensor]:
+    """The tensors with their numbers as they are in memory. Refuses those without memory, which would count as not given.
+    `names` are those of the caller's arguments where they are others."""
+    read = {name: tensor.resolve_neg() for name, tensor in tensors.items()}
+    for name, tensor in read.items():
+        if tensor.data_ptr() == 0:
+            found = f"a {type(tensor).__name__} of shape {tuple(tensor.shape)} on {tensor.device} without memory"
+            raise ValueError(f"{names.get(name, name)} is {found}: a tensor with numbers on cpu or cuda is needed, or None")
+    return read
 
 
 def check_real(**tensors: torch.Tensor | None) -> None:

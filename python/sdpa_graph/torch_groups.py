@@ -75,7 +75,7 @@ def distributed_attention(
     lengths = {"seq_len_q": seq_len_q, "seq_len_kv": seq_len_kv}
     extras = {"sink": sink, "cu_seqlens": cu_seqlens, **lengths}
     check_tensors(arrays, **extras)
-    check_strided({**arrays, **{name: tensor for name, tensor in extras.items() if tensor is not None}})
+    check_strided({**arrays, **extras})
     check_real(**arrays, sink=sink)
     _check_lengths(seq_len_q, seq_len_kv, cu_seqlens, max_seqlen)
     check_dims(3 if cu_seqlens is not None else 4, "as docs/several-gpus.md says", **arrays)

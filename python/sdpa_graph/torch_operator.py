@@ -49,9 +49,9 @@ def _is_plain(tensor: torch.Tensor) -> bool:
     )
 
 
-def learns(*tensors: torch.Tensor) -> bool:
-    """Whether the tensors need gradients."""
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+def learns(*tensors: torch.Tensor | None) -> bool:
+    """Whether any of the tensors that are given needs a gradient."""
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
 
 
 def carried(arguments: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:

@@ -159,7 +159,7 @@ def _window(rank: int, kernel_size: Sizes, dilation: Sizes, is_causal: Flags) ->
 
 def _check_tensors(required: dict[str, Tensor], **optional: Tensor | None) -> None:
     check_tensors(required, **optional)
-    check_strided({name: tensor for name, tensor in (required | optional).items() if tensor is not None})
+    check_strided({**required, **optional})
 
 
 def _entries(rank: int, name: str, given: Any) -> list[Any]:
@@ -194,8 +194,7 @@ def _attend(
         _check_additional(query, value, additional_keys, additional_values)
     rpb = None if rpb is None else rpb.to(query.dtype)
     factor = scale or query.shape[-1] ** -0.5
-    learners = (query, key, value, rpb, additional_keys, additional_values)
-    if rpb is not None and learns(*(tensor for tensor in learners if tensor is not None)):
+    if rpb is not None and learns(query, key, value, rpb, additional_keys, additional_values):
         return _attend_by_products(query * factor, key, value, window, rpb, additional_keys, additional_values)
     output: Tensor = operators.attend(query, key, value, rpb, additional_keys, additional_values, *window, factor)[0]
     return output

@@ -19,8 +19,7 @@ def _call(function: str, tensors: dict[str, Any], window: tuple[Any, ...], scale
     kernel_size, dilation, is_causal = window
     first = next(iter(tensors.values()))
     if first.numel() > 0:
-        names = {"rel_pos_bias": "rpb"}  # as the functions name it
-        tensors = {name: readable(names.get(name, name), tensor) for name, tensor in tensors.items()}
+        tensors = readable(tensors, {"rel_pos_bias": "rpb"})
     is_deterministic = torch.are_deterministic_algorithms_enabled()
     options = (kernel_size, dilation, is_causal, scale, is_deterministic)
     torch_streams.run(first.device, _core._neighborhood, function, tensors, *options)
