@@ -16,7 +16,7 @@ from ._core import Group, Layout, data_type, diagonal_alignment, group_way, heur
 from .handles import set_stream
 from .pygraph import pygraph
 from .score_modifiers import softcap as softcap_modifiers
-from .torch_arguments import check_dims, check_real, check_strided, check_tensors, int32
+from .torch_arguments import check_dims, check_real, check_strided, check_tensors, int32, with_last_dim_packed
 
 Tensors = dict[str, torch.Tensor]
 
@@ -93,8 +93,7 @@ def distributed_attention(
     numbers = None
     if dropout_p != 0.0:
         numbers = torch.tensor([seed, 0], dtype=torch.int64, device=query.device).reshape(2, 1, 1, 1, 1)
-    plain = (tensor.resolve_neg() for tensor in arrays.values())
-    query, key, value = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in plain)
+    query, key, value = (with_last_dim_packed(tensor) for tensor in arrays.values())
     output: torch.Tensor = _Attention.apply(query, key, value, sink, *counts, numbers, group, options)
     return output
 
