@@ -5,13 +5,22 @@ Names, defaults and gradients are the package's; docs/flash.md has the formulas 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
 
 from . import call_checks, flash_operators
-from .flash_cache import append, check_places, has_whole_pages, in_pages, pages_of, rotated
+from .attention_arguments import scale_of
+from .flash_cache import (
+    append,
+    check_added,
+    check_cache,
+    check_entries,
+    has_whole_pages,
+    in_pages,
+    pages_of,
+    rotated,
+)
 from .flash_calls import Numbers, batches
 from .torch_arguments import check_dims, check_tensors, int32, with_last_dim_packed
 
@@ -139,13 +148,9 @@ def flash_attn_with_kvcache(
         if (given is None) != (other is None):
             raise ValueError(f"one of {names} is given: both are needed, or none")
     batch, queries, heads, width = q.shape
-    _check_cache(q, k_cache, v_cache)
-    _check_added(batch, k_cache, v_cache, k, v, rotary_cos, rotary_sin)
-    if cache_batch_idx is not None:
-        check_dims(1, "an entry for each of q", cache_batch_idx=cache_batch_idx)
-        if cache_batch_idx.shape[0] != batch:
-            raise ValueError(f"cache_batch_idx has {cache_batch_idx.shape[0]} numbers: {batch} are needed, one for each of q")
-        check_places("cache_batch_idx", cache_batch_idx, k_cache.shape[0], "entries of the cache")
+    check_cache(q, k_cache, v_cache)
+    check_added(batch, k_cache, v_cache, k, v, rotary_cos, rotary_sin)
+    check_entries(batch, k_cache, cache_batch_idx)
     if alibi_slopes is not None and alibi_slopes.numel() == 0:
         raise ValueError(f"alibi_slopes has shape {tuple(alibi_slopes.shape)}: a slope for each head is needed, or None")
     capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
@@ -178,39 +183,6 @@ def flash_attn_with_kvcache(
     out, log_sums, _ = _attend(q.reshape(-1, heads, width), k, v, others, numbers, True)
     out = out.reshape(batch, queries, heads, width)
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
-
-
-def _check_cache(q: Tensor, k_cache: Tensor, v_cache: Tensor) -> None:
-    """Faults that the call itself would find after it has written the cache."""
-    if k_cache.shape[:3] != v_cache.shape[:3]:
-        found = f"k_cache has shape {tuple(k_cache.shape)}, and v_cache {tuple(v_cache.shape)}"
-        raise ValueError(f"{found}: the same entries, tokens and heads are needed")
-    heads, width = q.shape[-2:]
-    for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
-        if cache.shape[-1] != width:
-            raise ValueError(f"{name} has a head dim of {cache.shape[-1]}: {width} is needed, that of q")
-        if cache.shape[-2] == 0 or heads % cache.shape[-2]:
-            raise ValueError(f"{name} has {cache.shape[-2]} heads: a number that divides the {heads} of q is needed")
-
-
-def _check_added(
-    batch: int,
-    k_cache: Tensor,
-    v_cache: Tensor,
-    k: Tensor | None,
-    v: Tensor | None,
-    cos: Tensor | None,
-    sin: Tensor | None,
-) -> None:
-    """torch's indexing would repeat tensors of fewer entries, tokens or pairs."""
-    if k is not None and v is not None:
-        needed = {"k": (batch, k.shape[1], *k_cache.shape[2:]), "v": (batch, k.shape[1], *v_cache.shape[2:])}
-        for name, tensor in (("k", k), ("v", v)):
-            if tuple(tensor.shape) != needed[name]:
-                raise ValueError(f"{name} has shape {tuple(tensor.shape)}: {needed[name]} is needed, as the cache has it")
-    if cos is not None and sin is not None and cos.shape != sin.shape:
-        found = f"rotary_cos has shape {tuple(cos.shape)}, and rotary_sin {tuple(sin.shape)}"
-        raise ValueError(f"{found}: equal ones are needed, (positions, pairs)")
 
 
 def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
@@ -262,7 +234,7 @@ def _numbers(
     returns_softmax: bool,
     longest: tuple[int, int] = (0, 0),
 ) -> Numbers:
-    scale = 1.0 / math.sqrt(q.shape[-1]) if softmax_scale is None else float(softmax_scale)
+    scale = scale_of(softmax_scale, q.shape[-1])
     if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
         raise TypeError(f"window_size is {window_size!r}: a pair of integers is needed, -1 for no bound")
     left, right = (call_checks.check_integer(f"window_size[{side}]", window_size[side]) for side in (0, 1))
