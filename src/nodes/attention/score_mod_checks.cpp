@@ -1,5 +1,6 @@
 #include "nodes/attention/attention_checks.h"
 
+#include "core/data_type.h"
 #include "nodes/attention/attention_check_tools.h"
 #include "nodes/attention/attention_node.h"
 #include "nodes/schema/wording.h"
@@ -50,6 +51,14 @@ bool is_made_of(RuleScope const& scope, TensorId made, TensorId of) {
 // The effect of an operation on scores on a gradient: it leaves it as it is, ends it, or needs the derivative.
 enum class Slope { One, None, Other };
 
+// Whether the number that BINARY_SELECT puts in place of scores hides them, so that their gradient is 0 without being
+// changed. Where the graph does not know the number, it is taken for such a one.
+bool hides(TensorSpec const& fill) {
+    constexpr double kMostHidden = -1e4;
+    bool const is_number = std::ranges::all_of(fill.dim, [](std::int64_t size) { return size == 1; });
+    return is_number && (!fill.value || core::to_double(*fill.value) <= kMostHidden);
+}
+
 Slope slope_of(PointwiseFields const& fields, bool is_first_alone) {
     using enum PointwiseMode_t;
     switch (fields.mode) {
@@ -73,6 +82,14 @@ bool is_first_alone(Node const& node, std::set<TensorId> const& of_scores) {
     auto const has = [&](int port) { return of_scores.contains(node.ports[static_cast<std::size_t>(port)]); };
     bool const is_sub = std::get<PointwiseFields>(node.fields).mode == PointwiseMode_t::SUB;
     return is_sub ? has(pointwise::In0) && !has(pointwise::In1) : has(pointwise::In0) != has(pointwise::In1);
+}
+
+// Whether BINARY_SELECT chooses between scores and anything that does not hide them.
+bool replaces_scores(GraphSpec const& graph, Node const& node, std::set<TensorId> const& of_scores) {
+    if (std::get<PointwiseFields>(node.fields).mode != PointwiseMode_t::BINARY_SELECT) return false;
+    bool const is_first = of_scores.contains(node.ports[pointwise::In0]);
+    TensorSpec const* const other = graph.tensor(node, is_first ? pointwise::In1 : pointwise::In0);
+    return other != nullptr && !hides(*other);
 }
 
 // A predicate that is made of scores, in the third place of BINARY_SELECT, has no slope.
@@ -101,7 +118,7 @@ Node const* first_curved_node(GraphSpec const& graph, TensorId scores) {
             auto const* const fields = std::get_if<PointwiseFields>(&node.fields);
             if (fields == nullptr) return &node;  // a node that moves scores moves their gradient too
             Slope const slope = slope_of(*fields, is_first_alone(node, of_scores));
-            if (slope == Slope::Other) return &node;
+            if (slope == Slope::Other || replaces_scores(graph, node, of_scores)) return &node;
             if (slope == Slope::One) of_scores.insert(node.ports[pointwise::Out0]);
         }
     }
@@ -178,7 +195,8 @@ void curved_modifier_has_gradient(RuleScope const& scope) {
     scope.report_port(ScoreMod,
                       text("a modifier with the operation ", operation_of(*curved), " in '", label(*curved),
                            "', and no gradient for it"),
-                      "set_score_mod_bprop() where a modifier does more than add to scores or mask them",
+                      "set_score_mod_bprop() where a modifier does more than add to scores or select -infinity, or a "
+                      "number of -10000 or less, in their place",
                       "call set_score_mod_bprop() with what multiplies the gradient by the modifier's derivative");
 }
 

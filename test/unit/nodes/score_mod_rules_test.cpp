@@ -271,6 +271,27 @@ TEST_CASE("sdpa_bwd.c56: a modifier that multiplies, without its gradient") {
     }
 }
 
+TEST_CASE("sdpa_bwd.c56: selecting in place of scores, without its gradient, is right where it hides them") {
+    auto const selecting = [](float number) {
+        return [number](GraphPtr const& graph, Tensor_ptr const& score) {
+            auto const mode = [](PointwiseMode_t chosen) { return Pointwise_attributes().set_mode(chosen); };
+            Tensor_ptr const zero = graph->tensor(0.0f), other = graph->tensor(number);
+            Tensor_ptr const is_positive = graph->pointwise(score, zero, mode(PointwiseMode_t::CMP_GT));
+            is_positive->set_data_type(DataType_t::BOOLEAN);
+            return graph->pointwise(score, other, is_positive, mode(PointwiseMode_t::BINARY_SELECT).set_name("chosen"));
+        };
+    };
+    for (float const shown : {0.0f, -100.0f, 1e9f}) {  // 0: the rectified score, whose slope is 0 or 1
+        CHECK(tells(backward_report(SDPA_backward_attributes().set_score_mod(selecting(shown))),
+                    "found a modifier with the operation BINARY_SELECT in 'chosen', and no gradient for it; expected "
+                    "set_score_mod_bprop() where a modifier does more than add to scores or select -infinity, or a "
+                    "number of -10000 or less, in their place."));
+    }
+    for (float const hidden : {-INFINITY, -1e4f, -1e9f}) {
+        CHECK(backward_report(SDPA_backward_attributes().set_score_mod(selecting(hidden))) == "");
+    }
+}
+
 TEST_CASE("ready modifiers return none for null tensors, one tensor as two, and numbers that make no sense") {
     Tensor_ptr const documents = std::make_shared<Tensor_attributes>();
     auto const window = [](std::int64_t left, std::int64_t right) {
