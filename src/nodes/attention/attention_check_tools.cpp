@@ -108,6 +108,8 @@ void expect_own_dims(RuleScope const& scope, int port) {
 
 void expect_own_type(RuleScope const& scope, int port) {
     auto const is_integer = [](DataType_t type) { return type == DataType_t::INT32 || type == DataType_t::INT64; };
+    TensorSpec const* const tensor = scope.tensor(port);
+    bool const is_scalar = tensor != nullptr && tensor->value.has_value();
     using enum attention::TypeClass;
     switch (attention::operand(port).type) {
         case Io:
@@ -116,9 +118,12 @@ void expect_own_type(RuleScope const& scope, int port) {
         case Float: return expect_type(scope, port, DataType_t::FLOAT);
         case Floating:
             return expect_one_of(scope, port, core::is_floating_point, "a floating-point type",
-                                 "call set_data_type(DataType_t::FLOAT)");
+                                 is_scalar ? "make the scalar of a float, such as tensor(1.0f)"
+                                           : "call set_data_type(DataType_t::FLOAT)");
         case Integer:
-            return expect_one_of(scope, port, is_integer, "INT32 or INT64", "call set_data_type(DataType_t::INT32)");
+            return expect_one_of(scope, port, is_integer, "INT32 or INT64",
+                                 is_scalar ? "make the scalar of an std::int32_t or std::int64_t"
+                                           : "call set_data_type(DataType_t::INT32)");
         case Int32: return expect_type(scope, port, DataType_t::INT32);
         case Uint8: return expect_type(scope, port, DataType_t::UINT8);
         case E8m0: return expect_type(scope, port, DataType_t::FP8_E8M0);
