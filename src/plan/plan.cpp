@@ -54,6 +54,7 @@ error_t Plan::launch_with(Run const& run, Call const& call) const {
     SDPA_GRAPH_TRY(check_factors(layout, pointers.all()));
     SDPA_GRAPH_TRY(check_workspace(run));
     SDPA_GRAPH_TRY(check_overlap(layout.slots, pointers.all()));
+    SDPA_GRAPH_TRY(check_workspace_overlap(layout.slots, pointers.all(), run.workspace, workspace_size()));
     return call(Launch{run.queue, pointers.all(), run.workspace});
 }
 

@@ -31,6 +31,8 @@ std::string describe_pointer(void const* pointer) {
     return "0x" + std::string(text.rbegin(), text.rend());
 }
 
+char kUnnamed;  // its address marks a slot that the pack does not name
+
 }  // namespace
 
 std::size_t heap_bytes(PackLayout const& layout) {
@@ -45,7 +47,13 @@ std::size_t heap_bytes(PackLayout const& layout) {
 
 void SlotFiller::place(std::int64_t uid, void* pointer, Key key) {
     if (Slot const* const slot = find_uid(layout_.slots, uid)) {
-        pointers_[static_cast<std::size_t>(slot - layout_.slots.data())] = pointer;
+        void*& placed = pointers_[static_cast<std::size_t>(slot - layout_.slots.data())];
+        if (placed != &kUnnamed && placed != pointer)
+            refuse(
+                slot->name,
+                text("two entries for uid ", uid, ": ", describe_pointer(placed), " and ", describe_pointer(pointer)),
+                "one entry for each tensor", "remove the entry that does not belong to this tensor");
+        placed = pointer;
     } else if (pointer != nullptr) {
         VirtualTensor const* const result = find_uid(layout_.virtual_tensors, uid);
         if (result != nullptr && (key == Key::Tensor || !result->is_uid_automatic)) refuse(*result);
@@ -200,14 +208,13 @@ std::optional<std::size_t> PackLayout::slot_of(std::int64_t uid) const {
 }
 
 error_t resolve(PackSource const& pack, PackLayout const& layout, std::span<void*> pointers) {
-    static char unnamed;  // its address marks a slot that the pack does not name
-    std::fill(pointers.begin(), pointers.end(), &unnamed);
+    std::fill(pointers.begin(), pointers.end(), &kUnnamed);
     core::Findings findings;
     SlotFiller filler(layout, pointers, findings);
     pack.fill(filler);
     for (std::size_t i = 0; i < layout.slots.size(); ++i) {
         Slot const& slot = layout.slots[i];
-        bool const is_named = pointers[i] != &unnamed;
+        bool const is_named = pointers[i] != &kUnnamed;
         if (is_named && pointers[i] != nullptr) continue;
         filler.refuse(
             slot.name, text(is_named ? "a null pointer" : "no entry", " for uid ", slot.uid, " in the pack"),
@@ -295,6 +302,22 @@ error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> poi
         if (!a.is_ragged() || !b.is_ragged() || !have_same_starts(slots, pointers, a, b)) return false;
         return share_memory(sequence_slot(a, 1), pointers[i], sequence_slot(b, 1), pointers[j]);
     });
+}
+
+error_t check_workspace_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers, void const* workspace,
+                                std::int64_t workspace_bytes) {
+    auto const begin = reinterpret_cast<std::intptr_t>(workspace), end = begin + workspace_bytes;
+    core::Findings findings;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        Extent const extent = extent_of(slots[i], pointers[i]);
+        if (slots[i].is_ragged() || extent.end <= begin || end <= extent.begin) continue;
+        findings.add(
+            run_rules::kOverlap.violation("", slots[i].name,
+                                          text("memory for uid ", slots[i].uid, " that the workspace of ",
+                                               workspace_bytes, " bytes at ", describe_pointer(workspace), " shares"),
+                                          "memory of its own", "give the workspace its own"));
+    }
+    return findings.to_error();
 }
 
 error_t check_ragged_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers,

@@ -23,15 +23,16 @@ inline constexpr Rule kFactors{"run.r05", "An FP8 scale or descale is finite and
                                INVALID_VARIANT_PACK};
 inline constexpr Rule kEntries{
     "run.r06",
-    "The pack has memory for each tensor of the caller's, and for no virtual result of a node; tensors as keys are of "
-    "this graph. A number that equals a result's automatic uid is ignored.",
+    "The pack has memory for each tensor of the caller's, once, and for no virtual result of a node; tensors as keys "
+    "are of this graph. A number that equals a result's automatic uid is ignored.",
     INVALID_VARIANT_PACK};
 inline constexpr Rule kAlignment{
     "run.r07", "Pointers are multiples of their elements' size; on a GPU of the alignment that the tensor states.",
     INVALID_VARIANT_PACK};
 inline constexpr Rule kOverlap{
     "run.r08",
-    "No output shares memory with another tensor, as far as can be seen without reading ragged offsets on a GPU.",
+    "No output shares memory with another tensor, nor the workspace with any, as far as can be seen without reading "
+    "ragged offsets on a GPU.",
     INVALID_VARIANT_PACK};
 inline constexpr Rule kWorkspace{
     "run.r09",

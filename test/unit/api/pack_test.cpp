@@ -134,3 +134,42 @@ TEST_CASE("a number that is a virtual result's automatic uid by chance is no fau
     CHECK(run(pack) == "");
     CHECK(fixture.stats == std::vector<float>(48, -1.0f));
 }
+
+TEST_CASE("run.r06: a tensor that a pack names twice with two pointers is refused") {
+    Fixture fixture(Target::cpu());
+    std::vector<std::pair<test::Tensor_ptr, void*>> pack;
+    for (auto const& [tensor, pointer] : fixture.by_tensor())
+        if (tensor != fixture.small.stats) pack.emplace_back(tensor, pointer);
+    auto const copy = std::make_shared<graph::Tensor_attributes>(*fixture.small.v);
+    pack.emplace_back(copy, fixture.v.data());
+    CHECK(fixture.small.graph.execute(pack, fixture.workspace.data()).get_message() == "");
+    pack.back().second = fixture.k.data();
+    std::string const error = fixture.small.graph.execute(pack, fixture.workspace.data()).get_message();
+    INFO(error);
+    CHECK(error.find("[run.r06] tensor 'V': found two entries for uid ") != error.npos);
+}
+
+TEST_CASE("run.r08: a workspace that shares memory with a tensor is refused, and nothing is written") {
+    Fixture fixture(Target::cpu());
+    std::int64_t const bytes = fixture.small.graph.get_workspace_size();
+    REQUIRE(bytes > 0);
+    auto pack = fixture.by_uid();
+    pack.erase(60);
+    std::vector<double> arena(fixture.workspace.size() + 384);
+    std::int64_t const uids[] = {fixture.small.q->get_uid(), fixture.small.o->get_uid()};
+    for (std::int64_t const uid : uids) {
+        for (std::int64_t const begin : {std::int64_t{0}, bytes / 8 - 2}) {  // in doubles: both ends of the workspace
+            auto shared = pack;
+            shared[uid] = arena.data() + begin;
+            std::string const error = fixture.small.graph.execute(shared, arena.data()).get_message();
+            INFO(error);
+            CHECK(error.find("[run.r08]") != error.npos);
+            CHECK(error.find("that the workspace of " + std::to_string(bytes) + " bytes at 0x") != error.npos);
+            CHECK(arena == std::vector<double>(arena.size()));
+        }
+        auto behind = pack;
+        behind[uid] = arena.data() + (bytes + 7) / 8;
+        CHECK(fixture.small.graph.execute(behind, arena.data()).get_message() == "");
+        std::fill(arena.begin(), arena.end(), 0.0);
+    }
+}
