@@ -22,8 +22,7 @@ using plan::Plan;
 using plan::Run;
 
 // The plan at an index, or the current one for the index of a current plan.
-Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std::int64_t current,
-                                char const* call = "execute") {
+Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std::int64_t current, char const* call) {
     bool const has_planner = impl != nullptr && impl->planner != nullptr;
     if (has_planner && index != current) return impl->planner->plan_at(index);
     Plan const* const plan = has_planner ? impl->planner->plan() : nullptr;
@@ -33,8 +32,8 @@ Result<Plan const*> plan_to_run(Graph::Impl const* impl, std::int64_t index, std
 
 // The same, for a run on that queue.
 Result<Plan const*> plan_to_run(Graph::Impl const* impl, detail::Run_queue const& queue, std::int64_t index,
-                                std::int64_t current) {
-    auto plan = plan_to_run(impl, index, current);
+                                std::int64_t current, char const* call = "execute") {
+    auto plan = plan_to_run(impl, index, current, call);
     if (plan.is_good()) SDPA_GRAPH_TRY(api::check_queue(impl->planned_for, queue));
     return plan;
 }
@@ -123,7 +122,7 @@ error_t Graph::run_overridden(detail::Run_queue queue, Variant_pack pack, void* 
     return guarded_in(impl_, [&]() -> error_t {
         auto const own = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
         if (own.is_bad()) return own.error();
-        auto const named = plan_to_run(impl_, index, kCurrentPlan);
+        auto const named = plan_to_run(impl_, index, kCurrentPlan, "execute");
         if (named.is_bad()) return named.error();
         if (named.value() != own.value()) return only_current_overrides(index);
         if (!impl_->settings.override_shapes || !impl_->shape_plans) {
@@ -142,7 +141,7 @@ error_t Graph::execute_plan_at_index(cudnnHandle_t handle, void** pointers, int 
                                      std::vector<std::vector<std::int64_t>> const& dims,
                                      std::vector<std::vector<std::int64_t>> const& strides) const {
     return guarded([&]() -> error_t {
-        auto const plan = plan_to_run(impl_, index, kCurrentPlan);
+        auto const plan = plan_to_run(impl_, index, kCurrentPlan, "execute_plan_at_index");
         error_t fault = plan.is_bad() ? plan.error() : check_count(*plan.value(), pointers, count);
         if (fault.is_bad()) {
             api::name_graph(impl_, fault);
@@ -161,7 +160,7 @@ error_t Graph::prepare_variant_pack_template() {
 
 error_t Graph::tune(detail::Run_queue queue, Variant_pack pack, void* workspace) {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const current = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
+        auto const current = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan, "autotune");
         if (current.is_bad()) return current.error();
         std::vector<Plan const*> const plans = impl().planner->built_plans();
         // Each round has all plans, so that a clock that changes is no difference between them.
@@ -183,7 +182,7 @@ error_t Graph::tune(detail::Run_queue queue, Variant_pack pack, void* workspace)
 
 static error_t warm_up(Graph::Impl const* impl, detail::Run_queue const& queue, std::int64_t current) {
     return guarded_in(impl, [&]() -> error_t {
-        auto const plan = plan_to_run(impl, queue, current, current);
+        auto const plan = plan_to_run(impl, queue, current, current, "warmup");
         return plan.is_bad() ? plan.error() : plan.value()->warm_up(queue.pointer);
     });
 }
@@ -194,7 +193,8 @@ error_t Graph::warmup(Cuda_stream stream) { return warm_up(impl_, stream, kCurre
 error_t Graph::fill_cuda_graph(detail::Run_queue queue, Variant_pack pack, void* workspace, CUgraph_st* graph,
                                bool is_update) {
     return guarded_in(impl_, [&]() -> error_t {
-        auto const plan = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan);
+        auto const plan = plan_to_run(impl_, queue, kCurrentPlan, kCurrentPlan,
+                                      is_update ? "update_cuda_graph" : "populate_cuda_graph");
         if (plan.is_bad()) return plan.error();
         api::UserPack const source(pack, impl_->id);
         Run const run{queue.pointer, source, workspace};
