@@ -337,20 +337,33 @@ Result<std::int64_t> Planner::engine_count() const {
     return all;
 }
 
-// A number out of range goes to the last proposal with numbers, whose error says which numbers there are.
 Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
-    std::int64_t number = engine;
-    Numbered last{{}, nullptr, engine};
+    std::int64_t before = 0;  // the engines of earlier proposals
     for (auto const& [backend, proposal] : answers_->proposals) {
         auto const count = proposal->engine_count();
         if (count.is_bad()) return count.error();
-        if (count.value() == 0) continue;
-        last = {backend, proposal, number};
-        if (number < count.value()) return last;
-        number -= count.value();
+        if (engine >= before && engine - before < count.value()) return Numbered{backend, proposal, engine - before};
+        before += count.value();
     }
-    if (last.proposal) return last;
-    return error_t(error_code_t::INVALID_VALUE, "there is no engine " + std::to_string(engine));
+    std::string const numbers = before == 0   ? "no engines by number"
+                                : before == 1 ? "engine 0 alone"
+                                              : "the engines 0 to " + std::to_string(before - 1);
+    return error_t(error_code_t::INVALID_VALUE,
+                   "there is no engine " + std::to_string(engine) + "; this target has " + numbers);
+}
+
+std::optional<std::int64_t> Planner::number_of(Candidate const& candidate) const {
+    std::int64_t before = 0;
+    for (auto const& [backend, proposal] : answers_->proposals) {
+        if (proposal == candidate.proposal()) {
+            auto const own = proposal->number_of(candidate.info());
+            return own ? std::optional(before + *own) : std::nullopt;
+        }
+        auto const count = proposal->engine_count();
+        if (count.is_bad()) return std::nullopt;
+        before += count.value();
+    }
+    return std::nullopt;
 }
 
 Result<std::vector<Knob>> Planner::knobs_of_engine(std::int64_t engine) const {
@@ -361,7 +374,9 @@ Result<std::vector<Knob>> Planner::knobs_of_engine(std::int64_t engine) const {
 
 Result<EngineInfo> Planner::candidate(std::int64_t index) const {
     SDPA_GRAPH_TRY(check_index(index));
-    return at(index).known_info();
+    EngineInfo info = at(index).known_info();
+    info.number = number_of(at(index));
+    return info;
 }
 
 Result<std::int64_t> Planner::first_to_pass(Filters const& filters) const {

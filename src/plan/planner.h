@@ -115,6 +115,8 @@ class Planner {
         std::int64_t number;
     };
     Result<Numbered> find_engine(std::int64_t engine) const;
+    // The reverse; nothing for programs, which have no numbers.
+    std::optional<std::int64_t> number_of(Candidate const& candidate) const;
 
     // A candidate with the times that are known of it.
     std::shared_ptr<Candidate> candidate_of(Proposed const& proposed, std::shared_ptr<Engine> engine) const;

@@ -56,6 +56,14 @@ error_t Proposal::check_number(std::int64_t number) const {
                                              (engines_.size() == 1 ? "engine 0 alone" : "the engines 0 to " + last)};
 }
 
+std::optional<std::int64_t> Proposal::number_of(EngineInfo const& info) const {
+    if (info.number) return info.number;
+    auto const found =
+        std::ranges::find_if(engines_, [&](auto const& engine) { return engine->info().name == info.name; });
+    if (found == engines_.end()) return std::nullopt;
+    return found - engines_.begin();
+}
+
 Result<std::vector<Knob>> Proposal::knobs_of_engine(std::int64_t number) const {
     SDPA_GRAPH_TRY(check_number(number));
     return std::vector<Knob>();

@@ -44,7 +44,7 @@ struct PlanningInput {
 // The facts about an engine that are known before it is built.
 struct EngineInfo {
     std::string name;
-    std::optional<std::int64_t> number;  // the number that create_execution_plan() accepts
+    std::optional<std::int64_t> number;  // the number by which Proposal::engine() makes it, if it is not its place
     KnobChoices knobs;                   // NOT_SET: a knob without a name in this library
     std::vector<BehaviorNote_t> behavior_notes;
     std::vector<NumericalNote_t> numerical_notes;
@@ -183,6 +183,9 @@ class Proposal {
     virtual Result<std::int64_t> engine_count() const { return static_cast<std::int64_t>(engines_.size()); }
     virtual Result<std::vector<Knob>> knobs_of_engine(std::int64_t number) const;
     virtual Result<std::shared_ptr<Engine>> engine(std::int64_t number, KnobChoices const& knobs) const;
+
+    // The number of one of its engines, where it has one.
+    std::optional<std::int64_t> number_of(EngineInfo const& info) const;
 
     // Called when no engine could be built: drops the data cached for the graph, which may be the cause.
     virtual void forget() const {}

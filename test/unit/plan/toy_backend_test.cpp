@@ -4,6 +4,7 @@
 #include "api/backends.h"
 #include "api/graph/graph_impl.h"
 #include "api/graph/pack_source.h"
+#include "core/text.h"
 #include "lowering/has_cudnn.h"
 #include "plan/planner.h"
 #include "support/catch.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 
 using namespace cudnn_frontend;
@@ -177,7 +179,14 @@ TEST_CASE("Engines are numbered through all backends") {
     Planner const& planner = *proposed.value();
     CHECK(planner.engine_count().value() == 2);
     CHECK(names_of(*planner.with_engine(1, {}).value()) == std::vector<std::string>{"toy"});
-    CHECK(planner.with_engine(2, {}).error().get_message() == "there is no engine 1; this target has engine 0 alone");
+    for (std::int64_t const number : {std::int64_t{-1}, std::int64_t{2}, std::numeric_limits<std::int64_t>::max()}) {
+        std::string const text = core::text("there is no engine ", number, "; this target has the engines 0 to 1");
+        CHECK(planner.with_engine(number, {}).error().get_message() == text);
+        CHECK(planner.knobs_of_engine(number).error().get_message() == text);
+    }
+    for (std::int64_t const number : {0, 1}) {
+        CHECK(planner.with_engine(number, {}).value()->candidate(0).value().number == number);
+    }
 }
 
 TEST_CASE("A backend that refuses a graph leaves it to the others; where all refuse, each says why") {
