@@ -51,13 +51,15 @@ struct Relu {
     double lower, upper, slope;
     explicit Relu(ir::PointwiseFunction const& op)
         : lower(op.relu_lower_clip.value_or(0.0f)),
-          upper(op.relu_upper_clip.value_or(std::numeric_limits<float>::infinity())),
+          upper(op.relu_upper_clip ? double{*op.relu_upper_clip} : kNone),
           slope(op.relu_lower_clip_slope.value_or(0.0f)) {}
 
     // A slope of 0 must not turn -inf into NaN.
     double below(double x) const { return slope == 0.0 ? lower : lower + slope * (x - lower); }
     double value(double x) const { return x < lower ? below(x) : minimum(x, upper); }
-    double derivative(double x) const { return x <= lower ? slope : (x >= upper ? 0.0 : 1.0); }
+    double derivative(double x) const { return x <= lower ? slope : (x >= upper && upper < kNone ? 0.0 : 1.0); }
+
+    static constexpr double kNone = std::numeric_limits<double>::infinity();  // no upper clip
 };
 
 struct Elu {

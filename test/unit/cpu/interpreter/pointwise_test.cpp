@@ -2,6 +2,8 @@
 
 #include "core/names.h"
 
+#include <limits>
+
 using namespace cudnn_frontend;
 using namespace cudnn_frontend::test;
 
@@ -80,6 +82,7 @@ TEST_CASE("pointwise: each mode against values computed by hand") {
         {{.mode = Mode::RELU_BWD, .relu_upper_clip = 6.0f, .relu_lower_clip_slope = 0.5f},
          {{2, 2, 2}, {-1, 1, 7}},
          {1, 2, 0}},
+        {{.mode = Mode::RELU_BWD}, {{5, 5}, {std::numeric_limits<double>::infinity(), -1}}, {5, 0}},
     };
     for (Case const& one : cases) {
         INFO(core::name_of(one.op.mode));
