@@ -1,5 +1,7 @@
 #include "api/verification/comparison.h"
 
+#include "api/verification/hypotheses.h"
+#include "nodes/neighborhood/neighborhood_schema.h"
 #include "nodes/schema/uses.h"
 
 #include <cmath>
@@ -10,6 +12,7 @@ namespace {
 
 // How many roundoffs an error may have.
 constexpr double kRoundoffs = 16.0;
+constexpr double kRoundoffOfFloat = 0x1p-24;
 // The error of a NaN or an infinity where a number is expected, compared with the allowed one.
 constexpr double kBeyondAll = 1e300;
 
@@ -42,18 +45,50 @@ void widen(Compared_result& result, Dims const& first, Dims const& last) {
     }
 }
 
+// The length of the longest vector of finite numbers in the last dim.
+double longest_vector(Elements const& elements) {
+    double longest = 0.0, squares = 0.0;
+    elements.for_each([&](Dims const& index) {
+        if (index.back() == 0) squares = 0.0;
+        double const number = elements.get(index);
+        if (std::isfinite(number)) squares += number * number;
+        longest = std::max(longest, squares);
+    });
+    return std::sqrt(longest);
+}
+
+// The factor by which a node multiplies its scores.
+double score_scale(Problem const& problem, nodes::Node const& node) {
+    if (nodes::attention_fields(node) != nullptr) return scale_of(problem);
+    auto const sizes = nodes::neighborhood_sizes(problem.spec, node);
+    double const usual = sizes ? 1.0 / std::sqrt(static_cast<double>(sizes->width)) : 1.0;
+    return std::visit(
+        [&](auto const& fields) {
+            if constexpr (requires { fields.attn_scale; }) {
+                if (fields.attn_scale) return double{*fields.attn_scale};
+            }
+            return usual;
+        },
+        node.fields);
+}
+
 }  // namespace
 
 double roundoff_of_inputs(Problem const& problem, double least) {
     double most = least;
     for (nodes::Node const& node : problem.spec.nodes) {
         if (nodes::attention_fields(node) == nullptr && nodes::neighborhood_fields(node) == nullptr) continue;
+        double longest_query = 0.0, longest_key = 0.0;
         nodes::for_each_port(node, nodes::Direction::Input, [&](nodes::PortRow const& port, TensorId id) {
+            if (problem.data(id) == nullptr) return;
             std::string_view const name = port.name;
-            bool const is_operand = name == "Q" || name == "V" || name == "dO" || name == "Attn";
-            if (is_operand && problem.data(id) != nullptr)
+            if (name == "Q" || name == "V" || name == "dO" || name == "Attn")
                 most = std::max(most, roundoff_of(problem.tensor(id).data_type));
+            if (name == "Q") longest_query = longest_vector(elements_of(problem, id));
+            if (name == "K") longest_key = longest_vector(elements_of(problem, id));
         });
+        double const largest_score = std::abs(score_scale(problem, node)) * longest_query * longest_key;
+        most = std::max(most, kRoundoffOfFloat * largest_score);
     }
     return most;
 }

@@ -38,7 +38,8 @@ class CancelledParts {
     std::vector<std::vector<double>> squares_;  // by batch entry, and by row or key; empty where all are the same
 };
 
-// The roundoff of the coarsest type of the attention's tensors: targets round probabilities to it. At least `least`.
+// The roundoff of probabilities: that of the coarsest type of the attention's tensors, to which targets round them, or
+// what the largest possible score loses in FLOAT, by whose exponential a probability changes. At least `least`.
 double roundoff_of_inputs(Problem const& problem, double least);
 
 // Compares the problem's memory of a result with the reference's. Dims are counted from `origin`, which is empty for

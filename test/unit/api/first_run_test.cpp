@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <random>
 #include <unordered_map>
 
 using namespace cudnn_frontend;
@@ -187,6 +188,32 @@ TEST_CASE("first run: the process's setting holds for graphs that do not say it"
     REQUIRE(verified.graph.set_first_run_verification(false).build(Target::cpu()).is_good());
     CHECK(!detail::Graph_access::parts(verified.graph)->verifies_first_run);
     runtime::set_verifies_first_runs(false);
+}
+
+TEST_CASE("first run: large scores of FLOAT lose more than their weights are rounded, and are right") {
+    constexpr std::int64_t kTokens = 64, kColumns = 128;
+    graph::Graph graph;
+    graph.set_io_data_type(DataType_t::FLOAT).set_first_run_verification(true);
+    auto const tensor = [&](char const* name) {
+        return graph.tensor(graph::Tensor_attributes()
+                                .set_name(name)
+                                .set_dim({1, 1, kTokens, kColumns})
+                                .set_stride({kTokens * kColumns, kTokens * kColumns, kColumns, 1}));
+    };
+    auto const q = tensor("Q"), k = tensor("K"), v = tensor("V");
+    auto const o = graph.sdpa(q, k, v, graph::SDPA_attributes().set_attn_scale(3.0f).set_causal_mask(true))[0];
+    o->set_output(true);
+    REQUIRE(graph.build(Target::cpu()).get_message() == "");
+    std::mt19937 draw(1);
+    std::normal_distribution<float> normal;
+    std::vector<std::vector<float>> numbers(4, std::vector<float>(kTokens * kColumns));
+    for (std::vector<float>& all : numbers) {
+        for (float& number : all) number = normal(draw);
+    }
+    std::unordered_map<test::Tensor_ptr, void*> const pack = {
+        {q, numbers[0].data()}, {k, numbers[1].data()}, {v, numbers[2].data()}, {o, numbers[3].data()}};
+    auto workspace = test::workspace_of(graph);
+    CHECK(graph.execute(pack, workspace.data()).get_message() == "");
 }
 
 TEST_CASE("first run: with a plan store the outcome holds for later processes") {
