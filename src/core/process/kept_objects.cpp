@@ -2,13 +2,30 @@
 
 #include "core/process/process_settings.h"
 
+#include <pthread.h>
 #include <algorithm>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
 namespace cudnn_frontend::core::process {
 
 constinit KeptKind::All KeptKind::all_{};
+
+void KeptKind::survive_forks() {
+    pthread_atfork([] { all_.mutex.lock(); }, [] { all_.mutex.unlock(); },
+                   [] {
+                       for (KeptKind* kind = all_.last_kind; kind != nullptr; kind = kind->earlier_kind_)
+                           kind->forget_unfinished();
+                       all_.mutex.unlock();
+                   });
+}
+
+std::mutex& KeptKind::mutex() {
+    static std::once_flag is_registered;
+    std::call_once(is_registered, survive_forks);
+    return all_.mutex;
+}
 
 KeptKind::KeptKind(char const* name) {
     counts_.kind = name;

@@ -51,8 +51,8 @@ class KeptKind {
     explicit KeptKind(char const* name);
     ~KeptKind() = default;
 
-    // The functions of entries are called with it held.
-    static std::mutex& mutex() { return all_.mutex; }
+    // The functions of entries are called with it held. The child of a fork has it as it was in the thread that forked.
+    static std::mutex& mutex();
     static bool keeps_any();
     void enter(Entry& entry, std::size_t bytes);
     void count_again(Entry& entry, std::size_t bytes);
@@ -66,6 +66,8 @@ class KeptKind {
     virtual bool is_held(Entry const& entry) const = 0;
     // Deletes the entry; the caller destroys its object without the lock, which may take long.
     virtual Pointer take(Entry& entry) = 0;
+    // In the child of a fork: no thread there goes on to make what others were making.
+    virtual void forget_unfinished() = 0;
     Pointer remove(Entry& entry);
 
     runtime::Kept_statistics counts_;
@@ -81,6 +83,7 @@ class KeptKind {
         KeptKind* last_kind = nullptr;
     };
 
+    static void survive_forks();
     static void link(Entry& entry);
     static void unlink(Entry& entry);
     // One round of trim(). The objects go to `out`, since their destructors may take long.
@@ -232,6 +235,8 @@ class KeptObjects final : private KeptKind {
         if constexpr (requires { Kind::is_held(*object); }) return Kind::is_held(*object);
         else return false;
     }
+
+    void forget_unfinished() override { being_made_.clear(); }
 
     Pointer take(Entry& entry) override {
         Pointer object = std::move(static_cast<TypedEntry&>(entry).object);

@@ -7,11 +7,15 @@
 #include "support/catch.h"
 #include "support/kept_bytes.h"
 #include "support/listener.h"
+#include "support/sanitizers.h"
+#include "support/skip.h"
 #include "support/small_graph.h"
 
 #include <sdpa_graph/attention.h>
 
 #include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -247,4 +251,29 @@ TEST_CASE("kept graphs: the log and the report say in what a graph differs from 
     REQUIRE(elsewhere.graph.get_candidates(found).is_good());
     REQUIRE(found.remarks.size() == 1);
     CHECK(found.remarks[0].find("the target, its device, or the settings of its backends") != std::string::npos);
+}
+
+TEST_CASE("the child of a fork can build while other threads of its parent used what is kept") {
+    if (sdpa_test::kIsUnderSanitizer)
+        return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
+    REQUIRE(small_graph({}, 7).graph.build(Target::cpu(1)).get_message() == "");
+    std::jthread const reader([](std::stop_token const& stop) {
+        while (!stop.stop_requested()) static_cast<void>(runtime::kept_statistics());
+    });
+    std::jthread const builder([](std::stop_token const& stop) {
+        for (std::int64_t queries = 1; !stop.stop_requested(); queries = queries % 50 + 1) {
+            runtime::forget_graphs();
+            static_cast<void>(small_graph({}, queries).graph.build(Target::cpu(1)));
+        }
+    });
+    for (int i = 0; i < 40; ++i) {
+        pid_t const child = fork();
+        if (child == 0) {
+            alarm(20);  // a child that hangs fails
+            _exit(small_graph({}, 7).graph.build(Target::cpu(1)).is_good() ? 0 : 1);
+        }
+        int status = 0;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        REQUIRE((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    }
 }
