@@ -1,28 +1,13 @@
 #include "core/text.h"
 
+#include "core/standard_arithmetic.h"
+
 #include <algorithm>
 #include <array>
-#include <cfenv>
 #include <charconv>
 
 namespace cudnn_frontend::core {
 namespace {
-
-// During its lifetime its thread computes as the standard says. Where a process flushes subnormal numbers to zero,
-// these would have the text of 0.
-class StandardArithmetic {
-   public:
-    StandardArithmetic() {
-        std::fegetenv(&before_);
-        std::fesetenv(FE_DFL_ENV);
-    }
-    ~StandardArithmetic() { std::fesetenv(&before_); }
-    StandardArithmetic(StandardArithmetic const&) = delete;
-    StandardArithmetic& operator=(StandardArithmetic const&) = delete;
-
-   private:
-    std::fenv_t before_;
-};
 
 template <class Number>
 std::string text_of(Number value) {
@@ -56,7 +41,13 @@ std::string table(std::vector<std::vector<std::string>> const& rows, std::string
     return all;
 }
 
+// XML has no characters for these control codes.
+static bool is_forbidden_in_xml(char letter) {
+    return (letter >= 0 && letter < 0x20 && letter != '\t' && letter != '\n' && letter != '\r') || letter == 0x7f;
+}
+
 std::string escaped_for_xml(std::string_view plain) {
+    constexpr char const* kReplacement = "\xef\xbf\xbd";  // U+FFFD
     std::string all;
     for (char const letter : plain) {
         switch (letter) {
@@ -64,7 +55,9 @@ std::string escaped_for_xml(std::string_view plain) {
             case '<': all += "&lt;"; break;
             case '>': all += "&gt;"; break;
             case '"': all += "&quot;"; break;
-            default: all += letter;
+            default:
+                if (is_forbidden_in_xml(letter)) all += kReplacement;
+                else all += letter;
         }
     }
     return all;

@@ -1,3 +1,4 @@
+#include "core/standard_arithmetic.h"
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
@@ -257,6 +258,7 @@ class SpecReader {
 }  // namespace
 
 Result<nodes::GraphSpec> read_graph(std::string_view text) {
+    core::StandardArithmetic const standard;
     Problems problems;
     Json const document = parse(text, problems);
     nodes::GraphSpec spec;

@@ -5,6 +5,7 @@
 #include "support/skip.h"
 
 #include <bit>
+#include <cfenv>
 #include <limits>
 #include <optional>
 #include <string>
@@ -93,6 +94,22 @@ TEST_CASE("json: every float of a spread reads back exactly") {
         float const value = std::bit_cast<float>(step * 104'729u % 0x7f800000u);
         CAPTURE(step);
         REQUIRE(read_scale(scale_text(value)) == value);
+    }
+}
+
+TEST_CASE("json: floats are written and read as always where the process rounds otherwise") {
+    for (int const mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        for (std::uint32_t step = 0; step < 300; ++step) {
+            float const value = std::bit_cast<float>(0x3a000000u + step * 104'729u);  // from 0.0005 on
+            std::string const usual = scale_text(value);
+            std::fesetround(mode);
+            std::string const written = scale_text(value);
+            std::optional<float> const read = read_scale(usual);
+            bool const is_kept = std::fegetround() == mode;
+            std::fesetround(FE_TONEAREST);
+            CAPTURE(mode, usual);
+            REQUIRE((written == usual && read == value && is_kept));
+        }
     }
 }
 
