@@ -67,18 +67,18 @@ auto operator<<(std::ostream& stream, Error const& error) -> decltype(detail::pr
 }
 
 // auto [code, message] = graph.validate();
-template <std::size_t I>
+template <std::size_t Index>
 auto& get(error_object& error) {
-    if constexpr (I == 0) return error.code;
+    if constexpr (Index == 0) return error.code;
     else return error.err_msg;
 }
-template <std::size_t I>
+template <std::size_t Index>
 auto const& get(error_object const& error) {
-    return get<I>(const_cast<error_object&>(error));
+    return get<Index>(const_cast<error_object&>(error));
 }
-template <std::size_t I>
+template <std::size_t Index>
 auto&& get(error_object&& error) {
-    return static_cast<typename std::tuple_element<I, error_object>::type&&>(get<I>(error));
+    return static_cast<typename std::tuple_element<Index, error_object>::type&&>(get<Index>(error));
 }
 
 }  // namespace cudnn_frontend

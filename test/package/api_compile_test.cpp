@@ -1,5 +1,7 @@
 // The code of programs written for the existing frontend, in its various forms. Most of it only has to compile; main()
 // runs the part that needs no target.
+#include <complex.h>  // defines the macro I
+
 #include <cudnn_frontend.h>
 #include <cudnn_frontend_utils.h>
 #include <cudnn_frontend_version.h>
