@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -19,6 +20,7 @@ constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
 constexpr int kMaxDepth = 8;  // the parser's clean-up is recursive
 constexpr std::int64_t kFormat = 1;
 constexpr char const* kWrapperMembers[] = {"format", "name", "source", "properties"};
+constexpr char const* kDeviceName = "deviceName";  // the only text
 // cuDNN 9.19 refuses a description that lacks one of these without saying which.
 constexpr char const* kProperties[] = {
     "maxGridSize",
@@ -43,7 +45,7 @@ constexpr char const* kProperties[] = {
     "cudaDeviceId",
     "deviceVer",
     "driverVer",
-    "deviceName",
+    kDeviceName,
 };
 
 error_t refused(std::string found, std::string needed) {
@@ -112,6 +114,14 @@ Result<OrderedJson> read(std::string_view text) {
 
 bool is_scalar(OrderedJson const& value) { return value.is_number() || value.is_string() || value.is_boolean(); }
 
+bool are_whole_numbers(OrderedJson const& value) {
+    auto const is_whole = [](OrderedJson const& number) {
+        return number.is_number_integer() && (number.is_number_unsigned() || number >= 0) &&
+               number <= std::numeric_limits<std::int64_t>::max();
+    };
+    return value.is_array() ? std::all_of(value.begin(), value.end(), is_whole) : is_whole(value);
+}
+
 error_t check_properties(OrderedJson const& properties) {
     if (!properties.is_object()) return refused("properties of another kind", "cuDNN's properties as an object");
     std::string missing;
@@ -119,6 +129,12 @@ error_t check_properties(OrderedJson const& properties) {
         if (!properties.contains(name)) missing += (missing.empty() ? "" : ", ") + std::string(name);
     }
     if (!missing.empty()) return refused("no " + missing, "all properties that cuDNN needs");
+    for (char const* const name : kProperties) {
+        if (name != kDeviceName && !are_whole_numbers(properties[name]))
+            return refused(properties[name].dump(-1, ' ', false, OrderedJson::error_handler_t::replace) +
+                               " as property " + quoted(name),
+                           "a whole number of 0 or more, or a list of those");
+    }
     for (auto const& [name, value] : properties.items()) {
         bool const is_list = value.is_array() && std::all_of(value.begin(), value.end(), is_scalar);
         if (!is_scalar(value) && !is_list) {

@@ -72,6 +72,14 @@ TEST_CASE("text that is no JSON object is refused") {
     CHECK(problem("7") == "found another kind of value; expected a JSON object.");
 }
 
+TEST_CASE("properties other than the name are whole numbers") {
+    for (std::string const value : {"\"x\"", "true", "1.5", "-1", "9223372036854775808", "[1,-1]"}) {
+        CHECK(problem(bare("\"warpSize\":32", "\"warpSize\":" + value)) ==
+              "found " + value +
+                  " as property \"warpSize\"; expected a whole number of 0 or more, or a list of those.");
+    }
+}
+
 TEST_CASE("hostile text is refused") {
     CHECK(problem(std::string(100'000, ' ')) == "found 100000 bytes; expected at most 65536.");
     std::string const kTooDeep = "found lists or objects deeper in one another; expected at most 8 levels.";
