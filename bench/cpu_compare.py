@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 THREADS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+for name in [name for name in os.environ if name.startswith("OPENBLAS_")]:
+    del os.environ[name]  # they may choose slower kernels for PyTorch
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])  # before the libraries count the cores
 
 import torch  # noqa: E402
