@@ -36,7 +36,7 @@ constexpr char kWantedClassEnding[] = ".class.json";
 
 struct Filled_plans {
     std::int64_t compiled = 0, loaded = 0;  // engines and kernels; loaded: already in the store
-    std::vector<std::string> refused;       // the graphs that were not built: the file and the error
+    std::vector<std::string> refused;       // the graphs that have no plan in the store now: the file and the reason
 };
 
 // Fills the process's store with plans of the graphs in such a folder, for a GPU by its name, such as "h100", which

@@ -212,6 +212,38 @@ class Store(CommandTest):
         self.assertEqual(self.expect_json(YES, "store", store, "freeze", "--undo"), {"frozen": False})
         self.assertEqual(self.expect_json(YES, "store", store, "prune", "--most", "1"), {"removed": 0})
 
+    def test_store_that_cannot_be_written(self):
+        graph, file = self.write("graph.json", half()), self.write("file", "text")
+        for place in (file, "/proc/no-store", self.folder / "file" / "below"):
+            text = self.expect(USAGE, "plan", graph, "--for", "h100", "--store", place)
+            self.assertRegex(text, r"found no folder in which a file can be made \(.+\); expected a plan store that can be written")
+            self.assertIn("no folder in which a file", self.expect(USAGE, "tune", graph, "--target", "cpu", "--repeat", 1, "--store", place))
+
+    def test_plan_that_cannot_be_stored_is_no_success(self):
+        self.need_cudnn()
+        store, graph = self.folder / "store", self.write("graph.json", half())
+        self.expect(YES, "plan", graph, "--for", "h100", "--store", store)
+        (plan,) = store.rglob("*.plan")
+        plan.unlink()
+        plan.mkdir()  # in the entry's place
+        (row,) = self.expect_json(NO, "plan", graph, "--for", "h100", "--store", store)
+        self.assertIn("it has a plan, which could not be stored: plan store: '" + str(plan) + "' could not be written: Is a directory", row["refusal"])
+
+    def test_frozen_by_the_environment(self):
+        self.need_cudnn()
+        store, other, graph = self.folder / "store", self.folder / "other", self.write("graph.json", half())
+        environment = {"SDPA_GRAPH_PLAN_STORE": str(store), "SDPA_GRAPH_PLAN_STORE_FROZEN": "1"}
+        text = self.expect(USAGE, "plan", graph, "--for", "h100", environment=environment)
+        self.assertIn(f"SDPA_GRAPH_PLAN_STORE_FROZEN: found that nothing is written to '{store}'", text)
+        self.assertFalse(store.exists())
+        self.expect(YES, "plan", graph, "--for", "H100", "--store", other, environment=environment)
+        self.assertEqual(len(list(other.rglob("*.plan"))), 1)
+
+    def test_gpu_that_is_not_described(self):
+        text = self.expect(USAGE, "plan", self.write("graph.json", half()), "--for", "x100", "--store", self.folder / "store")
+        self.assertRegex(text, r"found 'x100'; expected a GPU that comes with the library: \w[\w, -]*h100")
+        self.assertNotIn("cpu", text)
+
     def test_refused_graph(self):
         self.need_cudnn()
         path = self.write("odd.json", half(depth=12))

@@ -216,8 +216,9 @@ void keep_capsule(graph::Graph const& graph, plan::PackSource const* pack, Failu
         std::error_code ignored;
         if (fs::exists(path, ignored)) return {};
         ++files;
-        if (plan::write_whole(path, {text}) || !isLoggingEnabled()) return {};
-        core::log_line("capsule '" + path.string() + "' could not be written");
+        std::error_code const unwritten = plan::write_whole(path, {text});
+        if (unwritten && isLoggingEnabled())
+            core::log_line("capsule '" + path.string() + "' could not be written: " + unwritten.message());
         return {};
     }));
 }

@@ -29,8 +29,10 @@ void keep(std::string const& folder, nodes::GraphSpec const& graph, bool is_clas
     std::string const json = json::write_graph(graph);
     fs::path const path = fs::path(folder) / name_of(json, is_class);
     std::error_code ignored;
-    if (fs::exists(path, ignored) || plan::write_whole(path, {json}) || !isLoggingEnabled()) return;
-    core::log_line("plan store: '" + path.string() + "' could not be written");
+    if (fs::exists(path, ignored)) return;
+    std::error_code const failure = plan::write_whole(path, {json});
+    if (failure && isLoggingEnabled())
+        core::log_line("plan store: '" + path.string() + "' could not be written: " + failure.message());
 }
 
 }  // namespace

@@ -44,4 +44,17 @@ class StoreMissWatch {
 };
 void note_store_miss(StoreMiss miss);
 
+// Keeps the reason why this thread could not write an entry to the store, the last one, while it lives.
+class StoreWriteWatch {
+   public:
+    explicit StoreWriteWatch(std::string& reason);
+    ~StoreWriteWatch();
+    StoreWriteWatch(StoreWriteWatch const&) = delete;
+    StoreWriteWatch& operator=(StoreWriteWatch const&) = delete;
+
+   private:
+    std::string* outer_;  // that of another watch, which goes on afterwards
+};
+void note_unwritten_entry(std::string reason);
+
 }  // namespace cudnn_frontend::core::process

@@ -145,18 +145,18 @@ fs::file_time_type last_use(fs::path const& path, std::error_code& failure) {
 
 }  // namespace
 
-bool write_whole(fs::path const& path, std::initializer_list<std::string_view> parts) {
-    std::error_code failure;
-    fs::create_directories(path.parent_path(), failure);
+std::error_code write_whole(fs::path const& path, std::initializer_list<std::string_view> parts) {
+    auto const last_failure = [] { return std::error_code(errno, std::generic_category()); };
+    std::error_code failure, ignored;
+    fs::create_directories(path.parent_path(), ignored);
     NewFile made = create_new(path);
-    if (!made.file.is_open()) return false;
-    bool const is_whole = std::all_of(parts.begin(), parts.end(), [&](auto part) { return made.file.write(part); });
-    bool const is_written = made.file.close() && is_whole;
-    if (is_written) fs::rename(made.path, path, failure);
-    if (is_written && !failure) return true;
-    std::error_code ignored;
-    fs::remove(made.path, ignored);
-    return false;
+    if (!made.file.is_open()) return last_failure();
+    if (!std::all_of(parts.begin(), parts.end(), [&](auto part) { return made.file.write(part); }))
+        failure = last_failure();
+    if (!made.file.close() && !failure) failure = last_failure();
+    if (!failure) fs::rename(made.path, path, failure);
+    if (failure) fs::remove(made.path, ignored);
+    return failure;
 }
 
 fs::path PlanFolder::file_of(std::string const& key) const {
@@ -181,7 +181,8 @@ error_t PlanFolder::write(std::string const& key, std::string_view bytes) const 
     header.hash_of_plan = hash_of_bytes(bytes);
     std::string_view const first(reinterpret_cast<char const*>(&header), sizeof header);
     fs::path const path = file_of(key);
-    return write_whole(path, {first, key, bytes}) ? error_t() : miss(path, "could not be written");
+    std::error_code const failure = write_whole(path, {first, key, bytes});
+    return failure ? miss(path, "could not be written: " + failure.message()) : error_t();
 }
 
 void PlanFolder::mark_used(std::string const& key) const {
@@ -267,11 +268,13 @@ error_t freeze_store(fs::path const& store, bool is_frozen) {
     std::error_code failure;
     if (!fs::is_directory(store, failure))
         return {error_code_t::INVALID_VALUE, text("'", store.string(), "' is no folder; name that of a plan store")};
-    bool const is_done = is_frozen ? write_whole(mark, {kTextOfFrozen}) : (fs::remove(mark, failure), !failure);
-    if (is_done) return {};
-    return {error_code_t::INVALID_VALUE,
-            text("the file '", mark.string(), "', which says that a plan store is frozen, cannot be ",
-                 is_frozen ? "written" : "removed", "; do it as a user who may write the folder")};
+    if (is_frozen) failure = write_whole(mark, {kTextOfFrozen});
+    else fs::remove(mark, failure);
+    if (!failure) return {};
+    return {
+        error_code_t::INVALID_VALUE,
+        text("the file '", mark.string(), "', which says that a plan store is frozen, cannot be ",
+             is_frozen ? "written: " : "removed: ", failure.message(), "; do it as a user who may write the folder")};
 }
 
 bool is_store_frozen(fs::path const& store) {

@@ -8,14 +8,15 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace cudnn_frontend::plan {
 
 // Writes a file, in a folder that is made if it is not there, under a name that no other thread or process uses, and
-// renames it, so that readers find whole files alone. Only its owner can write it. Whether it is there; where it is
-// not, the one before it stays.
-bool write_whole(std::filesystem::path const& path, std::initializer_list<std::string_view> parts);
+// renames it, so that readers find whole files alone. Only its owner can write it. Where that fails, the one before it
+// stays, and the result says why.
+std::error_code write_whole(std::filesystem::path const& path, std::initializer_list<std::string_view> parts);
 
 // The content of a file. The key says all that the bytes depend on.
 struct StoredFile {

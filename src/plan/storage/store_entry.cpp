@@ -69,7 +69,10 @@ std::optional<StoreEntry::StoredBytes> StoreEntry::read() const {
 void StoreEntry::write(std::string_view bytes) const {
     if (is_frozen_) return;
     auto const& [folder, key] = places_.front();
-    if (error_t const failure = folder.write(key, bytes); failure.is_bad()) log(failure.err_msg);
+    error_t const failure = folder.write(key, bytes);
+    if (failure.is_good()) return;
+    log(failure.err_msg);
+    core::process::note_unwritten_entry(failure.err_msg);
 }
 
 void StoreEntry::report(StoredBytes const& stored, std::string const& why) {

@@ -3,12 +3,12 @@
 #include "data/wanted.h"
 #include "input.h"
 #include "output.h"
+#include "plan_store_option.h"
 #include "progress.h"
 
 #include <cudnn_frontend/runtime.h>
 #include <sdpa_graph/plan_store.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -77,8 +77,7 @@ Planned store_plan(Wanted const& wanted, std::string const& device, std::string 
     return {wanted.name, device, {}, 1, 0};
 }
 
-std::vector<Planned> plan_all(Plan_options const& options) {
-    std::vector<Wanted> const graphs = wanted_graphs(options.wanted);
+std::vector<Planned> plan_all(Plan_options const& options, std::vector<Wanted> const& graphs) {
     std::vector<std::string> const& devices = options.wanted.devices;
     if (!options.out.empty() && (graphs.size() != 1 || devices.size() != 1))
         throw Failure("--out",
@@ -113,22 +112,23 @@ std::string to_text(std::vector<Planned> const& all) {
 }
 
 void choose_store(Plan_options& options) {
-    if (options.store.empty() && options.out.empty()) options.store = sdpa_graph::plan_store().folder;
-    if (options.store.empty() && options.out.empty())
+    if (options.store.empty() && !options.out.empty()) return;
+    options.store = choose_plan_store(options.store);
+    if (options.store.empty())
         throw Failure("", "neither --store FOLDER nor --out FILE nor SDPA_GRAPH_PLAN_STORE", "a place for the plans",
                       "--store plans, a folder that is made where there is none");
-    if (!options.store.empty()) sdpa_graph::set_plan_store({options.store, false});
     for (std::string const& device : options.wanted.devices) {
-        auto const names = fe::DeviceProperties::names();
-        if (!options.store.empty() && std::find(names.begin(), names.end(), device) == names.end())
-            throw Failure("--for", "'" + device + "'", "a GPU that comes with the library: " + help_of_targets());
+        if (fe::DeviceProperties::named(device).status().is_bad())
+            throw Failure("--for", "'" + device + "'",
+                          "a GPU that comes with the library: " + joined(fe::DeviceProperties::names()));
     }
 }
 
 int run_plan(Plan_options options) {
     if (!options.wanted.library.empty()) choose_library(options.wanted.library);
+    std::vector<Wanted> const graphs = wanted_graphs(options.wanted);
     choose_store(options);
-    std::vector<Planned> const all = plan_all(options);
+    std::vector<Planned> const all = plan_all(options, graphs);
     Json rows = Json::array();
     bool has_refusal = false;
     for (Planned const& planned : all) {
@@ -142,7 +142,7 @@ int run_plan(Plan_options options) {
                         {"refusal", refusal}});
     }
     if (options.is_json) print_json(rows);
-    else print(to_text(all));
+    else print_text(to_text(all));
     return has_refusal ? kNo : kYes;
 }
 

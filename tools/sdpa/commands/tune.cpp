@@ -2,10 +2,9 @@
 #include "data/data.h"
 #include "graph_arguments.h"
 #include "output.h"
+#include "plan_store_option.h"
 #include "progress.h"
 #include "timing/timing.h"
-
-#include <sdpa_graph/plan_store.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -195,19 +194,20 @@ int run_tune(Tune_options const& options) {
     fe::Target const target = parse_target_to_run(options.target,
                                                   "sdpa plan, which compiles plans for it, and sdpa "
                                                   "explain, which lists the expected times");
-    if (!options.store.empty()) sdpa_graph::set_plan_store({options.store});
+    std::vector<Graph_file> const files = read_graphs(options.paths);
+    choose_plan_store(options.store);
     Progress progress;
     Json list = Json::array();
     std::string text;
     bool have_all = true;
-    for (Graph_file const& file : read_graphs(options.paths)) {
+    for (Graph_file const& file : files) {
         Tuned const tuned = tune(options, file, target, progress);
         have_all = have_all && tuned.has_plan();
         list.push_back(to_json(tuned));
         text += to_text(tuned);
     }
     if (options.is_json) print_json(list);
-    else print(text);
+    else print_text(text);
     return have_all ? kYes : kNo;
 }
 
