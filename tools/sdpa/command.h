@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -58,14 +60,28 @@ inline std::string footer(std::string const& examples, std::string const& exit_c
     return "Examples:\n" + examples + "\nExit codes: " + exit_codes + "; 2: usage, or the input is not readable";
 }
 
-// The check of an option's number; those of CLI11 print the bounds of its type.
+// The check of an option's number; those of CLI11 print the bounds of its type. CLI11 itself takes numbers beyond the
+// type's bounds for the nearest one, and negative ones for what is left modulo 2^64.
 inline CLI::Validator at_least(int least) {
     auto const find_fault = [least](std::string const& text) -> std::string {
+        constexpr double kMost = 0x1p53;
         double number = 0.0;
-        if (CLI::detail::lexical_cast(text, number) && number >= least) return {};
-        return fault_text("", "'" + text + "'", "a number of " + std::to_string(least) + " or more");
+        if (CLI::detail::lexical_cast(text, number) && number >= least && number <= kMost) return {};
+        return fault_text("", "'" + text + "'", "a number of " + std::to_string(least) + " or more, at most 2^53");
     };
     return {find_fault, least > 0 ? "POSITIVE" : "NONNEGATIVE", "at_least"};
+}
+
+// The same for a seed, which may have all 64 bits.
+inline CLI::Validator is_seed() {
+    auto const find_fault = [](std::string const& text) -> std::string {
+        std::uint64_t seed = 0;
+        auto const end = text.data() + text.size();
+        auto const read = std::from_chars(text.data(), end, seed);
+        if (read.ec == std::errc() && read.ptr == end) return {};
+        return fault_text("", "'" + text + "'", "a whole number from 0 to 2^64 - 1");
+    };
+    return {find_fault, "SEED", "is_seed"};
 }
 
 }  // namespace sdpa

@@ -42,8 +42,8 @@ int run(Capsule_options const& options) {
         return kYes;
     }
     write_file(options.out, {capsule.dump(2), "\n"});
-    print(file.name + " on " + options.target + ": " + (refusal.is_bad() ? "the build fails" : "it has a plan") + ", " +
-          options.out + " is written\n");
+    print_text(file.name + " on " + options.target + ": " + (refusal.is_bad() ? "the build fails" : "it has a plan") +
+               ", " + options.out + " is written\n");
     return kYes;
 }
 
@@ -56,7 +56,8 @@ void add_capsule(CLI::App& app, Action& action) {
     command->add_option("--target,--for", options->target, help_of_targets())->capture_default_str();
     command->add_option("--out", options->out, "The file to write; without it the capsule is printed");
     command->add_option("--seed", options->seed, "The seed of made data, for lengths and for sdpa run")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(is_seed());
     command->footer(footer("  sdpa capsule graph.json --target h100 --out capsule.json\n  sdpa run capsule.json",
                            "0: the capsule is made, whether or not there is a plan"));
     command->callback([options, &action] { action = [options] { return run(*options); }; });

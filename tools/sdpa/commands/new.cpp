@@ -24,6 +24,8 @@ class Maker {
         if (options_.key_heads == 0) options_.key_heads = options_.heads;
         if (options_.keys == 0) options_.keys = options_.queries;
         if (options_.value_depth == 0) options_.value_depth = options_.depth;
+        need_elements(options_.heads, options_.queries, std::max(options_.depth, options_.value_depth));
+        need_elements(options_.key_heads, options_.keys, std::max(options_.depth, options_.value_depth));
         graph_.set_name(options_.name).set_io_data_type(type()).set_intermediate_data_type(fe::DataType_t::FLOAT);
         graph_.set_compute_data_type(fe::DataType_t::FLOAT);
     }
@@ -37,6 +39,12 @@ class Maker {
     }
 
    private:
+    // Strides are products of sizes.
+    void need_elements(std::int64_t heads, std::int64_t tokens, std::int64_t depth) const {
+        double const elements = double(options_.batches) * double(heads) * double(tokens) * double(depth);
+        if (elements > 0x1p62)
+            throw Failure("", number_text(elements) + " elements of a tensor", "2^62 at most", "smaller sizes");
+    }
     fe::DataType_t type() const {
         if (options_.type == "half") return fe::DataType_t::HALF;
         return options_.type == "float" ? fe::DataType_t::FLOAT : fe::DataType_t::BFLOAT16;

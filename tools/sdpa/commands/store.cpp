@@ -180,6 +180,11 @@ CLI::Validator no_action(CLI::App& command) {
     return {find_fault, {}, "no_action"};
 }
 
+// CLI11 would take -1 for 2^64 - 1 bytes.
+std::string without_sign(std::string const& text) {
+    return text.starts_with('-') ? fault_text("", "'" + text + "'", "a size, such as 500MB") : std::string();
+}
+
 }  // namespace
 
 void add_store(CLI::App& app, Action& action) {
@@ -203,7 +208,8 @@ void add_store(CLI::App& app, Action& action) {
     add("prune", "Remove what was used least recently", prune)
         ->add_option("--most", options->most_bytes, "The size to keep, such as 500MB or 2GB")
         ->required()
-        ->transform(CLI::AsSizeValue(false));
+        ->transform(CLI::AsSizeValue(false))
+        ->transform(CLI::Validator(without_sign, {}, "without_sign"));
     add("freeze", "From now on it is only read, by every process", freeze)
         ->add_flag("--undo", options->is_undo, "It may be written again");
     add_wanted(*add("missing", "Which graphs have no plan in it; nothing is written", missing), options->wanted);

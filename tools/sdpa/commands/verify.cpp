@@ -59,7 +59,7 @@ int run(Verify_command const& options) {
     fe::Verification const verification = compare(graph, memories, verdict);
     progress.reset();
     if (options.is_json) print_json(Json::parse(verification.to_json()));
-    else print(verdict_text(verification));
+    else print_text(verdict_text(verification));
     return verification.ok() ? kYes : kNo;
 }
 
@@ -73,7 +73,8 @@ void add_verify(CLI::App& app, Action& action) {
     command->add_option("--got", options->got, "NAME=file.npy: a result, by the name, port or uid of its tensor");
     command->add_option("--data", options->data,
                         "NAME=file.npy: an input; the others are made, as sdpa run makes them");
-    command->add_option("--seed", options->seed, "The seed of made data; else that of the capsule, or 1");
+    command->add_option("--seed", options->seed, "The seed of made data; else that of the capsule, or 1")
+        ->check(is_seed());
     add_verdict_options(*command, options->verdict);
     command->add_flag("--json", options->is_json, "Print JSON");
     command->footer(

@@ -16,6 +16,7 @@ void add_verdict_options(CLI::App& command, Verdict_options& options) {
             [&options](double seconds) { options.search_milliseconds = static_cast<std::int64_t>(seconds * 1000.0); },
             "How long explanations of wrong results are searched for; 0: none are")
         ->default_str("10")
+        ->check(at_least(0))  // not NaN
         ->check(CLI::Range(0.0, 1e6));
 }
 
