@@ -1,6 +1,8 @@
 """The command line: help, the version, and what it writes to."""
 
+import json
 import subprocess
+import xml.etree.ElementTree
 
 from support.command import COMMAND, USAGE, YES, CommandTest, attention, main
 
@@ -34,6 +36,36 @@ class Arguments(CommandTest):
             done = subprocess.run([COMMAND, "show", path], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"sdpa: standard output: No space left", done.stderr)
+
+    def test_numbers_out_of_range(self):
+        """The library that reads the arguments would take the nearest number, or what is left modulo 2^64."""
+        graph, most = self.write("graph.json", attention()), 2**63 - 1
+        for arguments in (
+            ("new", "--heads", 10**20),
+            ("new", "--head-dim", most),
+            ("new", "--heads", 2**40, "--tokens", 2**40),
+            ("capsule", graph, "--target", "cpu", "--seed", 2**64),
+            ("capsule", graph, "--target", "cpu", "--seed", -5),
+            ("run", graph, "--seed", "1.5"),
+            ("run", graph, "--verify", "--search-seconds", "nan"),
+            ("store", self.folder, "prune", "--most", -1),
+            ("mask", graph, "--seq-len-q", -1),
+        ):
+            with self.subTest(arguments):
+                self.assertIn("found", self.expect(USAGE, *arguments))
+        seed = 2**64 - 1
+        self.assertEqual(json.loads(self.expect(YES, "capsule", graph, "--target", "cpu", "--seed", seed))["seed"], seed)
+
+    def test_control_codes_of_names(self):
+        """A terminal obeys them, and XML has none."""
+        graph = attention()
+        graph["tensors"]["t0"]["name"] = graph["nodes"][0]["name"] = "red\x1b[31m\x07"
+        path = self.write("graph.json", graph)
+        for arguments in (("show", path), ("mask", path), ("draw", path), ("run", path), ("explain", path, "--target", "cpu")):
+            self.assertNotRegex(self.expect(YES, *arguments), "[\x07\x1b]")
+        svg = self.expect(YES, "draw", path, "--format", "svg")
+        self.assertIn("red?[31m?", svg)
+        xml.etree.ElementTree.fromstring(svg)
 
     def test_no_color_in_a_pipe(self):
         self.assertNotIn("\033", self.expect(YES, "show", self.write("graph.json", attention())))

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,17 @@ bool has_color() {
 void print(std::string_view text) {
     bool const is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!is_written && errno != EPIPE) throw Failure(std::string("standard output: ") + std::strerror(errno));
+}
+
+void print_text(std::string text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        bool const is_code =
+            std::iscntrl(static_cast<unsigned char>(text[i])) != 0 && text[i] != '\n' && text[i] != '\t';
+        bool const is_color = text[i] == '\033' && has_color() && text.substr(i + 1, 1) == "[" &&
+                              text.find_first_not_of("0123456789", i + 2) == text.find('m', i + 2);
+        if (is_code && !is_color) text[i] = '?';
+    }
+    print(text);
 }
 
 void write_file(std::string const& path, std::initializer_list<std::string_view> parts) {

@@ -215,7 +215,7 @@ int run_bench(Bench_options const& options) {
     Json list = Json::array();
     for (Row const& row : rows) list.push_back(to_json(row));
     if (options.is_json) print_json({{"cold", options.timing.has_cold_cache}, {"rows", list}});
-    else print(to_text(rows, options));
+    else print_text(to_text(rows, options));
     bool const have_all = std::all_of(rows.begin(), rows.end(), [](Row const& row) { return row.has_times(); });
     return have_all ? kYes : kNo;
 }

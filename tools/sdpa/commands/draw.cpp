@@ -90,7 +90,7 @@ int draw(Draw_options const& options) {
                 "no plan on " + options.target + ", sdpa explain says more:\n" + error.get_message() + "\n";
             if (options.is_json)
                 print_json({{"what", options.what}, {"picture", nullptr}, {"refusal", error.get_message()}});
-            else print(reason);
+            else print_text(reason);
             return kNo;
         }
         text = draw_plan(options, file);
@@ -100,7 +100,7 @@ int draw(Draw_options const& options) {
     }
     if (!text.empty() && text.back() != '\n') text += '\n';
     if (options.is_json) print_json({{"what", options.what}, {"format", options.format}, {"picture", text}});
-    else print(text);
+    else print_text(text);
     return kYes;
 }
 

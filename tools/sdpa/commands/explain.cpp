@@ -53,7 +53,7 @@ int run_explain(Explain_options const& options) {
         print_json(json);
     } else {
         std::string const asked = version == 0 ? "" : "asked cuDNN " + fe::runtime::version_text(version) + "\n";
-        print(highlighted(explanation.to_text()) + asked);
+        print_text(highlighted(explanation.to_text()) + asked);
     }
     return explanation.has_plan() ? kYes : kNo;
 }

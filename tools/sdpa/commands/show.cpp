@@ -168,8 +168,8 @@ int show_graph(Show_options const& options, std::string const& bytes) {
         return kYes;
     }
     std::string const verdict = report.ok() ? "valid" : "not valid: sdpa explain says why";
-    print(graph_text(document) + colored(report.ok() ? Color::Green : Color::Red, verdict) + "\n" +
-          times_text(options, file));
+    print_text(graph_text(document) + colored(report.ok() ? Color::Green : Color::Red, verdict) + "\n" +
+               times_text(options, file));
     return kYes;
 }
 
@@ -177,7 +177,7 @@ int show_plan(Show_options const& options, fe::Stored_plan const& plan) {
     Graph_file const file = parse_graph(name_of(options.path), plan.graph);
     Json const document = normalized(file.graph);
     if (!options.is_json) {
-        print(plan.to_text() + "\n" + graph_text(document) + times_text(options, file));
+        print_text(plan.to_text() + "\n" + graph_text(document) + times_text(options, file));
         return kYes;
     }
     Json cudnn = nullptr;
