@@ -145,6 +145,8 @@ class Convert(CommandTest):
             (forward(tag=7, name=[]), "the tag ''; expected attention"),
             ({"nodes": [1, "SDPA"], "tensors": []}, "the tag ''; expected attention"),
             ({"nodes": [], "tensors": {"Q": 5}}, "tensor 'Q': found 5; expected an object"),
+            (forward(causal_mask=1), "causal_mask: found 1; expected true or false"),
+            (forward(causal_mask_bottom_right="true"), 'causal_mask_bottom_right: found "true"; expected true or false'),
             (forward(surprise=1), "node 'flash': found the member 'surprise' with 1"),
             (forward(inputs={"Q": "Q", "W": "K"}), "found the port 'W'"),
             (embedded, "tensor 'Q': found the member 'pass_by_value'"),

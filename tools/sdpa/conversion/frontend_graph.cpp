@@ -126,6 +126,13 @@ Json number_of(std::string const& place, Json const& value) {
 
 bool says_nothing(Json const& value) { return value.is_null() || value == false; }
 
+// Whether a member that older versions printed is true.
+bool flag(Json const& theirs, char const* name, std::string const& place) {
+    Json const value = theirs.value(name, Json());
+    if (!says_nothing(value) && value != true) throw Failure(within(place, name), value.dump(), "true or false");
+    return value == true;
+}
+
 // Copies the known members of theirs. An unknown one that is null or false does not change a graph.
 void copy_members(std::span<Known_member const> known, std::string const& place, Json const& theirs, Json& ours) {
     for (auto const& [name, value] : theirs.items()) {
@@ -226,7 +233,7 @@ class Converter {
             if (theirs.contains(name) && !says_nothing(theirs[name])) node[name] = theirs[name];
         }
         copy_members(kField, place, theirs, fields);
-        add_causality(theirs, fields);
+        add_causality(theirs, place, fields);
         if (tag.find("MXFP8") != std::string::npos) fields["block_scaled"] = true;
         node["inputs"] = ports_of(place, member(theirs, "inputs"));
         node["outputs"] = ports_of(place, member(theirs, "outputs"));
@@ -236,10 +243,10 @@ class Converter {
     }
 
     // Before version 1.10 causality was two options of its own.
-    static void add_causality(Json const& theirs, Json& fields) {
-        bool const is_bottom_right = theirs.value("causal_mask_bottom_right", Json()) == true;
+    static void add_causality(Json const& theirs, std::string const& place, Json& fields) {
+        bool const is_bottom_right = flag(theirs, "causal_mask_bottom_right", place);
         if (is_bottom_right) fields["diagonal_alignment"] = "BOTTOM_RIGHT";
-        if (is_bottom_right || theirs.value("causal_mask", Json()) == true) fields["right_bound"] = 0;
+        if (is_bottom_right || flag(theirs, "causal_mask", place)) fields["right_bound"] = 0;
     }
 
     Json const& theirs_;
