@@ -206,6 +206,12 @@ legend  # visible, . hidden; from runs of the graph on the CPU
         del graph["tensors"]["t0"]["dim"], graph["tensors"]["t0"]["stride"]
         self.assertRegex(self.expect(USAGE, "mask", "-", input=graph), r"\[[a-z_]+\.c\d+\]")
 
+    def test_bad_lengths(self):
+        path = self.write("graph.json", attention())
+        self.assertIn("--seq-len-q: found a graph without seq_len_q", self.expect(USAGE, "mask", path, "--seq-len-q", 3))
+        path = self.write("padded.json", padded(attention()))
+        self.assertIn("--seq-len-kv: found 17; expected at most 16", self.expect(USAGE, "mask", path, "--seq-len-kv", 17))
+
     def test_bad_places(self):
         self.assertIn("expected less than 1 and 2", self.expect(USAGE, "mask", "-", "--head", 2, input=attention()))
         self.assertIn("no node of neighborhood", self.expect(USAGE, "mask", "-", "--query", "1", input=attention()))

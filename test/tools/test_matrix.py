@@ -108,6 +108,9 @@ class Matrix(CommandTest):
             errors = self.expect(USAGE, "matrix", "--answers", path)
             self.assertIn(f"old.json: found {json.dumps(answer, separators=(',', ':'))} as the answer for g on h100; expected", errors)
 
+    def test_names_of_gpus_in_any_case(self):
+        self.assertIn("h100", self.expect(YES, "matrix", self.write("graph.json", attention()), "--for", "H100"))
+
     def test_arguments(self):
         self.assertIn("--for", self.expect(USAGE, "matrix", FILES[0], "--for", "h1000"))
         errors = self.expect(USAGE, "matrix", "-", "--cudnn", COMMAND, input=attention())

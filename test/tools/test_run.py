@@ -80,6 +80,25 @@ class Run(CommandTest):
         self.assertIn("found a graph with 9600 scores of which no sample can be compared",
                       self.expect(USAGE, "run", "-", "--verify", "--most-scores", 100, input=graph))
 
+    def test_data_of_a_result(self):
+        path = self.write("graph.json", attention())
+        self.expect(YES, "run", path, "--save", self.folder)
+        text = self.expect(USAGE, "run", path, "--data", f"O={self.folder}/O.npy")
+        self.assertIn("--data: found 'O', which is a result; expected the name of an input", text)
+
+    def test_stored_plan(self):
+        path, plan = self.write("graph.json", attention()), self.folder / "cpu.plan"
+        self.expect(YES, "plan", path, "--for", "cpu", "--out", plan)
+        self.assertIn("found a stored plan; expected a graph as JSON, docs/json.md", self.expect(USAGE, "run", plan))
+
+    def test_large_scores_of_float_are_right(self):
+        """Their roundoff in FLOAT is more than that of the weights which are their exponentials."""
+        graph = attention(queries=64, keys=64, depth=128, right_bound=0)
+        for scale in (1.0, 3.0, 20.0):
+            graph["nodes"][0]["fields"]["attn_scale"] = scale
+            for each in (graph, backward_of(graph)):
+                self.expect(YES, "run", self.write("graph.json", each), "--verify")
+
     def test_targets(self):
         self.assertIn("for which plans can be made and not run", self.expect(USAGE, "run", "-", "--target", "h100", input=attention()))
         self.assertEqual(self.expect_json(YES, "run", "-", "--target", "reference", input=attention())["plan"], "reference")

@@ -1,5 +1,7 @@
 """sdpa show"""
 
+import json
+
 from support.command import GRAPHS, USAGE, YES, CommandTest, attention, main, padded
 
 
@@ -48,6 +50,11 @@ class Show(CommandTest):
         errors = self.expect(USAGE, "show", path, "--store", self.folder / "later")
         self.assertIn("cannot be read", errors)
         self.assertIn("name its folder", errors)
+
+    def test_byte_order_mark(self):
+        path = self.folder / "graph.json"
+        path.write_text(json.dumps(attention()), encoding="utf-8-sig")
+        self.assertIn("valid", self.expect(YES, "show", path))
 
     def test_invalid_graph_is_shown(self):
         graph = attention()

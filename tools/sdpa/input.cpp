@@ -110,6 +110,9 @@ static Json document_of(std::string const& text, fe::graph::Graph const& graph) 
 }
 
 Graph_file parse_graph(std::string const& name, std::string const& text) {
+    if (text.starts_with("sdpaplan"))
+        throw Failure(name, "a stored plan", Expected_file().kind,
+                      "sdpa show, which reads stored plans, or " + std::string(Expected_file().source));
     Graph_file file{name, {}, {}};
     file.capsule = parse_capsule(name, text);
     std::string const& graph = file.capsule.is_null() ? text : file.capsule["graph"].dump();
@@ -153,8 +156,8 @@ Json const& member(Json const& object, std::string const& name) {
 }
 
 std::optional<fe::Stored_plan> parse_stored_plan(std::string const& name, std::string const& bytes) {
-    auto const first = bytes.find_first_not_of(" \t\r\n");
-    if (first != std::string::npos && bytes[first] == '{') return std::nullopt;
+    auto const first = bytes.find_first_not_of(" \t\r\n\xef\xbb\xbf");  // the last three are a byte order mark
+    if (first != std::string::npos && (bytes[first] == '{' || bytes[first] == '[')) return std::nullopt;
     fe::Stored_plan plan;
     fe::error_t const error = fe::read_stored_plan({bytes.begin(), bytes.end()}, plan);
     if (error.is_bad()) throw Failure(name + ": it is neither a graph as JSON nor a stored plan: " + error.err_msg);

@@ -64,7 +64,8 @@ Mask_picture picture_of(Visibility const& mask) {
 void draw(Mask_options const& options, Mask_picture const& picture) {
     if (options.format == "png" && isatty(STDOUT_FILENO) == 1)
         throw Failure("--format png", "a terminal", "a file or a pipe", "sdpa mask ... > mask.png");
-    print(options.format == "png" ? to_png(picture) : to_svg(picture));
+    if (options.format == "png") print(to_png(picture));
+    else print_text(to_svg(picture));
 }
 
 // "3,4" as {3, 4}.
@@ -103,8 +104,9 @@ int show_window(Mask_options const& options, Graph_file const& file) {
         print_json({{"query", query}, {"picture", picture}});
         return kYes;
     }
-    print(table({{"graph", file.name}, {"node", node_text(node)}, {"legend", "◆ the query, █ visible, · hidden"}}) +
-          picture);
+    print_text(
+        table({{"graph", file.name}, {"node", node_text(node)}, {"legend", "◆ the query, █ visible, · hidden"}}) +
+        picture);
     return kYes;
 }
 
@@ -114,7 +116,7 @@ int show(Mask_options const& options) {
     if (!options.query.empty()) throw Failure("--query", "no node of neighborhood attention", "one");
     Visibility const mask = visibility_of(file, options.visibility);
     if (!options.is_json) {
-        if (options.format == "text") print(to_text(mask, options, file.name));
+        if (options.format == "text") print_text(to_text(mask, options, file.name));
         else draw(options, picture_of(mask));
         return kYes;
     }
@@ -149,8 +151,10 @@ void add_mask(CLI::App& app, Action& action) {
     command->add_option("--columns", visibility.most_columns, "The most keys to draw")
         ->capture_default_str()
         ->check(at_least(1));
-    command->add_option("--seq-len-q", visibility.length_q, "With a padding mask, the rows of the sequences");
-    command->add_option("--seq-len-kv", visibility.length_kv, "With a padding mask, the keys of the sequences");
+    command->add_option("--seq-len-q", visibility.length_q, "With a padding mask, the rows of the sequences")
+        ->check(at_least(0));
+    command->add_option("--seq-len-kv", visibility.length_kv, "With a padding mask, the keys of the sequences")
+        ->check(at_least(0));
     command->add_option("--query", options->query, "Of neighborhood attention: the query's place, such as 3,4");
     CLI::Option* const format =
         command->add_option("--format", options->format, "text; svg, a small picture; png, a larger one")

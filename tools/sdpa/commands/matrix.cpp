@@ -303,7 +303,7 @@ int run_matrix(Matrix_options options) {
     std::string const head = head_text(matrices, cells, options.has_plans);
     if (options.format == "markdown") print(markdown(head, cells));
     else if (options.format == "html") print(html(head, cells));
-    else print(head + "\n" + table(texts_of(cells)) + reasons_text(matrices));
+    else print_text(head + "\n" + table(texts_of(cells)) + reasons_text(matrices));
     return kYes;
 }
 
@@ -316,7 +316,7 @@ void add_matrix(CLI::App& app, Action& action) {
     add_graphs(*command, options->paths, "folders of them");
     command->add_option("--for", options->devices, "A described GPU such as h100; may be repeated; else all of them")
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(fe::DeviceProperties::names()));
+        ->transform(CLI::IsMember(fe::DeviceProperties::names(), CLI::ignore_case));
     command->add_option("--cudnn", options->libraries, help_of_libraries() + "; may be repeated to compare")
         ->allow_extra_args(false)
         ->check(CLI::ExistingPath);

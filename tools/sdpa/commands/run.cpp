@@ -172,11 +172,11 @@ int run(Run_options const& options) {
     auto const result = run_graph(options, refusal);
     if (!result) {
         if (options.is_json) print_json({{"target", options.target}, {"plan", nullptr}, {"refusal", refusal}});
-        else print("no plan on " + options.target + ", sdpa explain says more:\n" + indented(refusal, "  "));
+        else print_text("no plan on " + options.target + ", sdpa explain says more:\n" + indented(refusal, "  "));
         return kNo;
     }
     if (options.is_json) print_json(to_json(*result));
-    else print(to_text(*result));
+    else print_text(to_text(*result));
     return result->is_right() ? kYes : kNo;
 }
 
@@ -191,7 +191,8 @@ void add_run(CLI::App& app, Action& action) {
     command->add_flag("--verify", options->has_verify, "Compare the results with those of the reference target");
     command->add_option("--against", options->against,
                         "Compare with the reference of this graph, whose tensors have the same uids");
-    command->add_option("--seed", options->seed, "The seed of made data; else that of the capsule, or 1");
+    command->add_option("--seed", options->seed, "The seed of made data; else that of the capsule, or 1")
+        ->check(is_seed());
     command->add_option("--data", options->data,
                         "NAME=file.npy: a tensor of NumPy in place of made data, by the tensor's name, port or uid");
     command->add_option("--save", options->folder, "Write all tensors, inputs and results, to this folder as .npy");

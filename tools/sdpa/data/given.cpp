@@ -112,6 +112,10 @@ Data_options data_options(Graph_file const& file, Json const& document, Memories
     check_is_whole(file);
     Data_options options{.seed = seed ? *seed : seed_of(file.capsule)};
     options.given = read_given(assignments, "--data", tensors);
+    for (auto const& [uid, numbers] : options.given) {
+        if (tensors.at(uid).is_output)
+            throw Failure("--data", "'" + tensors.at(uid).name + "', which is a result", "the name of an input");
+    }
     options.given.merge(given_of_capsule(file.capsule, document, tensors));
     return options;
 }

@@ -117,8 +117,18 @@ class Runner {
     }
 
    private:
+    void need_length(char const* option, std::optional<std::int64_t> const& length, char const* port,
+                     std::int64_t most) const {
+        if (!length) return;
+        if (!problem_->by_port.contains(port))
+            throw Failure(option, "a graph without " + std::string(port), "one with a padding mask", "without it");
+        if (*length > most)
+            throw Failure(option, std::to_string(*length), "at most " + std::to_string(most) + ", the tensor's rows");
+    }
     // All scores are 0, except those that a mask sets to minus infinity.
     void equal_scores() {
+        need_length("--seq-len-q", options_.length_q, "seq_len_q", problem_->queries);
+        need_length("--seq-len-kv", options_.length_kv, "seq_len_kv", problem_->keys);
         for (char const* port : {"Q", "K", "bias", "sink_token"}) {
             if (problem_->by_port.contains(port)) set_all(*problem_->by_port[port], 0.0);
         }
