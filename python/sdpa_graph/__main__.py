@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -11,7 +12,7 @@ from . import _core
 def main() -> int:
     """Runs the command on this process's arguments, and returns its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait until the command is done
-    status = _core._run_command(["sdpa", *sys.argv[1:]], [sys.executable, "-m", "sdpa_graph"])
+    status = _core._run_command([os.fsencode(word) for word in ("sdpa", *sys.argv[1:])], [os.fsencode(sys.executable), "-m", "sdpa_graph"])
     if status is None:
         print(
             "sdpa: this build of the package has no command, because CLI11 was missing when it was built. "

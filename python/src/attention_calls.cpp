@@ -6,10 +6,14 @@
 #include <sdpa_graph/plan_store.h>
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <filesystem>
 
 namespace binding {
 namespace {
 
+namespace fs = std::filesystem;
 namespace functions = sdpa_graph::attention;
 
 functions::Options options_of(float scale, std::optional<std::int64_t> left_bound,
@@ -60,11 +64,11 @@ void backward(py::dict const& tensors, functions::Options const& options, py::fu
     });
 }
 
-py::dict fill(std::string const& wanted, std::string const& device) {
+py::dict fill(fs::path const& wanted, std::string const& device) {
     sdpa_graph::Filled_plans filled;
     check([&] {
         py::gil_scoped_release const others_may_run;
-        return sdpa_graph::fill_plan_store(wanted, device, filled);
+        return sdpa_graph::fill_plan_store(wanted.string(), device, filled);
     }());
     return py::dict(py::arg("compiled") = filled.compiled, py::arg("loaded") = filled.loaded,
                     py::arg("refused") = filled.refused);
@@ -94,8 +98,8 @@ void bind_attention_calls(py::module_& module) {
              py::arg("is_deterministic"), py::arg("longest_q"), py::arg("longest_kv"));
     module.def(
         "set_plan_store",
-        [](std::string const& folder, bool is_frozen, std::string const& wanted) {
-            sdpa_graph::set_plan_store({folder, is_frozen, wanted});
+        [](fs::path const& folder, bool is_frozen, fs::path const& wanted) {
+            sdpa_graph::set_plan_store({folder.string(), is_frozen, wanted.string()});
         },
         py::arg("folder"), py::arg("frozen") = false, py::arg("wanted") = "",
         "Plans for GPUs are read from files of the folder, and written there unless it is frozen; none are if it is "
@@ -107,17 +111,17 @@ void bind_attention_calls(py::module_& module) {
         "compiled and loaded, and why graphs were refused. The process must not use a GPU otherwise.");
     module.def(
         "merge_plan_stores",
-        [](std::string const& from, std::string const& into) {
+        [](fs::path const& from, fs::path const& into) {
             std::int64_t copied = 0;
-            check(sdpa_graph::merge_plan_stores(from, into, copied));
+            check(sdpa_graph::merge_plan_stores(from.string(), into.string(), copied));
             return copied;
         },
         py::arg("source"), py::arg("into"), "Copies the whole files that the other store lacks; returns how many.");
     module.def(
         "prune_plan_store",
-        [](std::string const& folder, std::uint64_t most_bytes) {
+        [](fs::path const& folder, std::uint64_t most_bytes) {
             std::int64_t removed = 0;
-            check(sdpa_graph::prune_plan_store(folder, most_bytes, removed));
+            check(sdpa_graph::prune_plan_store(folder.string(), most_bytes, removed));
             return removed;
         },
         py::arg("folder"), py::arg("most_bytes"),
@@ -125,7 +129,9 @@ void bind_attention_calls(py::module_& module) {
         "many.");
     module.def(
         "freeze_plan_store",
-        [](std::string const& folder, bool is_frozen) { check(sdpa_graph::freeze_plan_store(folder, is_frozen)); },
+        [](fs::path const& folder, bool is_frozen) {
+            check(sdpa_graph::freeze_plan_store(folder.string(), is_frozen));
+        },
         py::arg("folder"), py::arg("frozen") = true,
         "Nothing is written to the store, and nothing removed, by any process until frozen=False.");
     module.def("_register_torch_operators", &register_torch_operators);

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -37,6 +38,14 @@ def test_exit_codes_and_errors():
     done = run("show", GRAPHS / "missing.json")
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("sdpa: ")
     assert run("explain", "-", "--target", "cpu", input="{}").returncode == 2
+
+
+def test_file_names_that_are_no_text(tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"\xff.json")
+    with open(path, "wb") as file:
+        file.write((GRAPHS / "stable-diffusion-1.5-middle.json").read_bytes())
+    done = subprocess.run([sys.executable, "-m", "sdpa_graph", "show", path], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_doctor_finds_the_libraries_that_the_package_finds():
