@@ -84,6 +84,10 @@ void backward_kernel(Value* stack, std::uint64_t, std::uint64_t) {
     Tensor const unused[] = {Tensor(stack[8]), Tensor(stack[9]), Tensor(stack[14]), Tensor(stack[15])};
     Attention_call const plain(options_of(stack[13], optional_of(stack[16])));
     Operator_call::Inputs const inputs{q.view(), k.view(), v.view()};
+    if (!grad_o.is_defined()) {  // a gradient of None, which stands for zeros
+        for (int result = 0; result < 4; ++result) stack[result] = Tensor::undefined().release();
+        return;
+    }
     Guard const guard(inputs.q);
     grad_o = std::move(grad_o).with_last_dim_packed();
     Carried_call const* const carried = bias.is_defined() ? &carried_by(bias) : nullptr;

@@ -234,3 +234,22 @@ def test_no_other_bias_is_accepted(bias):
     tensors = [x.transpose(1, 2) for x in inputs()]
     with pytest.raises(RuntimeError):
         torch.ops.aten._scaled_dot_product_fused_attention_overrideable(*tensors, bias)
+
+
+class Ends(torch.autograd.Function):
+    """Its gradient is None, which stands for zeros."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None
+
+
+@pytest.mark.parametrize("options", [{}, {"window_size": (3, 0)}, {"dropout_p": 0.5}], ids=["plain", "window", "dropout"])
+def test_a_gradient_of_none(options):
+    q, k, v = (made(1, TOKENS, HEADS, WIDTH, seed=seed).requires_grad_() for seed in range(3))
+    (Ends.apply(padded(q, k, v, **options)).sum() + 2 * q.sum()).backward()
+    assert torch.equal(q.grad, torch.full_like(q, 2)) and k.grad is None and v.grad is None
