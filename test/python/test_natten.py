@@ -159,6 +159,24 @@ def test_products(natten, case, has_more):
     check(found.movedim(1, -2), plain(case, *inputs, extra=extra), inputs + (extra or []))
 
 
+@pytest.mark.parametrize("shape", [(3, 2, 1, 8), (1, 2, 1, 8), (2, 1, 1, 8), (2, 2, 1, 4)])
+def test_products_with_additional_keys_of_other_shapes(natten, shape):
+    """torch would repeat one batch, and take the tokens of several for more keys."""
+    tokens, attn, more = torch.randn(2, 2, 9, 8), torch.rand(2, 2, 9, 4), torch.randn(shape)
+    with pytest.raises(ValueError, match=r"additional_keys has shape .*: \(2, 2, 1, 8\) is needed"):
+        natten.functional.na1d_qk(tokens, tokens, 3, additional_keys=more)
+    with pytest.raises(ValueError, match=r"additional_values has shape .*: \(2, 2, 1, 8\) is needed"):
+        natten.functional.na1d_av(attn, tokens, 3, additional_values=more)
+
+
+@pytest.mark.parametrize("slots", [2, 5, 7])
+def test_slots_of_additional_values(natten, slots):
+    tokens = torch.randn(1, 2, 9, 8)
+    text = f"attn has {slots} slots: 8 are needed, 3 for the window and 5 for additional_values"
+    with pytest.raises(ValueError, match=text):
+        natten.functional.na1d_av(torch.rand(1, 2, 9, slots), tokens, 3, additional_values=torch.randn(1, 2, 5, 8))
+
+
 def test_slots_are_row_major(natten):
     case = CASES[2][0]
     q, k = (random(1, 1, *case[0], 8, seed=seed).detach() for seed in (1, 2))
@@ -255,6 +273,24 @@ def test_errors_name_rules(natten, options, rule):
     inputs = [x.detach() for x in tokens(CASES[1][0])]
     with pytest.raises(Exception, match=rule.replace(".", r"\.")):
         natten.functional.na1d(*inputs, **options)
+
+
+@pytest.mark.parametrize(
+    "shape, value_shape, options, text",
+    [
+        ((1, 9, 2, 8), (1, 9, 2, 8), {"kernel_size": 4}, r"kernel_size.* \[4\].*odd sizes"),
+        ((1, 9, 2, 8), (1, 9, 2, 8), {"kernel_size": 3, "scale": float("nan")}, "scale.* nan.*a finite number"),
+        ((1, 9, 2, 8), (1, 9, 2, 8), {"kernel_size": 3, "scale": 1e300}, "scale.* .*a finite number"),
+        ((1, 9, 2, 8), (1, 9, 2, 4), {"kernel_size": 3}, r"value.* [\[(]1, 9, 2, 8[\])]"),
+    ],
+)
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_bias_that_learns_is_refused_as_one_that_does_not(natten, shape, value_shape, options, text, learns):
+    query, value = torch.randn(shape, requires_grad=learns), torch.randn(value_shape)
+    rpb = torch.zeros(2, 2 * options["kernel_size"] - 1)
+    with pytest.raises(Exception, match=text) as error:
+        natten.functional.na1d(query, query, value, rpb=rpb, **options)
+    assert "the fused functions" not in str(error.value)
 
 
 def test_tuples_need_an_entry_for_each_axis(natten):

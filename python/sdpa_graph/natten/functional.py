@@ -191,22 +191,35 @@ def _attend(
         query, key, value, additional_keys, additional_values
     )
     if additional_keys is not None and additional_values is not None:
-        _check_additional(query, value, additional_keys, additional_values)
+        batch, heads, more = query.shape[0], query.shape[-2], additional_keys.shape[1]
+        _check_additional("additional_keys", additional_keys, (batch, more, heads, query.shape[-1]))
+        _check_additional("additional_values", additional_values, (batch, more, heads, value.shape[-1]))
     rpb = None if rpb is None else rpb.to(query.dtype)
-    factor = scale or query.shape[-1] ** -0.5
+    factor = scale or max(query.shape[-1], 1) ** -0.5
     if rpb is not None and learns(query, key, value, rpb, additional_keys, additional_values):
+        _check_as_fused(query, value, window[0], factor)
         return _attend_by_products(query * factor, key, value, window, rpb, additional_keys, additional_values)
     output: Tensor = operators.attend(query, key, value, rpb, additional_keys, additional_values, *window, factor)[0]
     return output
 
 
-def _check_additional(query: Tensor, value: Tensor, keys: Tensor, values: Tensor) -> None:
-    check_real(additional_keys=keys, additional_values=values)
-    batch, heads = query.shape[0], query.shape[-2]
-    for name, tensor, width in (("keys", keys, query.shape[-1]), ("values", values, value.shape[-1])):
-        needed = (batch, keys.shape[1], heads, width)
-        if tuple(tensor.shape) != needed:
-            raise ValueError(f"additional_{name} has shape {tuple(tensor.shape)}: {needed} is needed")
+def _check_additional(name: str, tensor: Tensor, needed: tuple[int, ...]) -> None:
+    """torch's products would repeat tensors of one batch or head."""
+    check_real(**{name: tensor})
+    if tuple(tensor.shape) != needed:
+        raise ValueError(f"{name} has shape {tuple(tensor.shape)}: {needed} is needed, to fit the other tensors")
+
+
+def _check_as_fused(query: Tensor, value: Tensor, kernel_size: list[int], scale: float) -> None:
+    """Refuses what has no meaning with a bias in the fused functions and the two products would accept, so that a call
+    that learns fails as it does without gradients."""
+    if any(size % 2 == 0 for size in kernel_size):
+        needed = "odd sizes are needed with rpb, so that windows are centered; make the even ones odd, or leave out rpb"
+        raise ValueError(f"kernel_size is {kernel_size}: {needed}")
+    if not abs(scale) <= torch.finfo(torch.float32).max:
+        raise ValueError(f"scale is {scale}: a finite number is needed; None is 1 over the square root of the head dim")
+    if value.shape != query.shape:
+        raise ValueError(f"value has shape {tuple(value.shape)}: {tuple(query.shape)} is needed, that of query")
 
 
 def _attend_by_products(
@@ -241,6 +254,9 @@ def _qk(query: Tensor, key: Tensor, window: Window, additional_keys: Tensor | No
     check_dims(rank + 3, f"(batch, heads, {_AXES[rank]}, head dim)", query=query, key=key)
     check_dims(4, "(batch, heads, tokens, head dim)", additional_keys=additional_keys)
     query, key, additional_keys = _autocast(query, key, additional_keys)
+    if additional_keys is not None:
+        needed = (*query.shape[:2], additional_keys.shape[2], query.shape[-1])
+        _check_additional("additional_keys", additional_keys, needed)
     attn: Tensor = operators.qk(query, key, None if rpb is None else rpb.to(query.dtype), *window)
     if additional_keys is None:
         return attn
@@ -258,6 +274,11 @@ def _av(attn: Tensor, value: Tensor, window: Window, additional_values: Tensor |
         output: Tensor = operators.av(attn, value, *window)
         return output
     more = additional_values.shape[-2]
+    _check_additional("additional_values", additional_values, (*value.shape[:2], more, value.shape[-1]))
+    slots = operators.slots(window[0])
+    if attn.shape[-1] != slots + more:
+        needed = f"{slots + more} are needed, {slots} for the window and {more} for additional_values"
+        raise ValueError(f"attn has {attn.shape[-1]} slots: {needed}; pass the results of the other product")
     near, far = attn.split([attn.shape[-1] - more, more], -1)
     output = operators.av(near, value, *window)
     return output + (far.flatten(2, -2) @ additional_values).reshape(output.shape)

@@ -5,6 +5,7 @@ In all of them window is kernel_size, dilation and is_causal, with an entry for 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -152,15 +153,13 @@ def _qk(
     return attn
 
 
-def _slots(kernel_size: list[int]) -> int:
-    slots = 1
-    for size in kernel_size:
-        slots *= size
-    return slots
+def slots(kernel_size: list[int]) -> int:
+    """How many keys a window has, for each of which the products have a slot."""
+    return math.prod(kernel_size)
 
 
 def _fake_qk(query: Tensor, key: Tensor, rpb: Tensor | None, kernel_size: list[int], *_: Any) -> Tensor:
-    return query.new_empty((*query.shape[:-1], _slots(kernel_size)))
+    return query.new_empty((*query.shape[:-1], slots(kernel_size)))
 
 
 def _qk_gradients(
