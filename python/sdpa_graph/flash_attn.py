@@ -12,14 +12,17 @@ import torch
 from . import call_checks, flash_operators
 from .attention_arguments import scale_of
 from .flash_cache import (
+    CacheTensors,
     append,
-    check_added,
-    check_cache,
-    check_entries,
-    has_whole_pages,
-    in_pages,
-    pages_of,
-    rotated,
+    check_devices,
+    check_numbers,
+    check_one_for_each,
+    check_places,
+    check_positions,
+    checked,
+    in_rows,
+    keys_and_values,
+    rotated_tokens,
 )
 from .flash_calls import Numbers, batches
 from .torch_arguments import check_dims, check_tensors, int32, with_last_dim_packed
@@ -139,48 +142,30 @@ def flash_attn_with_kvcache(
 
     cache_seqlens counts the tokens that were there before; num_splits is the library's to choose and is not read.
     """
-    check_tensors({"q": q, "k_cache": k_cache, "v_cache": v_cache}, k=k, v=v, block_table=block_table)
-    check_tensors({}, rotary_cos=rotary_cos, rotary_sin=rotary_sin, alibi_slopes=alibi_slopes)
-    check_tensors({}, cache_batch_idx=cache_batch_idx, cache_leftpad=cache_leftpad)
-    check_dims(4, "(batch, tokens, heads, head dim)", q=q, k_cache=k_cache, v_cache=v_cache, k=k, v=v)
-    check_dims(2, "(batch, blocks)", block_table=block_table)
-    for given, other, names in ((k, v, "k and v"), (rotary_cos, rotary_sin, "rotary_cos and rotary_sin")):
-        if (given is None) != (other is None):
-            raise ValueError(f"one of {names} is given: both are needed, or none")
-    batch, queries, heads, width = q.shape
-    check_cache(q, k_cache, v_cache)
-    check_added(batch, k_cache, v_cache, k, v, rotary_cos, rotary_sin)
-    check_entries(batch, k_cache, cache_batch_idx)
-    if alibi_slopes is not None and alibi_slopes.numel() == 0:
-        raise ValueError(f"alibi_slopes has shape {tuple(alibi_slopes.shape)}: a slope for each head is needed, or None")
-    capacity = k_cache.shape[1] * (1 if block_table is None else block_table.shape[1])
-    lengths = _lengths(cache_seqlens, batch, capacity, 0 if k is None else k.shape[1], q)
-    if rotary_cos is not None and k is None:
-        raise ValueError("rotary_cos is given without k: the rotation is that of tokens that are added to the cache")
-    if cache_leftpad is not None and block_table is not None:
-        raise ValueError("cache_leftpad and block_table are given: sequences in pages start at their first page")
-    if rotary_cos is not None:
-        is_local = causal or tuple(window_size) != (-1, -1)
-        q = rotated(q, rotary_cos, rotary_sin, lengths, rotary_interleaved, advances=is_local)
-    if k is not None:
-        if rotary_cos is not None:
-            k = rotated(k, rotary_cos, rotary_sin, lengths, rotary_interleaved, advances=True)
-        append(k_cache, v_cache, k, v, lengths, cache_batch_idx, block_table)
-        lengths = lengths + k.shape[1]
-    if block_table is None and cache_leftpad is None and has_whole_pages(k_cache) and has_whole_pages(v_cache):
-        block_table = pages_of(k_cache, batch, cache_batch_idx)
-        k_cache, v_cache = in_pages(k_cache), in_pages(v_cache)
-    elif cache_batch_idx is not None:
-        k_cache, v_cache = k_cache[cache_batch_idx.long()], v_cache[cache_batch_idx.long()]
-    starts = _starts(q, batch, 0 if block_table is not None else capacity)
-    if cache_leftpad is not None:
-        starts[:-1] += cache_leftpad
-        lengths = lengths - cache_leftpad
-    others: Tensors = {"block_table": block_table, "alibi_slopes": alibi_slopes}
-    others.update(cu_seqlens_q=_starts(q, batch, queries), cu_seqlens_k=starts, seqused_k=lengths.to(torch.int32))
-    k, v = (cache if block_table is not None else cache.flatten(0, 1) for cache in (k_cache, v_cache))
+    given = checked(
+        CacheTensors(
+            q, k_cache, v_cache, k, v, rotary_cos, rotary_sin, cache_batch_idx, cache_leftpad, block_table, alibi_slopes
+        )
+    )
+    (batch, queries, heads, width), capacity = q.shape, given.capacity
     numbers = _numbers(q, 0.0, softmax_scale, causal, window_size, softcap, False, False, (queries, capacity))
-    out, log_sums, _ = _attend(q.reshape(-1, heads, width), k, v, others, numbers, True)
+    check_numbers(numbers)
+    lengths, longest = _lengths(cache_seqlens, given)
+    is_local = numbers.is_causal or (numbers.window_left, numbers.window_right) != (-1, -1)
+    check_positions(given, longest, is_local)
+    used = lengths if k is None else lengths + given.added
+    check_places(given, used)
+    q, k = rotated_tokens(given, lengths, rotary_interleaved, is_local)
+    if k is not None:
+        append(given, k, lengths)
+    keys, values, pages = keys_and_values(given)
+    starts = _starts(q, batch, 0 if pages is not None else capacity)
+    if given.cache_leftpad is not None:
+        starts[:-1] += given.cache_leftpad
+        used = used - given.cache_leftpad
+    others: Tensors = {"block_table": pages, "alibi_slopes": given.alibi_slopes}
+    others.update(cu_seqlens_q=_starts(q, batch, queries), cu_seqlens_k=starts, seqused_k=used.to(torch.int32))
+    out, log_sums, _ = _attend(in_rows(q), keys, values, others, numbers, True)
     out = out.reshape(batch, queries, heads, width)
     return (out, log_sums.reshape(heads, batch, queries).transpose(0, 1)) if return_softmax_lse else out
 
@@ -194,18 +179,22 @@ def _parts(name: str, packed: Tensor, count: int) -> tuple[Tensor, ...]:
     return packed.unbind(-3)
 
 
-def _lengths(given: int | Tensor | None, batch: int, capacity: int, added: int, q: Tensor) -> Tensor:
-    """Lengths of the sequences in a cache, before `added` tokens are written; its capacity if none are given."""
-    if not isinstance(given, Tensor):
-        length = capacity if given is None else call_checks.check_integer("cache_seqlens", given)
+def _lengths(lengths: int | Tensor | None, given: CacheTensors) -> tuple[Tensor, int | None]:
+    """Lengths of the sequences in a cache before tokens are added, and the greatest of them where the host knows it. All
+    are its capacity if none are given."""
+    capacity, added = given.capacity, given.added
+    if not isinstance(lengths, Tensor):
+        length = capacity if lengths is None else call_checks.check_integer("cache_seqlens", lengths)
         _check_lengths([length], capacity, added)
-        return torch.full((batch,), length, dtype=torch.int32, device=q.device)
-    lengths = int32("cache_seqlens", given)
-    assert lengths is not None
-    check_dims(1, "a length for each entry", cache_seqlens=lengths)
-    if lengths.device.type == "cpu":
-        _check_lengths(lengths.tolist(), capacity, added)
-    return lengths
+        return torch.full((given.q.shape[0],), length, dtype=torch.int32, device=given.q.device), length
+    check_one_for_each(given.q, cache_seqlens=lengths)
+    check_devices(given.q, cache_seqlens=lengths)
+    numbers = int32("cache_seqlens", lengths)
+    assert numbers is not None
+    if numbers.device.type != "cpu":
+        return numbers, None
+    _check_lengths(numbers.tolist(), capacity, added)
+    return numbers, max(numbers.tolist())
 
 
 def _check_lengths(lengths: list[int], capacity: int, added: int) -> None:

@@ -291,3 +291,142 @@ def test_what_is_refused(flash):
         flash.flash_attn_varlen_func(q[0], q[0], q[0], totals, totals, 4, 4)
     with pytest.raises(ValueError, match="rotary_cos is given without k"):
         flash.flash_attn_with_kvcache(q, q, q, rotary_cos=torch.ones(4, 4), rotary_sin=torch.ones(4, 4))
+
+
+def cache_call(rows=300, entries=2, width=16, **changes):
+    """Arguments of a call that adds a token to each of two entries, with changes."""
+    given = {name: random(2, 1, 2, width, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
+    given.update({name: random(entries, rows, 2, width, seed=seed) for seed, name in enumerate(("k_cache", "v_cache"))})
+    return {**given, "cache_seqlens": 5, **changes}
+
+
+def check_refused(flash, error, text, **changes):
+    """The call is refused with the text, and both caches stay as they were."""
+    given = cache_call(**changes)
+    before = {name: given[name].clone() for name in ("k_cache", "v_cache")}
+    with pytest.raises(error, match=text):
+        flash.flash_attn_with_kvcache(**given)
+    for name, cache in before.items():
+        assert torch.equal(given[name], cache), name
+
+
+TABLE = torch.tensor([[0], [1]], dtype=torch.int32)
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    "changes, error, text",
+    [
+        ({"block_table": TABLE.long(), "rows": 256}, TypeError, "block_table has numbers of type torch.int64: "),
+        ({"block_table": TABLE[:1], "rows": 256}, ValueError, "block_table has 1 rows: 2 are needed"),
+        ({"block_table": torch.cat([TABLE + 9, TABLE], 1), "rows": 256}, ValueError, "block_table has numbers from 9"),
+        ({"window_size": (1,)}, TypeError, r"window_size is \(1,\): a pair of integers"),
+        ({"softcap": INF}, ValueError, "softcap is inf: a finite number of 32 bits is needed; 0 is no cap"),
+        ({"softmax_scale": NAN}, ValueError, "softmax_scale is nan: a finite number"),
+        ({"softmax_scale": 1e300}, ValueError, r"softmax_scale is 1e\+300: a finite number"),
+        ({"q": random(2, 1, 2, 16).half()}, TypeError, "k_cache has numbers of type torch.bfloat16: torch.float16"),
+        ({"k": random(2, 1, 2, 16).half()}, TypeError, "k has numbers of type torch.float16: torch.bfloat16 is needed"),
+        ({"v": random(2, 1, 2, 16).float()}, TypeError, "v has numbers of type torch.float32: torch.bfloat16 is"),
+        ({"v": random(2, 1, 2, 16).to("meta")}, ValueError, "v is a torch.strided tensor on meta: a dense one"),
+        ({"alibi_slopes": torch.ones(3)}, ValueError, r"alibi_slopes has shape \(3,\): .* \(2,\) or \(2, 2\), or None"),
+        ({"alibi_slopes": torch.ones(2, 1)}, ValueError, r"alibi_slopes has shape \(2, 1\): a slope for each head"),
+        ({"alibi_slopes": torch.ones(2).half()}, TypeError, "alibi_slopes has numbers of type torch.float16: "),
+        ({"entries": 1}, ValueError, "k_cache has 1 entries: at least 2 are needed, one for each of q"),
+        ({"cache_seqlens": torch.tensor([5])}, ValueError, "cache_seqlens has 1 numbers: 2 are needed, one for"),
+        ({"k": random(2, 301, 2, 16), "v": random(2, 301, 2, 16)}, ValueError, "k has 301 tokens: at most 300 are"),
+    ],
+)
+def test_a_refused_call_leaves_the_cache_as_it_was(flash, changes, error, text):
+    check_refused(flash, error, text, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        ({"block_table": TABLE, "rows": 16}, "k_cache has pages of 16 rows: a multiple of 256 is needed"),
+        ({"width": 264}, "q has a head dim of 264: a number from 1 to 256 is needed"),
+        (dict.fromkeys(("q", "k", "v"), torch.ones(2, 1, 2, 16)), "q has numbers of type torch.float32: torch.float16"),
+        (
+            {"block_table": TABLE, "rows": 768, "v_cache": random(2, 2, 768, 16).transpose(1, 2)},
+            r"v_cache has pages of 768 rows with strides .* that lie side by side",
+        ),
+    ],
+)
+def test_an_unsupported_call_leaves_the_cache_as_it_was(flash, changes, text):
+    from sdpa_graph import cudnnGraphNotSupportedError
+
+    check_refused(flash, cudnnGraphNotSupportedError, text, **changes)
+
+
+def test_a_cache_of_inference_mode_is_written_in_that_mode(flash):
+    with torch.inference_mode():
+        v_cache = random(2, 300, 2, 16)
+        assert flash.flash_attn_with_kvcache(**cache_call(v_cache=v_cache)).shape == (2, 1, 2, 16)
+    check_refused(flash, ValueError, "v_cache is a tensor of inference mode: ", v_cache=v_cache)
+
+
+def test_pages_exclude_entries(flash):
+    text = "cache_batch_idx and block_table are given: one of them is needed"
+    check_refused(flash, ValueError, text, rows=256, block_table=TABLE, cache_batch_idx=torch.tensor([1, 0]))
+
+
+@pytest.mark.parametrize("rows", [256, 300])
+@pytest.mark.parametrize(
+    "leftpad, error, text",
+    [
+        (torch.tensor([0, -1]), ValueError, "cache_leftpad has -1: a number from 0 to 6 is needed"),
+        (torch.tensor([0, 7]).int(), ValueError, "cache_leftpad has 7: a number from 0 to 6 is needed"),
+        (torch.tensor([1.0, 1.0]), TypeError, "cache_leftpad has numbers of type torch.float32: integers are needed"),
+        (torch.tensor([True, False]), TypeError, "cache_leftpad has numbers of type torch.bool: integers are needed"),
+        (torch.tensor([1]), ValueError, "cache_leftpad has 1 numbers: 2 are needed, one for each of q"),
+        (torch.tensor(1), ValueError, "cache_leftpad has 0 dims: 1 are needed"),
+    ],
+)
+def test_padding_on_the_left_is_within_the_sequence(flash, rows, leftpad, error, text):
+    check_refused(flash, error, text, rows=rows, cache_leftpad=leftpad)
+
+
+@pytest.mark.parametrize("entries", [torch.tensor([1.9, 0.5]), torch.tensor([True, False])])
+def test_entries_of_a_cache_are_integers(flash, entries):
+    check_refused(flash, TypeError, "cache_batch_idx has numbers of type .*: integers are", cache_batch_idx=entries)
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("rows", [256, 300])
+def test_heads_before_tokens_in_memory(flash, batch, rows):
+    """Rows of a view of (batch, heads, tokens, head dim) are copied for any batch."""
+    q = random(batch, 4, 5, 16).transpose(1, 2)
+    k, v = (random(batch, 2, rows, 16, seed=seed).transpose(1, 2) for seed in (2, 3))
+    out = flash.flash_attn_with_kvcache(q, k, v, cache_seqlens=9, causal=True)
+    assert_close(out, plain(q, k[:, :9], v[:, :9], causal=True))
+
+
+def test_tables_and_slopes_with_gaps(flash):
+    given = cache_call(rows=256, block_table=TABLE, alibi_slopes=torch.tensor([0.5, 0.1]))
+    expected = flash.flash_attn_with_kvcache(**given)
+    for name in ("block_table", "alibi_slopes"):
+        given[name] = torch.stack([given[name], given[name] + 7], -1)[..., 0]
+    assert torch.equal(flash.flash_attn_with_kvcache(**given), expected)
+
+
+@pytest.mark.parametrize(
+    "shape, error, text",
+    [
+        ((16,), ValueError, r"rotary_cos has 1 dims: 2 are needed, \(positions, pairs\)"),
+        ((1, 300, 8), ValueError, "rotary_cos has 3 dims: 2 are needed"),
+        ((300, 9), ValueError, r"rotary_cos has shape \(300, 9\): .* at most 8 pairs, half of the head dim"),
+        ((5, 8), ValueError, "rotary_cos has 5 positions: at least 6 are needed, for 1 tokens after the 5 of"),
+    ],
+)
+@pytest.mark.parametrize("lengths", [5, torch.tensor([2, 5])])
+def test_rotary_tables_have_their_form(flash, lengths, shape, error, text):
+    check_refused(flash, error, text, rotary_cos=torch.ones(shape), rotary_sin=torch.ones(shape), cache_seqlens=lengths)
+
+
+def test_rotary_tables_reach_as_far_as_tokens(flash):
+    """Queries behind the added tokens only have positions of their own with a mask that depends on them."""
+    tables = {name: torch.ones(6, 8) for name in ("rotary_cos", "rotary_sin")}
+    check_refused(flash, ValueError, "at least 9 are needed, for 4", q=random(2, 4, 2, 16), causal=True, **tables)
+    flash.flash_attn_with_kvcache(**cache_call(q=random(2, 4, 2, 16), **tables))
+    integers = {name: table.int() for name, table in tables.items()}
+    check_refused(flash, TypeError, "rotary_cos has numbers of type torch.int32: floats are needed", **integers)
