@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 
 from . import _core
 
+_KINDS = ("cpu", "cuda")
 _TYPES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+Devices = str | torch.device | Sequence[str | torch.device]
 _MOST_WIDTH = 256
 _TRIED_ROWS = 64
 
@@ -28,7 +29,7 @@ _counts: Counter[str] = Counter()
 _backward_reasons: dict[tuple[Any, ...], str | None] = {}
 
 
-def install(devices: Sequence[str] = ("cuda",)) -> None:
+def install(devices: Devices = ("cuda",)) -> None:
     """Lets torch.nn.functional.scaled_dot_product_attention, and torch.nn.attention.varlen.varlen_attn where there is one,
     run on this library for tensors of these devices. What it does not serve runs as before: install_counts() says why."""
     global _installed
@@ -47,7 +48,7 @@ def uninstall() -> None:
 
 
 @contextlib.contextmanager
-def installed(devices: Sequence[str] = ("cuda",)) -> Iterator[None]:
+def installed(devices: Devices = ("cuda",)) -> Iterator[None]:
     """install() for a block, after which all is as before. Blocks may be in each other, and in several threads at a time:
     the one that began last counts."""
     block = _names(devices)
@@ -62,8 +63,19 @@ def installed(devices: Sequence[str] = ("cuda",)) -> Iterator[None]:
             _replace_or_restore()
 
 
-def _names(devices: Sequence[str]) -> list[str]:
-    return [devices] if isinstance(devices, str) else list(devices)
+def _names(devices: Devices) -> list[str]:
+    given = devices if isinstance(devices, Iterable) and not isinstance(devices, str) else [devices]
+    return [_kind(device) for device in given]
+
+
+def _kind(device: Any) -> str:
+    """Calls are served by kind of device, so that an index is refused and not forgotten."""
+    name = str(device)
+    if name not in _KINDS or not isinstance(device, (str, torch.device)):
+        kinds = " and ".join(map(repr, _KINDS))
+        instead = "; all devices of a kind are served, without an index" if ":" in name else ""
+        raise ValueError(f"devices has {device!r}: the kinds of device {kinds} are possible{instead}")
+    return name
 
 
 def _replace_or_restore() -> None:
@@ -79,6 +91,7 @@ def _replace_or_restore() -> None:
     for (module, name), (original, replacement) in _originals.items():
         if getattr(module, name) is replacement:  # and not that of another program, which calls ours
             setattr(module, name, original)
+        _forget_in_scripts(replacement)
     _originals.clear()
 
 
@@ -89,15 +102,35 @@ def install_counts() -> dict[str, int]:
 
 def _replace(module: Any, name: str, serve: Callable[..., Any]) -> None:
     original = getattr(module, name)
-    if (module, name) in _originals and original is not _originals[module, name][0]:
-        return
+    if (module, name) in _originals:
+        if original is not _originals[module, name][0]:
+            return
+        _forget_in_scripts(_originals[module, name][1])
 
-    @functools.wraps(original)
     def replacement(*args: Any, **options: Any) -> Any:
         return serve(original, *args, **options)
 
+    # functools.wraps would have torch.jit look for the source of the original, which a builtin does not have. Pickles hold
+    # the module and the name, and so find the function that is there when they are read.
+    replacement.__module__, replacement.__name__, replacement.__qualname__ = module.__name__, name, name
+    replacement.__doc__ = original.__doc__
+    with contextlib.suppress(TypeError, ValueError):
+        replacement.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
     _originals[module, name] = original, replacement
+    _know_in_scripts(replacement, original)
     setattr(module, name, replacement)
+
+
+def _know_in_scripts(replacement: Callable[..., Any], original: Callable[..., Any]) -> None:
+    """Lets torch.jit.script compile calls of torch's own operator, as it does without a replacement."""
+    operator = torch.jit._builtins._find_builtin(original)
+    if operator is not None:
+        torch.jit._builtins._register_builtin(replacement, operator)
+
+
+def _forget_in_scripts(replacement: Callable[..., Any]) -> None:
+    """Torch's table holds the function's id, which another object may get."""
+    torch.jit._builtins._get_builtin_table().pop(id(replacement), None)
 
 
 def _run(reason: str | None, original: Callable[[], Any], ours: Callable[[], Any]) -> Any:

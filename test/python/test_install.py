@@ -1,5 +1,7 @@
 """torch's own functions on this library."""
 
+import inspect
+import pickle
 import sys
 import threading
 
@@ -11,6 +13,7 @@ from sdpa_graph.torch import install, install_counts, installed, uninstall  # no
 
 F = torch.nn.functional
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+OTHER = "cpu" if DEVICE == "cuda" else "cuda"
 ORIGINAL = F.scaled_dot_product_attention
 
 
@@ -111,7 +114,7 @@ def test_batches_of_functorch_run_as_before():
 
 
 def test_tensors_of_other_devices_are_not_served():
-    with installed(devices=["meta"]):
+    with installed(devices=[OTHER]):
         _, passed_on = counted(f"on {DEVICE}", lambda: F.scaled_dot_product_attention(*inputs()))
     assert passed_on == 1
 
@@ -181,13 +184,13 @@ def is_served():
 
 def test_blocks_leave_all_as_it_was_before():
     with installed(DEVICE):
-        with installed(["meta"]):
+        with installed([OTHER]):
             assert not is_served()
         assert is_served()
     assert F.scaled_dot_product_attention is ORIGINAL
     install(DEVICE)
     try:
-        with installed(["meta"]):
+        with installed([OTHER]):
             pass
         assert is_served()
     finally:
@@ -253,3 +256,49 @@ def test_the_plain_formula_that_a_program_asks_for():
     with installed(DEVICE), sdpa_kernel(SDPBackend.MATH):
         gradient = torch.autograd.grad(F.scaled_dot_product_attention(q, k, v).sum(), q, create_graph=True)[0]
         torch.autograd.grad(gradient.sum(), q)
+
+
+@pytest.mark.parametrize("devices", [torch.device(DEVICE), [torch.device(DEVICE)], (OTHER, DEVICE)])
+def test_devices_of_torch_are_accepted(devices):
+    with installed(devices):
+        assert is_served()
+
+
+@pytest.mark.parametrize("device", ["gpu", "CPU", "cuda:1", torch.device("cuda", 1), "cpu:0", 3, None])
+def test_devices_that_are_unknown_or_have_an_index_are_refused(device):
+    for given in (device, [DEVICE, device]):
+        for function in (install, lambda given: installed(given).__enter__()):
+            with pytest.raises(ValueError, match="devices has .*: the kinds of device 'cpu' and 'cuda' are possible"):
+                function(given)
+    assert F.scaled_dot_product_attention is ORIGINAL
+
+
+class Scripted(torch.nn.Module):
+    def forward(self, q: torch.Tensor):
+        return F.scaled_dot_product_attention(q, q, q)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scripts_call_torchs_own_operator():
+    q, known = inputs()[0], len(torch.jit._builtins._get_builtin_table())
+    with installed(DEVICE):
+        scripted = torch.jit.script(Scripted())
+        torch.jit.script(torch.nn.MultiheadAttention(16, 2))
+        torch.testing.assert_close(scripted(q), ORIGINAL(q, q, q))
+    assert len(torch.jit._builtins._get_builtin_table()) == known
+
+
+def test_pickles_name_the_function_that_is_there():
+    with installed(DEVICE):
+        ours = F.scaled_dot_product_attention
+        data = pickle.dumps(ours)
+        assert pickle.loads(data) is ours
+    assert pickle.loads(data) is ORIGINAL
+    assert ours.__name__ == ORIGINAL.__name__ and ours.__doc__ == ORIGINAL.__doc__
+
+
+def test_signatures_are_those_of_torch():
+    varlen = pytest.importorskip("torch.nn.attention.varlen")
+    expected = inspect.signature(varlen.varlen_attn)
+    with installed(DEVICE):
+        assert inspect.signature(varlen.varlen_attn) == expected
