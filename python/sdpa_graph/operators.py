@@ -12,7 +12,11 @@ from torch.autograd.function import once_differentiable
 from . import _core, torch_operator, torch_streams
 from .attention_arguments import call_options, strides_in_order
 from .datatypes import _torch_to_cudnn_data_type
-from .torch_arguments import checked_ends, int32, readable, with_last_dim_packed
+from .torch_arguments import check_tangents, checked_ends, int32, is_transformed, readable, refuse_transforms
+from .torch_arguments import with_last_dim_packed
+
+_INPUTS = ("query", "key", "value")
+_EXTRAS = ("attn_mask", "sink", "seq_len_q", "seq_len_kv", "cu_seqlens_q", "cu_seqlens_kv", "page_table", "dropout_p")
 
 _known_types: set[torch.dtype] = set()
 
@@ -108,6 +112,7 @@ def _forward(
     deterministic: bool,
     needs_stats: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    check_tangents(query=query, key=key, value=value, attn_mask=bias, sink=sink)
     q, k, v = (with_last_dim_packed(tensor) for tensor in (query, key, value))
     extras = (bias, sink, seq_len_q, seq_len_kv, cu_seqlens_q, cu_seqlens_kv, page_table, seed, longest_q, longest_kv)
     arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
@@ -154,6 +159,9 @@ def _backward(
     needs_bias: bool,
     needs_sink: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    check_tangents(grad=grad)
+    if is_transformed(grad):
+        refuse_transforms(["the gradient of the output"])
     q, k, v, grad_o = (with_last_dim_packed(tensor) for tensor in (query, key, value, grad))
     if dropout_p and grad_o.stride() != o.stride():
         # Which probabilities are dropped depends on the form of the call, which the gradient's strides must not change.
@@ -226,8 +234,12 @@ def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torc
     # The operator has no gradient of what is not an argument of its own.
     if has_gradients and (page_table is not None or torch_operator.learns(bias, sink)):
         return None
+    check_tangents(attn_mask=bias, sink=sink)
     q, k, v = (with_last_dim_packed(tensor) for tensor in (query, key, value))
-    arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
+    try:
+        arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
+    except (RuntimeError, ValueError):
+        return None  # the other ways refuse what has no memory by its name
     given = {name: tensor for name, tensor in arrays.items() if name not in ("q", "k", "v")}
     arguments = torch_operator.carried(call_options(*options, longest_q=longest_q, longest_kv=longest_kv), given)
     results = torch_operator.attend(q, k, v, has_gradients, arguments)
@@ -238,6 +250,13 @@ def _is_any_special(*tensors: torch.Tensor | None) -> bool:
     return any(torch_operator.is_special(tensor) for tensor in tensors if tensor is not None)
 
 
+def _check_transforms(*tensors: torch.Tensor | None) -> None:
+    """Refuses tensors of torch.func's transforms. Those of the inputs alone are named if no argument besides is one."""
+    names = [name for name, tensor in zip(_INPUTS + _EXTRAS, tensors) if is_transformed(tensor)]
+    if names:
+        refuse_transforms([name for name in names if name in _EXTRAS] or names)
+
+
 def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
     """The arguments are those of the operator, of which the last one says whether there will be gradients."""
     output: torch.Tensor | None = _through_torchs_operator(query, *others)
@@ -245,8 +264,7 @@ def attend(query: torch.Tensor, *others: Any) -> torch.Tensor:
         return output
     if _is_any_special(query, *others[:10]) or torch_operator.is_traced():
         output = forward(query, *others)[0]
-    elif others[-1]:
-        output = _Attention.apply(query, *others)
-    else:
-        output = _forward(query, *others)[0]
+        return output
+    _check_transforms(query, *others[:10])
+    output = _Attention.apply(query, *others) if others[-1] else _forward(query, *others)[0]
     return output

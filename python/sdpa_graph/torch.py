@@ -10,7 +10,8 @@ import torch
 from . import attention_arguments, call_checks, operators, plain_attention
 from .torch_groups import distributed_attention, group_of
 from .torch_install import install, install_counts, installed, uninstall
-from .torch_arguments import check_real, check_strided, check_tensors, numbers_of
+from .torch_arguments import check_real, check_scalars, check_strided, check_tensors, is_transformed, numbers_of
+from .torch_arguments import refuse_transforms
 from .torch_operator import learns
 
 __all__ = [
@@ -24,8 +25,9 @@ __all__ = [
 ]
 
 
-# Local variables of the function that are no options.
-_NOT_OPTIONS = ("query", "key", "value", "arrays", "output")
+# The types that need no further look.
+_NUMBERS = (float, int)
+_NUMBERS_OR_NONE = (float, int, type(None))
 
 
 def scaled_dot_product_attention(
@@ -54,6 +56,8 @@ def scaled_dot_product_attention(
     deterministic: bool = False,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention, with the further options of graphs: docs/python.md."""
+    if type(is_causal) is not bool or not isinstance(dropout_p, _NUMBERS) or not isinstance(scale, _NUMBERS_OR_NONE):
+        check_scalars(dropout_p, is_causal, scale)
     deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
     if not (dropout_p or bottom_right or alibi or deterministic) and (
         attn_mask is left_bound is right_bound is softcap is sink is seq_len_q is seq_len_kv is None
@@ -67,8 +71,12 @@ def scaled_dot_product_attention(
     if attn_mask is not None or sink is not None:
         check_real(attn_mask=attn_mask, sink=sink)
     if query.is_nested or key.is_nested or value.is_nested:
-        given = {name: given for name, given in locals().items() if name not in _NOT_OPTIONS}
-        return _of_nested(query, key, value, given)
+        return _of_nested(
+            arrays, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa,
+            left_bound=left_bound, right_bound=right_bound, bottom_right=bottom_right, alibi=alibi, softcap=softcap, sink=sink,
+            seq_len_q=seq_len_q, seq_len_kv=seq_len_kv, cu_seqlens_q=cu_seqlens_q, cu_seqlens_kv=cu_seqlens_kv,
+            max_seqlen_q=max_seqlen_q, max_seqlen_kv=max_seqlen_kv, page_table=page_table, deterministic=deterministic,
+        )  # fmt: skip
     _check(arrays, enable_gqa, (cu_seqlens_q, cu_seqlens_kv), (seq_len_q, seq_len_kv), page_table)
     call_checks.check_longest("q", max_seqlen_q, cu_seqlens_q is not None)
     call_checks.check_longest("kv", max_seqlen_kv, cu_seqlens_kv is not None or page_table is not None)
@@ -119,7 +127,9 @@ def _autocast(*tensors: torch.Tensor) -> list[torch.Tensor]:
     kind = tensors[0].device.type
     if not torch.is_autocast_enabled(kind):
         return list(tensors)
-    return [tensor.to(torch.get_autocast_dtype(kind)) for tensor in tensors]
+    dtype = torch.get_autocast_dtype(kind)
+    has_type = [tensor.is_floating_point() and tensor.dtype != torch.float64 for tensor in tensors]
+    return [tensor.to(dtype) if is_cast else tensor for tensor, is_cast in zip(tensors, has_type)]
 
 
 def _bias(mask: torch.Tensor | None, dtype: torch.dtype, rows: tuple[int, int]) -> torch.Tensor | None:
@@ -127,7 +137,7 @@ def _bias(mask: torch.Tensor | None, dtype: torch.dtype, rows: tuple[int, int]) 
     that many rows and columns: cuDNN has no gradient of others."""
     if mask is None:
         return None
-    if mask.requires_grad:
+    if mask.requires_grad and mask.dim() <= 4 and _fits(_four_dims(mask)[2:], rows):
         return mask.to(dtype).expand(*_four_dims(mask)[:2], *rows).contiguous()
     if mask.dtype == torch.bool:
         mask = torch.zeros_like(mask, dtype=torch.float32).masked_fill(~mask, -math.inf)
@@ -136,6 +146,11 @@ def _bias(mask: torch.Tensor | None, dtype: torch.dtype, rows: tuple[int, int]) 
     elif mask.dtype not in (torch.float16, torch.bfloat16, torch.float32):
         mask = mask.float()
     return mask.reshape(_four_dims(mask))
+
+
+def _fits(shape: tuple[int, ...], needed: tuple[int, int]) -> bool:
+    """Whether it can be repeated to the shape that is needed; any other shape is refused where the graph is made."""
+    return all(size == 1 or size == most for size, most in zip(shape, needed))
 
 
 def _four_dims(mask: torch.Tensor) -> tuple[int, ...]:
@@ -154,22 +169,69 @@ def _longest(side: str, ends: torch.Tensor | None, longest: int | None, tokens: 
     """The longest length. If the caller does not give it, the ends are read for it, and checked."""
     if ends is None or longest is not None:
         return longest
+    if is_transformed(ends):
+        refuse_transforms([f"cu_seqlens_{side}"])
     numbers = numbers_of(ends)
     call_checks.check_ends(side, numbers, tokens)
     return call_checks.longest_of(numbers)
 
 
-def _of_nested(query: Any, key: Any, value: Any, given: dict[str, Any]) -> torch.Tensor:
+def _of_nested(arrays: dict[str, Any], **options: Any) -> torch.Tensor:
     """Nested tensors of the layout jagged, (batch, heads, tokens, head dim): their values are packed sequences."""
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if not tensor.is_nested or tensor.layout != torch.jagged:
-            found = f"a nested tensor of the layout {tensor.layout}" if tensor.is_nested else "no nested tensor"
-            raise ValueError(f"{name} is {found}: query, key and value are needed as nested ones of the layout jagged")
-    tensors = [tensor.transpose(1, 2) for tensor in (query, key, value)]
-    ends = [tensor.offsets() for tensor in tensors]
-    is_read = ends[2] is not ends[1] and ends[1].is_cpu and ends[2].is_cpu  # on a GPU nothing waits for numbers
+    for name, tensor in arrays.items():
+        _check_nested(name, tensor)
+    for name in ("cu_seqlens_q", "cu_seqlens_kv"):
+        if options[name] is not None:
+            raise ValueError(f"{name} is given with nested tensors, which say their lengths themselves: leave it out")
+    query, key, value = (tensor.transpose(1, 2) for tensor in arrays.values())
+    shared = min(key.values().shape[0], value.values().shape[0])
+    packed = [_packed(query, query.values().shape[0]), _packed(key, shared), _packed(value, shared)]
+    values, ends = zip(*packed)
+    is_same = key.offsets() is value.offsets() and key.lengths() is value.lengths()
+    is_read = not is_same and ends[1].is_cpu and ends[2].is_cpu  # on a GPU nothing waits for numbers
     if ends[1].shape != ends[2].shape or (is_read and not torch.equal(ends[1], ends[2])):
         raise ValueError("key and value are nested tensors of different lengths: equal ones are needed")
-    given.update(cu_seqlens_q=ends[0], cu_seqlens_kv=ends[1])
-    values = scaled_dot_product_attention(*(tensor.values() for tensor in tensors), **given)
-    return torch.nested.nested_tensor_from_jagged(values, ends[0]).transpose(1, 2)
+    options.update(cu_seqlens_q=ends[0], cu_seqlens_kv=ends[1])
+    output = _unpacked(scaled_dot_product_attention(*values, **options), query, ends[0])
+    return torch.nested.nested_tensor_from_jagged(output, query.offsets(), query.lengths()).transpose(1, 2)
+
+
+def _check_nested(name: str, tensor: Any) -> None:
+    if not tensor.is_nested or tensor.layout != torch.jagged:
+        found = f"a nested tensor of the layout {tensor.layout}" if tensor.is_nested else "no nested tensor"
+        raise ValueError(f"{name} is {found}: query, key and value are needed as nested ones of the layout jagged")
+    if tensor.dim() != 4 or tensor._ragged_idx != 2:
+        found = f"{name} is a nested tensor of {tensor.dim()} dims whose tokens are dim {tensor._ragged_idx}"
+        needed = "4 are needed, (batch, heads, tokens, head dim), whose tokens are dim 2"
+        raise ValueError(f"{found}: {needed}; {name}.transpose(1, 2) makes them of (batch, tokens, heads, head dim)")
+    starts, lengths = tensor.offsets(), tensor.lengths()
+    is_read = lengths is not None and lengths.is_cpu and not torch.compiler.is_compiling()
+    if is_read and (lengths > starts.diff()).any():
+        found = f"{name} is a nested tensor with lengths {lengths.tolist()} and offsets {starts.tolist()}"
+        raise ValueError(f"{found}: lengths that end before the next sequence begins are needed")
+
+
+def _packed(nested: Any, rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """So many rows of a nested tensor's values, and where its sequences end in them. Rows between the sequences, which
+    tensors with lengths have, are left out."""
+    values, starts, lengths = nested.values(), nested.offsets(), nested.lengths()
+    if lengths is None:
+        return values if values.shape[0] == rows else values[:rows], starts
+    ends = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+    row = torch.arange(rows, device=values.device)
+    sequence = torch.searchsorted(ends, row, right=True) - 1
+    source = starts[sequence] + row - ends[sequence]
+    return values.index_select(0, source.clamp(max=values.shape[0] - 1)), ends
+
+
+def _unpacked(packed: torch.Tensor, nested: Any, ends: torch.Tensor) -> torch.Tensor:
+    """The rows of packed sequences at the places that the nested tensor's lengths say, and 0 between them."""
+    starts, lengths = nested.offsets(), nested.lengths()
+    if lengths is None:
+        return packed
+    row = torch.arange(packed.shape[0], device=packed.device)
+    sequence = (torch.searchsorted(starts[:-1], row, right=True) - 1).clamp(min=0)
+    inside = row - starts[sequence]
+    is_used = (inside >= 0) & (inside < lengths[sequence])
+    source = torch.where(is_used, ends[sequence] + inside, 0)
+    return torch.where(is_used[:, None, None], packed.index_select(0, source), 0)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from . import call_checks
 
 _NEEDED = "a tensor of torch is needed; torch.from_numpy makes one of an array, and sdpa_graph.numpy accepts arrays"
+_OTHERWISE = "torch's own function has them under torch.nn.attention.sdpa_kernel(SDPBackend.MATH)"
 _INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
 
 
@@ -47,6 +49,48 @@ def check_real(**tensors: torch.Tensor | None) -> None:
     for name, tensor in tensors.items():
         if tensor is not None and tensor.is_complex():
             raise TypeError(f"{name} is a tensor of {tensor.dtype}: real numbers are needed")
+
+
+def check_scalars(dropout_p: Any, is_causal: Any, scale: Any) -> None:
+    call_checks.check_kinds(bool, "True or False is needed", {"is_causal": is_causal})
+    for name, number in (("dropout_p", dropout_p), ("scale", 1.0 if scale is None else scale)):
+        if isinstance(number, torch.Tensor) and number.requires_grad:
+            found = f"{name} is a tensor that requires a gradient, which it would not get"
+            instead = "; to learn a scale, multiply query by it and pass scale=1.0" if name == "scale" else ""
+            raise TypeError(f"{found}: a number is needed, such as {name}.item(){instead}")
+        if not hasattr(number, "__float__"):
+            raise TypeError(f"{name} is a {type(number).__name__}: a number is needed")
+
+
+def check_tangents(**tensors: torch.Tensor | None) -> None:
+    """Refuses dual tensors of forward-mode differentiation, whose tangents would be lost."""
+    if forward_ad._current_level < 0:
+        return
+    for name, tensor in tensors.items():
+        if tensor is not None and _is_dual(tensor):
+            found = f"{name} is a dual tensor, and attention has no derivatives in forward mode"
+            raise NotImplementedError(f"{found}: a tensor without a tangent is needed; {_OTHERWISE}")
+
+
+def _is_dual(tensor: torch.Tensor) -> bool:
+    # Compiled graphs run without this key, whose kernel unpacks.
+    with torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.ADInplaceOrView, False):
+        return forward_ad.unpack_dual(tensor).tangent is not None
+
+
+def is_transformed(tensor: torch.Tensor | None) -> bool:
+    """Whether the tensor is one that a transform of torch.func has in the place of another, or the batch of
+    gradients of is_grads_batched: neither has memory."""
+    if tensor is None or torch.compiler.is_compiling():
+        return False
+    functorch = torch._C._functorch
+    return bool(functorch.is_functorch_wrapped_tensor(tensor) or functorch.is_legacy_batchedtensor(tensor))
+
+
+def refuse_transforms(names: Sequence[str]) -> None:
+    found = f"torch.func's transforms (vmap, grad, jvp, functionalize) are not served for {', '.join(names)}"
+    instead = "or call this one in a loop instead of vmap, and torch.autograd.grad instead of torch.func.grad"
+    raise NotImplementedError(f"{found}: {_OTHERWISE}, {instead}")
 
 
 def numbers_of(tensor: torch.Tensor) -> list[int]:

@@ -188,6 +188,37 @@ def test_packed_sequences(attend):
     assert torch.equal(*sums) and sums[0].any()
 
 
+def with_holes(values, starts, lengths):
+    lengths = None if lengths is None else torch.tensor(lengths)
+    return torch.nested.nested_tensor_from_jagged(values, torch.tensor(starts), lengths).transpose(1, 2)
+
+
+def test_rows_of_no_sequence_are_left_out(attend):
+    q, k, v = (torch.randn(rows, 2, 8, requires_grad=True) for rows in (12, 9, 7))
+    nested = with_holes(q, [1, 5, 5, 10], [2, 0, 3]), with_holes(k, [0, 2, 5, 9], [2, 1, 4]), with_holes(v, [0, 2, 3, 7], None)
+    found = attend(*nested).transpose(1, 2)
+    assert found.lengths().tolist() == [2, 0, 3] and found.offsets().tolist() == [1, 5, 5, 10]
+    expected = torch.zeros(12, 2, 8)
+    for rows, keys, values in (((1, 3), (0, 2), (0, 2)), ((5, 8), (5, 9), (3, 7))):
+        part = [x[slice(*of)].transpose(0, 1)[None] for x, of in ((q, rows), (k, keys), (v, values))]
+        one = torch.nn.functional.scaled_dot_product_attention(*part)[0].transpose(0, 1)
+        expected = torch.cat([expected[: rows[0]], one, expected[rows[1] :]])
+    torch.testing.assert_close(found.values(), expected, atol=1e-5, rtol=1e-5)
+    grad = torch.randn(12, 2, 8)
+    wanted = torch.autograd.grad(expected, (q, k, v), grad)
+    for one, another in zip(torch.autograd.grad(found.values(), (q, k, v), grad), wanted):
+        torch.testing.assert_close(one, another, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [None, [3, 2]])
+def test_nested_tensors_compile(attend, lengths):
+    x = with_holes(torch.randn(10, 2, 8), [0, 5, 10], lengths)
+    options = {"max_seqlen_q": 5, "max_seqlen_kv": 5}
+    for given, fullgraph in (({}, False), (options, True)):
+        compiled = torch.compile(attend, fullgraph=fullgraph, backend="aot_eager")
+        torch.testing.assert_close(compiled(x, x, x, **given).values(), attend(x, x, x).values())
+
+
 def test_keys_in_pages(attend):
     q = tensors((2, 4, 3, 16))[0]
     k, v = (torch.randn(8, 2, 4, 16) for _ in range(2))
@@ -234,6 +265,15 @@ def test_autocast_reaches_gradients(attend):
     assert torch.autograd.grad(o.float().sum(), q)[0].dtype == torch.float32
 
 
+def test_autocast_leaves_doubles(attend):
+    q, k, v = (x.double() for x in tensors())
+    with torch.autocast("cpu", torch.bfloat16):
+        for options in ({}, {"softcap": 2.0}):
+            with pytest.raises(RuntimeError, match="found the type DOUBLE; expected HALF, BFLOAT16 or FLOAT"):
+                attend(q, k, v, **options)
+        assert attend(*tensors()).dtype == torch.bfloat16
+
+
 def test_what_it_does_not_take_is_said(attend):
     q, k, v = tensors()
     with pytest.raises(ValueError, match="enable_gqa"):
@@ -278,12 +318,95 @@ def test_traces_compute_again(attend, options):
     torch.testing.assert_close(traced(v, q, k), attend(v, q, k, **options))
 
 
-def test_forward_mode_is_refused(attend):
-    from torch.autograd import forward_ad
+def dual(tensor):
+    return torch.autograd.forward_ad.make_dual(tensor, torch.ones_like(tensor))
 
-    q, k, v = tensors()
-    with forward_ad.dual_level(), pytest.raises(NotImplementedError):
-        attend(forward_ad.make_dual(q, torch.ones_like(q)), k, v)
+
+def test_forward_mode_is_refused(attend):
+    (q, k, v), mask, sink = tensors(), torch.randn(40, 40), torch.zeros(3)
+    learned = mask.clone().requires_grad_()
+    with torch.autograd.forward_ad.dual_level():
+        attend(q, k, v, mask, sink=sink)
+        for call in (
+            lambda: attend(dual(q), k, v),
+            lambda: attend(dual(q), k, v, learned),
+            lambda: attend(q, k, v, dual(learned)),
+        ):
+            with pytest.raises(NotImplementedError):
+                call()
+        for name, given in (("attn_mask", mask), ("sink", sink)):
+            with pytest.raises(NotImplementedError, match=f"{name} is a dual tensor, .* a tensor without a tangent is needed"):
+                attend(q, k, v, **{name: dual(given)})
+        output = attend(q, k, v, learned)
+        with pytest.raises(NotImplementedError, match="grad is a dual tensor"):
+            torch.autograd.grad(output, learned, dual(torch.ones_like(output)))
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_forward_mode_is_refused_under_compile(attend, backend):
+    (q, k, v), mask = tensors(), torch.randn(40, 40)
+    compiled = torch.compile(lambda q, k, v, mask: attend(q.sin(), k, v, mask), fullgraph=True, backend=backend)
+    with torch.autograd.forward_ad.dual_level():
+        torch.testing.assert_close(compiled(q, k, v, mask), attend(q.sin(), k, v, mask))
+        for name, given in (("query", (dual(q), k, v, mask)), ("attn_mask", (q, k, v, dual(mask)))):
+            for _ in range(2):
+                with pytest.raises(NotImplementedError, match=f"{name} is a dual tensor"):
+                    compiled(*given)
+
+
+def test_transforms_without_options(attend):
+    q, k, v = tensors((1, 2, 4, 8))
+    theirs = torch.nn.functional.scaled_dot_product_attention
+    for options in ({}, {"is_causal": True, "left_bound": 5}):
+        expected = torch.func.grad(lambda q: theirs(q, k, v, is_causal=bool(options)).square().sum())(q)
+        found = torch.func.grad(lambda q: attend(q, k, v, **options).square().sum())(q)
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(torch.func.jacrev(attend)(q, k, v), torch.func.jacrev(theirs)(q, k, v), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_batches_of_gradients(attend):
+    q, k, v = tensors((1, 2, 4, 8))
+    q.requires_grad_()
+    mask, grads = torch.randn(4, 4), torch.randn(3, 1, 2, 4, 8)
+    output = attend(q, k, v, mask)
+    found = torch.autograd.grad(output, q, grads, is_grads_batched=True, retain_graph=True)[0]
+    torch.testing.assert_close(found, torch.stack([torch.autograd.grad(output, q, x, retain_graph=True)[0] for x in grads]))
+    learned = attend(q, k, v, mask.requires_grad_())
+    with pytest.raises(NotImplementedError, match="are not served for the gradient of the output"):
+        torch.autograd.grad(learned, q, grads, is_grads_batched=True)
+
+
+def over(change, function, inputs):
+    return change(lambda *given: function(*given).sum())(*inputs)
+
+
+TRANSFORMS = {
+    "vmap": (torch.vmap, "query, key, value", lambda attend, q, k, v, m: (attend, (q[None], k[None], v[None]))),
+    "mask": (torch.func.grad, "attn_mask", lambda attend, q, k, v, m: (lambda q: attend(q, k, v, m), (q,))),
+    "learned": (torch.func.grad, "attn_mask", lambda attend, q, k, v, m: (lambda m: attend(q, k, v, m), (m,))),
+    "dropout": (torch.func.grad, "dropout_p", lambda attend, q, k, v, m: (lambda q: attend(q, k, v, dropout_p=0.1), (q,))),
+    "masks": (torch.func.functionalize, "attn_mask", lambda attend, q, k, v, m: (attend, (q, k, v, m))),
+    "lengths": (
+        torch.vmap,
+        "seq_len_kv",
+        lambda attend, q, k, v, m: (lambda n: attend(q, k, v, seq_len_kv=n), (torch.tensor([[3], [2]]),)),
+    ),
+    "ends": (
+        torch.vmap,
+        "cu_seqlens_q",
+        lambda attend, q, k, v, m: (lambda n: attend(q[0], k[0], v[0], cu_seqlens_q=n, cu_seqlens_kv=n), (torch.tensor([[0, 2]]),)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms_are_refused(attend, name):
+    change, argument, make = TRANSFORMS[name]
+    function, inputs = make(attend, *tensors((1, 2, 4, 8)), torch.randn(4, 4))
+    text = rf"torch.func's transforms \(.*\) are not served for {argument}: torch's own function has them under .*loop"
+    with pytest.raises(NotImplementedError, match=text):
+        over(change, function, inputs)
 
 
 def test_negated_views_are_read_with_their_sign(attend):

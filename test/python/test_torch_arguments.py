@@ -101,6 +101,38 @@ def test_softcaps(attend):
             attend(q, k, v, softcap=cap)
 
 
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({"is_causal": "no"}, "is_causal is a str: True or False is needed"),
+        ({"is_causal": 1}, "is_causal is a int: True or False is needed"),
+        ({"dropout_p": None}, "dropout_p is a NoneType: a number is needed"),
+        ({"dropout_p": "0.5"}, "dropout_p is a str: a number is needed"),
+        ({"scale": "0.5"}, "scale is a str: a number is needed"),
+        ({"scale": torch.tensor(0.5, requires_grad=True)}, "scale is a tensor that requires a gradient, .* multiply query by it"),
+        ({"dropout_p": torch.tensor(0.5, requires_grad=True)}, "dropout_p is a tensor that requires a gradient"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"softcap": 2.0}])
+def test_scalars(attend, options, text, more):
+    q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
+    with pytest.raises(TypeError, match=text):
+        attend(q, k, v, **options, **more)
+    for scale in (1, np.float32(0.5), torch.tensor(0.5)):
+        assert torch.equal(attend(q, k, v, scale=scale, **more), attend(q, k, v, scale=float(scale), **more))
+
+
+@pytest.mark.parametrize("shape", [(8, 5), (5,), (2, 1, 4, 8), (3, 1, 8, 8), (1, 1, 1, 8, 8), (0, 8)])
+def test_shapes_of_masks_that_learn(attend, shape):
+    q, k, v = (torch.from_numpy(random((2, 2, 8, SIZE), seed=seed)) for seed in (1, 2, 3))
+    texts = []
+    for learns in (False, True):
+        with pytest.raises((RuntimeError, ValueError)) as found:
+            attend(q, k, v, torch.zeros(shape, requires_grad=learns))
+        texts.append(str(found.value))
+    assert texts[0] == texts[1] and ("bias" in texts[0] or "attn_mask" in texts[0])
+
+
 def test_packed_sequences_end_within_their_storage():
     """A program may pass any tensor that begins where the storage does."""
     graph, pack, o = packed_graph(20, [0, 8, 20])
@@ -121,6 +153,25 @@ def test_nested_tensors_come_together(attend):
         attend(nested[0], plain, nested[2])
     with pytest.raises(ValueError, match="query is no nested tensor"):
         attend(plain, nested[1], nested[2])
+    with pytest.raises(ValueError, match="cu_seqlens_kv is given with nested tensors, which say their lengths themselves"):
+        attend(*nested, cu_seqlens_kv=ends)
+
+
+@pytest.mark.parametrize("lengths", [(3,), (1,), (2, 1)])
+def test_nested_tensors_have_their_tokens_in_dim_2(attend, lengths):
+    x = torch.nested.nested_tensor([torch.randn(n, 4, 8) for n in lengths], layout=torch.jagged)
+    text = r"is a nested tensor of 4 dims whose tokens are dim 1: .* whose tokens are dim 2; {}.transpose\(1, 2\) makes them"
+    with pytest.raises(ValueError, match="query " + text.format("query")):
+        attend(x, x, x)
+    with pytest.raises(ValueError, match="value " + text.format("value")):
+        attend(x.transpose(1, 2), x.transpose(1, 2), x)
+
+
+def test_lengths_of_nested_tensors_end_before_the_next_sequence(attend):
+    starts, lengths = torch.tensor([0, 8, TOKENS]), torch.tensor([9, 3])
+    nested = [torch.nested.nested_tensor_from_jagged(x, starts, lengths).transpose(1, 2) for x in packed()]
+    with pytest.raises(ValueError, match=r"query is a nested tensor with lengths \[9, 3\] and offsets \[0, 8, 20\]: lengths"):
+        attend(*nested)
 
 
 ARRAYS = [np.zeros((2, 8, 2, SIZE), np.float32), [[1.0]], None]
@@ -346,7 +397,10 @@ def cache_call(**changes):
         ({"alibi_slopes": torch.ones(0)}, r"alibi_slopes has shape \(0,\): a slope for each head is needed"),
         ({"cache_batch_idx": torch.tensor([0, 1, 1])}, "cache_batch_idx has 3 numbers: 2 are needed"),
         ({"cache_batch_idx": torch.tensor([-1, 0])}, "cache_batch_idx has numbers from -1 to 0: 0 to 1 are needed"),
-        ({"block_table": torch.tensor([[0], [-1]])}, "block_table has numbers from -1 to 0: 0 to 1 are needed"),
+        (
+            {**dict.fromkeys(("k_cache", "v_cache"), (2, 256, 2, 16)), "block_table": torch.tensor([[0], [-1]]).int()},
+            "block_table has numbers from -1 to 0: 0 to 1 are needed",
+        ),
     ],
 )
 def test_calls_with_faults_leave_a_cache_as_it_is(changes, text):
