@@ -39,9 +39,14 @@ class Pack {
     static constexpr std::size_t kMostEntries = 32;
     using Entries = cudnn_frontend::core::ShortList<std::pair<std::int64_t, void*>, kMostEntries>;
 
+    // In place of the memory to which the tensor was bound before, if it was.
     template <class Uid>
     void bind(Uid uid, void* memory) {
-        entries_.push_back({static_cast<std::int64_t>(uid), memory});
+        auto const number = static_cast<std::int64_t>(uid);
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (entries_[i].first == number) return void(entries_[i].second = memory);
+        }
+        entries_.push_back({number, memory});
     }
     Entries const& entries() const { return entries_; }
 

@@ -25,6 +25,7 @@ class ShortList {
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     T const& operator[](std::size_t i) const { return elements_[i]; }
+    T& operator[](std::size_t i) { return elements_[i]; }
     T const* data() const { return elements_.data(); }
     T const* begin() const { return elements_.data(); }
     T const* end() const { return elements_.data() + size_; }

@@ -313,3 +313,14 @@ TEST_CASE("flash results: results whose heads lie outside of the rows are writte
     CHECK(unwritten(dq.view()) == 0);
     CHECK(unwritten(dk.view()) == 0);
 }
+
+TEST_CASE("a tensor that a call binds twice has one entry in the pack: the memory that replaces the caller's") {
+    sdpa_graph::calls::Pack pack;
+    int of_caller = 0, gathered = 0, other = 0;
+    pack.bind(3, &of_caller);
+    pack.bind(4, &other);
+    pack.bind(3, &gathered);
+    REQUIRE(pack.entries().size() == 2);
+    CHECK(pack.entries()[0] == std::pair<std::int64_t, void*>(3, &gathered));
+    CHECK(pack.entries()[1] == std::pair<std::int64_t, void*>(4, &other));
+}
