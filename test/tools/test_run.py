@@ -99,6 +99,14 @@ class Run(CommandTest):
             for each in (graph, backward_of(graph)):
                 self.expect(YES, "run", self.write("graph.json", each), "--verify")
 
+    def test_wrong_numbers_with_large_scores_are_found(self):
+        graph = attention(queries=64, keys=64, depth=128, right_bound=0)
+        paths = []
+        for scale in (3.0, 2.99):
+            graph["nodes"][0]["fields"]["attn_scale"] = scale
+            paths.append(self.write(f"{scale}.json", graph))
+        self.expect(NO, "run", paths[0], "--against", paths[1])
+
     def test_targets(self):
         self.assertIn("for which plans can be made and not run", self.expect(USAGE, "run", "-", "--target", "h100", input=attention()))
         self.assertEqual(self.expect_json(YES, "run", "-", "--target", "reference", input=attention())["plan"], "reference")

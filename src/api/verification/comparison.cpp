@@ -1,6 +1,7 @@
 #include "api/verification/comparison.h"
 
-#include "api/verification/hypotheses.h"
+#include "core/data_type.h"
+#include "nodes/attention/attention_node.h"
 #include "nodes/neighborhood/neighborhood_schema.h"
 #include "nodes/schema/uses.h"
 
@@ -13,6 +14,8 @@ namespace {
 // How many roundoffs an error may have.
 constexpr double kRoundoffs = 16.0;
 constexpr double kRoundoffOfFloat = 0x1p-24;
+// With larger scores weights of FLOAT are as coarse as those of BFLOAT16 are otherwise.
+constexpr double kMostOfScores = 0x1p-8;
 // The error of a NaN or an infinity where a number is expected, compared with the allowed one.
 constexpr double kBeyondAll = 1e300;
 
@@ -57,9 +60,15 @@ double longest_vector(Elements const& elements) {
     return std::sqrt(longest);
 }
 
-// The factor by which a node multiplies its scores.
+// The factor by which a node multiplies its scores; 0 where it is not known.
 double score_scale(Problem const& problem, nodes::Node const& node) {
-    if (nodes::attention_fields(node) != nullptr) return scale_of(problem);
+    if (auto const* const fields = nodes::attention_fields(node)) {
+        TensorId const id = node.ports[attention::AttnScale];
+        if (id == nodes::kNoTensor) return fields->attn_scale ? double{*fields->attn_scale} : 1.0;
+        nodes::TensorSpec const& tensor = problem.tensor(id);
+        if (tensor.value) return core::to_double(*tensor.value);
+        return problem.data(id) == nullptr ? 0.0 : core::load(tensor.data_type, problem.data(id), 0);
+    }
     auto const sizes = nodes::neighborhood_sizes(problem.spec, node);
     double const usual = sizes ? 1.0 / std::sqrt(static_cast<double>(sizes->width)) : 1.0;
     return std::visit(
@@ -87,8 +96,11 @@ double roundoff_of_inputs(Problem const& problem, double least) {
             if (name == "Q") longest_query = longest_vector(elements_of(problem, id));
             if (name == "K") longest_key = longest_vector(elements_of(problem, id));
         });
+        // Numbers of 8 bits are coarser anyway, and pages have rows that belong to no sequence.
+        bool const is_attention = nodes::attention_fields(node) != nullptr;
+        if (is_attention && (nodes::is_fp8(node) || nodes::has_pages(node))) continue;
         double const largest_score = std::abs(score_scale(problem, node)) * longest_query * longest_key;
-        most = std::max(most, kRoundoffOfFloat * largest_score);
+        most = std::max(most, std::min(kRoundoffOfFloat * largest_score, kMostOfScores));
     }
     return most;
 }

@@ -68,14 +68,15 @@ error_t copy_all_to_host(Problem& problem, std::vector<plan::Slot> const& slots)
 // Compares a problem with its reference: as a whole, or in parts.
 class Comparer {
    public:
-    explicit Comparer(double roundoff) : roundoff_(roundoff) {}
+    // The unit is roundoff_of_inputs() of the problem whose results are compared, also with references of edited ones.
+    explicit Comparer(double unit) : unit_(unit) {}
 
     Result<std::vector<Compared_result>> whole(Problem const& problem) const {
         auto const expected = run_reference(problem);
         if (expected.is_bad()) return expected.error();
         std::vector<Compared_result> all;
         for (TensorId const id : results_of(problem))
-            all.push_back(compare(problem, id, expected.value().at(*problem.tensor(id).uid), unit(problem)));
+            all.push_back(compare(problem, id, expected.value().at(*problem.tensor(id).uid), unit_));
         return all;
     }
 
@@ -92,7 +93,7 @@ class Comparer {
             std::int64_t const uid = *cut->problem.tensor(id).uid;
             auto const origin = cut->origins.find(uid);
             if (origin == cut->origins.end()) continue;
-            all.push_back(compare(cut->problem, id, expected.value().at(uid), unit(problem), origin->second));
+            all.push_back(compare(cut->problem, id, expected.value().at(uid), unit_, origin->second));
         }
         return all;
     }
@@ -114,9 +115,7 @@ class Comparer {
     }
 
    private:
-    double unit(Problem const& problem) const { return roundoff_of_inputs(problem, roundoff_); }
-
-    double roundoff_;
+    double unit_;
 };
 
 bool all_right(Result<std::vector<Compared_result>> const& results) {
@@ -227,7 +226,7 @@ error_t verify(Problem const& problem, double roundoff, Verification_options con
     content.scores = scores_of(problem.spec);
     bool const is_sampled = is_large(problem, options);
     if (is_sampled) SDPA_GRAPH_TRY(check_sequences(problem));
-    Comparer const comparer(roundoff);
+    Comparer const comparer(roundoff_of_inputs(problem, roundoff));
     std::vector<SlicePart> const parts =
         is_sampled ? sample(problem, std::min(kScoresOfSample, options.most_scores)) : std::vector<SlicePart>();
     if (!is_sampled) content.scores_compared = content.scores;
