@@ -285,17 +285,14 @@ TEST_CASE("a kernel cache keeps devices and numbers of multiprocessors apart", "
     CHECK(cache->describe() == "kernel cache of 3 graphs");
 }
 
-TEST_CASE("numbers of multiprocessors that a device does not have are refused", "[offline]") {
+TEST_CASE("a negative number of multiprocessors is refused", "[offline]") {
     if (!has_cudnn()) return;
     for (char const* const device : {"a100", "h100"}) {
-        for (int const count : {-3, 1'000'000}) {
-            auto small = test::small_graph();
-            small.graph.set_io_data_type(DataType_t::HALF).set_sm_count(count);
-            std::string const error = small.graph.build(Target::offline(device)).get_message();
-            INFO(device << ": " << error);
-            CHECK(error.find("set_sm_count(" + std::to_string(count) + ") was called; plans need a number above 0") !=
-                  error.npos);
-        }
+        auto small = test::small_graph();
+        small.graph.set_io_data_type(DataType_t::HALF).set_sm_count(-3);
+        std::string const error = small.graph.build(Target::offline(device)).get_message();
+        INFO(device << ": " << error);
+        CHECK(error.find("set_sm_count(-3) was called; expected a number of multiprocessors, or 0") != error.npos);
     }
 }
 

@@ -76,7 +76,7 @@ error_t check_sm_version(std::int32_t version, cuda::DeviceFacts const& device) 
 // The device with as many multiprocessors as plans are made for.
 Result<cuda::DeviceFacts> planned_device(plan::PlanningInput const& input, QueueDevice const& device) {
     SDPA_GRAPH_TRY(check_sm_version(input.settings.sm_version, device.facts));
-    SDPA_GRAPH_TRY(plan::check_sm_count(device.facts.multiprocessors, input.settings));
+    SDPA_GRAPH_TRY(plan::check_sm_count(input.settings));
     cuda::DeviceFacts facts = device.facts;
     facts.multiprocessors = plan::multiprocessors_of(facts.multiprocessors, input.settings);
     return facts;

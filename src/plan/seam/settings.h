@@ -57,18 +57,17 @@ inline Filters filters_of_parts(Filters filters) {
     return filters;
 }
 
-// Refuses a number of multiprocessors that the device does not have. The device's is 0 where it is not known.
-inline error_t check_sm_count(int device, Settings const& settings) {
-    if (settings.sm_count >= 0 && (device == 0 || settings.sm_count <= device)) return {};
-    std::string const most = device == 0 ? "" : core::text(", at most the device's ", device);
-    return {error_code_t::INVALID_VALUE, core::text("set_sm_count(", settings.sm_count,
-                                                    ") was called; plans need a number above 0 of multiprocessors",
-                                                    most, ": leave the call out for all of them")};
+// More multiprocessors than a device has stand for all of them.
+inline error_t check_sm_count(Settings const& settings) {
+    if (settings.sm_count >= 0) return {};
+    return {error_code_t::INVALID_VALUE,
+            core::text("set_sm_count(", settings.sm_count,
+                       ") was called; expected a number of multiprocessors, or 0 for all of them")};
 }
 
 // How many of a device's multiprocessors plans are made for.
 inline int multiprocessors_of(int device, Settings const& settings) {
-    return settings.sm_count > 0 ? settings.sm_count : device;
+    return settings.sm_count > 0 ? std::min(device, settings.sm_count) : device;
 }
 
 }  // namespace cudnn_frontend::plan

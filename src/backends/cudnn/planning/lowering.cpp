@@ -177,7 +177,7 @@ Result<std::shared_ptr<LoweredWork const>> lower_for_cudnn(plan::PlanningInput c
     if (device.is_bad()) return device.error();
     SDPA_GRAPH_TRY(check_kernel_cache(input.settings));
     SDPA_GRAPH_TRY(check_sm_version(input.settings, *device.value().device));
-    SDPA_GRAPH_TRY(plan::check_sm_count(device.value().device->multiprocessors(), input.settings));
+    SDPA_GRAPH_TRY(plan::check_sm_count(input.settings));
     SDPA_GRAPH_TRY(check_limits(input.graph, device.value(), input.settings.dynamic_shapes));
     SDPA_GRAPH_TRY(check_engines());
     auto op_graph = op_graph_for_cudnn(input.graph, capabilities_of(device.value()), omitted_quirk);
