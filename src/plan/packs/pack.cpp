@@ -25,6 +25,7 @@ Tensor const* find_uid(std::vector<Tensor> const& sorted, std::int64_t uid) {
 }
 
 std::string describe_pointer(void const* pointer) {
+    if (pointer == nullptr) return "null";
     constexpr char kDigits[] = "0123456789abcdef";
     std::string text;
     for (auto value = reinterpret_cast<std::uintptr_t>(pointer); value != 0; value /= 16) text += kDigits[value % 16];
@@ -307,15 +308,16 @@ error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> poi
 error_t check_workspace_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers, void const* workspace,
                                 std::int64_t workspace_bytes) {
     auto const begin = reinterpret_cast<std::intptr_t>(workspace), end = begin + workspace_bytes;
+    if (workspace_bytes == 0) return {};
     core::Findings findings;
     for (std::size_t i = 0; i < slots.size(); ++i) {
         Extent const extent = extent_of(slots[i], pointers[i]);
         if (slots[i].is_ragged() || extent.end <= begin || end <= extent.begin) continue;
-        findings.add(
-            run_rules::kOverlap.violation("", slots[i].name,
-                                          text("memory for uid ", slots[i].uid, " that the workspace of ",
-                                               workspace_bytes, " bytes at ", describe_pointer(workspace), " shares"),
-                                          "memory of its own", "give the workspace its own"));
+        findings.add(run_rules::kOverlap.violation(
+            "", slots[i].name,
+            text("a workspace of ", workspace_bytes, " bytes at ", describe_pointer(workspace),
+                 " within the range of uid ", slots[i].uid),
+            "memory before the tensor's first element or behind its last one", "give the workspace its own"));
     }
     return findings.to_error();
 }

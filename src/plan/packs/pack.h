@@ -152,7 +152,7 @@ error_t check_factors(PackLayout const& layout, std::span<void* const> pointers)
 // No output shares memory with another tensor. For ragged tensors this only compares where two with the same offsets
 // start: their extents depend on the offsets, which may be in GPU memory.
 error_t check_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers);
-// The workspace shares no memory with a tensor that is not ragged; a gap between rows counts as its memory.
+// The workspace lies before the first element of each tensor or behind its last one. Ragged ones are left out.
 error_t check_workspace_overlap(std::vector<Slot> const& slots, std::span<void* const> pointers, void const* workspace,
                                 std::int64_t workspace_bytes);
 // The same for pairs with a ragged tensor, exactly: the places of its sequences are given for each slot.

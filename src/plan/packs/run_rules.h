@@ -31,8 +31,8 @@ inline constexpr Rule kAlignment{
     INVALID_VARIANT_PACK};
 inline constexpr Rule kOverlap{
     "run.r08",
-    "No output shares memory with another tensor, nor the workspace with any, as far as can be seen without reading "
-    "ragged offsets on a GPU.",
+    "No output shares memory with another tensor, and the workspace lies in the range of none, as far as can be seen "
+    "without reading ragged offsets on a GPU.",
     INVALID_VARIANT_PACK};
 inline constexpr Rule kWorkspace{
     "run.r09",

@@ -164,7 +164,7 @@ TEST_CASE("run.r08: a workspace that shares memory with a tensor is refused, and
             std::string const error = fixture.small.graph.execute(shared, arena.data()).get_message();
             INFO(error);
             CHECK(error.find("[run.r08]") != error.npos);
-            CHECK(error.find("that the workspace of " + std::to_string(bytes) + " bytes at 0x") != error.npos);
+            CHECK(error.find("found a workspace of " + std::to_string(bytes) + " bytes at 0x") != error.npos);
             CHECK(arena == std::vector<double>(arena.size()));
         }
         auto behind = pack;
