@@ -51,12 +51,11 @@ bool is_made_of(RuleScope const& scope, TensorId made, TensorId of) {
 // The effect of an operation on scores on a gradient: it leaves it as it is, ends it, or needs the derivative.
 enum class Slope { One, None, Other };
 
-// Whether the number that BINARY_SELECT puts in place of scores hides them, so that their gradient is 0 without being
-// changed. Where the graph does not know the number, it is taken for such a one.
+// Whether what BINARY_SELECT puts in place of scores hides them, so that their gradient is 0 without being changed.
+// Numbers that the graph does not know are taken for such.
 bool hides(TensorSpec const& fill) {
     constexpr double kMostHidden = -1e4;
-    bool const is_number = std::ranges::all_of(fill.dim, [](std::int64_t size) { return size == 1; });
-    return is_number && (!fill.value || core::to_double(*fill.value) <= kMostHidden);
+    return !fill.value || core::to_double(*fill.value) <= kMostHidden;
 }
 
 Slope slope_of(PointwiseFields const& fields, bool is_first_alone) {

@@ -290,6 +290,19 @@ TEST_CASE("sdpa_bwd.c56: selecting in place of scores, without its gradient, is 
     for (float const hidden : {-INFINITY, -1e4f, -1e9f}) {
         CHECK(backward_report(SDPA_backward_attributes().set_score_mod(selecting(hidden))) == "");
     }
+    auto const of_heads = [](GraphPtr const& graph, Tensor_ptr const& score) {  // numbers that the graph does not know
+        Tensor_ptr const fill = graph->tensor(Tensor_attributes()
+                                                  .set_name("fill")
+                                                  .set_dim({1, 4, 1, 1})
+                                                  .set_stride({4, 1, 1, 1})
+                                                  .set_data_type(DataType_t::FLOAT));
+        Tensor_ptr const is_positive =
+            graph->pointwise(score, graph->tensor(0.0f), Pointwise_attributes().set_mode(PointwiseMode_t::CMP_GT));
+        is_positive->set_data_type(DataType_t::BOOLEAN);
+        return graph->pointwise(score, fill, is_positive,
+                                Pointwise_attributes().set_mode(PointwiseMode_t::BINARY_SELECT));
+    };
+    CHECK(backward_report(SDPA_backward_attributes().set_score_mod(of_heads)) == "");
 }
 
 TEST_CASE("ready modifiers return none for null tensors, one tensor as two, and numbers that make no sense") {
