@@ -352,7 +352,9 @@ Result<Planner::Numbered> Planner::find_engine(std::int64_t engine) const {
                    "there is no engine " + std::to_string(engine) + "; this target has " + numbers);
 }
 
-std::optional<std::int64_t> Planner::number_of(Candidate const& candidate) const {
+Result<std::optional<std::int64_t>> Planner::number_of(std::int64_t index) const {
+    SDPA_GRAPH_TRY(check_index(index));
+    Candidate const& candidate = at(index);
     std::int64_t before = 0;
     for (auto const& [backend, proposal] : answers_->proposals) {
         if (proposal == candidate.proposal()) {
@@ -360,10 +362,10 @@ std::optional<std::int64_t> Planner::number_of(Candidate const& candidate) const
             return own ? std::optional(before + *own) : std::nullopt;
         }
         auto const count = proposal->engine_count();
-        if (count.is_bad()) return std::nullopt;
+        if (count.is_bad()) return count.error();
         before += count.value();
     }
-    return std::nullopt;
+    return std::optional<std::int64_t>();
 }
 
 Result<std::vector<Knob>> Planner::knobs_of_engine(std::int64_t engine) const {
@@ -374,9 +376,7 @@ Result<std::vector<Knob>> Planner::knobs_of_engine(std::int64_t engine) const {
 
 Result<EngineInfo> Planner::candidate(std::int64_t index) const {
     SDPA_GRAPH_TRY(check_index(index));
-    EngineInfo info = at(index).known_info();
-    info.number = number_of(at(index));
-    return info;
+    return at(index).known_info();
 }
 
 Result<std::int64_t> Planner::first_to_pass(Filters const& filters) const {

@@ -77,6 +77,9 @@ class Planner {
     Result<std::int64_t> engine_count() const;
     Result<std::vector<Knob>> knobs_of_engine(std::int64_t engine) const;
 
+    // The number of a candidate's engine; nothing for programs, which have none.
+    Result<std::optional<std::int64_t>> number_of(std::int64_t index) const;
+
     std::int64_t candidate_count() const { return static_cast<std::int64_t>(candidates_.size()); }
     Result<EngineInfo> candidate(std::int64_t index) const;
 
@@ -115,8 +118,6 @@ class Planner {
         std::int64_t number;
     };
     Result<Numbered> find_engine(std::int64_t engine) const;
-    // The reverse; nothing for programs, which have no numbers.
-    std::optional<std::int64_t> number_of(Candidate const& candidate) const;
 
     // A candidate with the times that are known of it.
     std::shared_ptr<Candidate> candidate_of(Proposed const& proposed, std::shared_ptr<Engine> engine) const;

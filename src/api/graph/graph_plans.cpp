@@ -104,17 +104,19 @@ error_t Graph::get_engine_at_index(std::int64_t const index, std::int64_t& engin
     return guarded_in(impl_, [&]() -> error_t {
         auto const info = candidate(impl_, "get_engine_and_knobs_at_index", index);
         if (info.is_bad()) return info.error();
+        auto const number = impl_->planner->number_of(index);
+        if (number.is_bad()) return number.error();
         EngineInfo const& found = info.value();
         bool const are_named =
             std::ranges::none_of(found.knobs, [](auto const& k) { return k.first == KnobType_t::NOT_SET; });
-        if (!found.number || !are_named) {
+        if (!number.value() || !are_named) {
             return {error_code_t::GRAPH_NOT_SUPPORTED,
                     "plan " + std::to_string(index) + ", " + found.name +
-                        (found.number ? ", has a knob that KnobType_t has no name for"
-                                      : ", has no engine number for create_execution_plan()") +
+                        (number.value() ? ", has a knob that KnobType_t has no name for"
+                                        : ", has no engine number for create_execution_plan()") +
                         "; keep the plan itself with serialize()"};
         }
-        engine = *found.number;
+        engine = *number.value();
         for (auto const& [type, value] : found.knobs) knobs.push_back({type, value});
         return {};
     });

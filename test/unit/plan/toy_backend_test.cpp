@@ -185,7 +185,7 @@ TEST_CASE("Engines are numbered through all backends") {
         CHECK(planner.knobs_of_engine(number).error().get_message() == text);
     }
     for (std::int64_t const number : {0, 1}) {
-        CHECK(planner.with_engine(number, {}).value()->candidate(0).value().number == number);
+        CHECK(planner.with_engine(number, {}).value()->number_of(0).value() == number);
     }
 }
 
