@@ -146,9 +146,10 @@ fs::file_time_type last_use(fs::path const& path, std::error_code& failure) {
 }  // namespace
 
 std::error_code write_whole(fs::path const& path, std::initializer_list<std::string_view> parts) {
-    auto const last_failure = [] { return std::error_code(errno, std::generic_category()); };
+    auto const last_failure = [] { return std::error_code(errno == 0 ? EIO : errno, std::generic_category()); };
     std::error_code failure, ignored;
     fs::create_directories(path.parent_path(), ignored);
+    errno = 0;
     NewFile made = create_new(path);
     if (!made.file.is_open()) return last_failure();
     if (!std::all_of(parts.begin(), parts.end(), [&](auto part) { return made.file.write(part); }))
