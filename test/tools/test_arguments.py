@@ -63,6 +63,9 @@ class Arguments(CommandTest):
         path = self.write("graph.json", graph)
         for arguments in (("show", path), ("mask", path), ("draw", path), ("run", path), ("explain", path, "--target", "cpu")):
             self.assertNotRegex(self.expect(YES, *arguments), "[\x07\x1b]")
+        del graph["tensors"]["t0"]["dim"]
+        text = self.expect(USAGE, "explain", self.write("bad.json", {**graph, "surprise\x1b[31m\x9b": 1}), "--target", "cpu")
+        self.assertIn("surprise\\u001b[31m??", text)  # ESC is escaped by JSON
         svg = self.expect(YES, "draw", path, "--format", "svg")
         self.assertIn("red?[31m?", svg)
         xml.etree.ElementTree.fromstring(svg)

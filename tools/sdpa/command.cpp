@@ -3,6 +3,7 @@
 #include "child.h"
 #include "command_line.h"
 #include "graph_arguments.h"
+#include "output.h"
 
 #include <cudnn_frontend/report.h>
 #include <cudnn_frontend/version.h>
@@ -21,7 +22,7 @@ namespace sdpa {
 namespace {
 
 int complain(std::string const& message) {
-    std::fprintf(stderr, "sdpa: %s\n", message.c_str());
+    std::fprintf(stderr, "sdpa: %s\n", without_codes(message).c_str());
     return kUsage;
 }
 

@@ -27,16 +27,20 @@ void print(std::string_view text) {
     if (!is_written && errno != EPIPE) throw Failure(std::string("standard output: ") + std::strerror(errno));
 }
 
-void print_text(std::string text) {
+std::string without_codes(std::string text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
-        bool const is_code =
-            std::iscntrl(static_cast<unsigned char>(text[i])) != 0 && text[i] != '\n' && text[i] != '\t';
+        auto const byte = static_cast<unsigned char>(text[i]), after = static_cast<unsigned char>(text.c_str()[i + 1]);
+        bool const is_long = byte == 0xc2 && after >= 0x80 && after < 0xa0;  // U+0080 to U+009F in UTF-8
+        bool const is_code = is_long || (std::iscntrl(byte) != 0 && text[i] != '\n' && text[i] != '\t');
         bool const is_color = text[i] == '\033' && has_color() && text.substr(i + 1, 1) == "[" &&
                               text.find_first_not_of("0123456789", i + 2) == text.find('m', i + 2);
         if (is_code && !is_color) text[i] = '?';
+        if (is_long) text[i + 1] = '?';
     }
-    print(text);
+    return text;
 }
+
+void print_text(std::string const& text) { print(without_codes(text)); }
 
 void write_file(std::string const& path, std::initializer_list<std::string_view> parts) {
     errno = 0;

@@ -12,8 +12,9 @@ namespace sdpa {
 
 // Writes all of it. A reader that closed the pipe is no error; a full disk is.
 void print(std::string_view text);
-// The same for a text with names, whose control codes become ?: a terminal would obey them. Those of colored() stay.
-void print_text(std::string text);
+// A text with names, whose control codes become ?: a terminal would obey them. Those of colored() stay.
+std::string without_codes(std::string text);
+void print_text(std::string const& text);  // the same, printed
 void print_json(Json const& json);
 // Throws Failure where it cannot be written, and leaves no part of it.
 void write_file(std::string const& path, std::initializer_list<std::string_view> parts);

@@ -18,7 +18,7 @@ constexpr Expected_file kLog{"a graph that cudnn-frontend printed, or its log",
                              "CUDNN_FRONTEND_LOG_INFO=10 CUDNN_FRONTEND_LOG_FILE=log.txt, which writes one"};
 
 void remark(std::string const& name, std::string const& text) {
-    std::fprintf(stderr, "sdpa: %s: %s\n", name.c_str(), text.c_str());
+    std::fprintf(stderr, "sdpa: %s: %s\n", without_codes(name).c_str(), without_codes(text).c_str());
 }
 
 Json chosen_graph(std::string const& name, std::string const& text, std::size_t which) {
