@@ -84,8 +84,8 @@ def rotated_tokens(
 
 
 def checked(given: CacheTensors) -> CacheTensors:
-    """The tensors, with those of few numbers as the library reads them. Only shapes, types and devices are checked, and
-    no numbers on a GPU are read."""
+    """The tensors, with those of few numbers as the library reads them. Shapes, types and devices are checked, and
+    the entries of cache_batch_idx where they are on the host; no numbers on a GPU are read."""
     tensors = given._asdict()
     check_tensors({name: tensors[name] for name in ("q", "k_cache", "v_cache")}, **tensors)
     check_strided(tensors)

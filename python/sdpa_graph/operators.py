@@ -234,12 +234,11 @@ def _through_torchs_operator(query: torch.Tensor, key: torch.Tensor, value: torc
     # The operator has no gradient of what is not an argument of its own.
     if has_gradients and (page_table is not None or torch_operator.learns(bias, sink)):
         return None
+    if any(is_transformed(tensor) for tensor in extras[:8]):
+        return None
     check_tangents(attn_mask=bias, sink=sink)
     q, k, v = (with_last_dim_packed(tensor) for tensor in (query, key, value))
-    try:
-        arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
-    except (RuntimeError, ValueError):
-        return None  # the other ways refuse what has no memory by its name
+    arrays = _arrays({"q": q, "k": k, "v": v}, *extras)
     given = {name: tensor for name, tensor in arrays.items() if name not in ("q", "k", "v")}
     arguments = torch_operator.carried(call_options(*options, longest_q=longest_q, longest_kv=longest_kv), given)
     results = torch_operator.attend(q, k, v, has_gradients, arguments)

@@ -66,7 +66,7 @@ class KeptKind {
     virtual bool is_held(Entry const& entry) const = 0;
     // Deletes the entry; the caller destroys its object without the lock, which may take long.
     virtual Pointer take(Entry& entry) = 0;
-    // In the child of a fork: no thread there goes on to make what others were making.
+    // In the child of a fork, in which the other threads do not go on with what they were making.
     virtual void forget_unfinished() = 0;
     Pointer remove(Entry& entry);
 
