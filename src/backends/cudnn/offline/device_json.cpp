@@ -116,10 +116,21 @@ bool is_scalar(OrderedJson const& value) { return value.is_number() || value.is_
 
 bool are_whole_numbers(OrderedJson const& value) {
     auto const is_whole = [](OrderedJson const& number) {
-        return number.is_number_integer() && (number.is_number_unsigned() || number >= 0) &&
-               number <= std::numeric_limits<std::int64_t>::max();
+        constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+        return number.is_number_unsigned() && number.get<std::uint64_t>() <= kMost;
     };
     return value.is_array() ? std::all_of(value.begin(), value.end(), is_whole) : is_whole(value);
+}
+
+// cuDNN refuses others without naming the property.
+error_t check_numbers(OrderedJson const& properties) {
+    for (char const* const name : kProperties) {
+        if (name == kDeviceName || are_whole_numbers(properties[name])) continue;
+        return refused(properties[name].dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + " as property " +
+                           quoted(name),
+                       "a whole number of 0 or more, or a list of those");
+    }
+    return {};
 }
 
 error_t check_properties(OrderedJson const& properties) {
@@ -129,12 +140,6 @@ error_t check_properties(OrderedJson const& properties) {
         if (!properties.contains(name)) missing += (missing.empty() ? "" : ", ") + std::string(name);
     }
     if (!missing.empty()) return refused("no " + missing, "all properties that cuDNN needs");
-    for (char const* const name : kProperties) {
-        if (name != kDeviceName && !are_whole_numbers(properties[name]))
-            return refused(properties[name].dump(-1, ' ', false, OrderedJson::error_handler_t::replace) +
-                               " as property " + quoted(name),
-                           "a whole number of 0 or more, or a list of those");
-    }
     for (auto const& [name, value] : properties.items()) {
         bool const is_list = value.is_array() && std::all_of(value.begin(), value.end(), is_scalar);
         if (!is_scalar(value) && !is_list) {
@@ -166,6 +171,7 @@ Result<DeviceDescription> from_properties(OrderedJson const& properties) {
     if (version.is_bad()) return version.error();
     auto const sm_count = read_number(properties, "multiProcessorCount", 1, 100'000);
     if (sm_count.is_bad()) return sm_count.error();
+    SDPA_GRAPH_TRY(check_numbers(properties));
     return DeviceDescription{name.value(), "", properties.dump(), version.value() / 10, sm_count.value()};
 }
 
