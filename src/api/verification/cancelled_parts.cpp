@@ -1,6 +1,5 @@
 #include "api/verification/comparison.h"
 
-#include "api/verification/hypotheses.h"
 #include "api/verification/slices.h"
 #include "core/data_type.h"
 #include "nodes/attention/attention_node.h"
@@ -38,6 +37,24 @@ double size_of(Problem const& problem, nodes::Node const& node, int port, int fa
 
 }  // namespace
 
+double score_scale(Problem const& problem, nodes::Node const& node) {
+    if (auto const* const fields = nodes::attention_fields(node)) {
+        if (tensor_of(node, attention::AttnScale) != nodes::kNoTensor)
+            return factor_of(problem, node, attention::AttnScale);
+        return fields->attn_scale ? double{*fields->attn_scale} : 1.0;
+    }
+    auto const sizes = nodes::neighborhood_sizes(problem.spec, node);
+    double const usual = sizes ? 1.0 / std::sqrt(static_cast<double>(sizes->width)) : 1.0;
+    return std::visit(
+        [&](auto const& fields) {
+            if constexpr (requires { fields.attn_scale; }) {
+                if (fields.attn_scale) return double{*fields.attn_scale};
+            }
+            return usual;
+        },
+        node.fields);
+}
+
 double root_mean_square(Elements const& elements) {
     double sum = 0.0;
     std::int64_t count = 0;
@@ -72,7 +89,7 @@ void CancelledParts::add_attention(Problem const& problem, AttentionUse const& u
     size_ = size_of(problem, node, DO, DescaleDO) * size_of(problem, node, V, DescaleV) * std::sqrt(depth);
     if (port == DQ) size_ *= size_of(problem, node, K, DescaleK) * std::abs(factor_of(problem, node, ScaleDQ));
     if (port == DK) size_ *= size_of(problem, node, Q, DescaleQ) * std::abs(factor_of(problem, node, ScaleDK));
-    if (port != DBias) size_ *= std::abs(scale_of(problem));
+    if (port != DBias) size_ *= std::abs(score_scale(problem, node));
     // Rows of the scores whose parts are added in each row of the result.
     double rows = static_cast<double>(scores[0] * scores[1] * scores[2]);
     for (std::size_t axis = 0; axis < (port == DBias ? 4 : 3); ++axis) rows /= static_cast<double>(result[axis]);
@@ -93,11 +110,10 @@ void CancelledParts::add_neighborhood(Problem const& problem, nodes::Node const&
     if (!sizes || (port != DQ && port != DK && port != DRelPosBias)) return;
     auto const& fields = std::get<nodes::NeighborhoodBackwardFields>(node.fields);
     double const width = static_cast<double>(sizes->width);
-    double const scale = fields.attn_scale ? double{*fields.attn_scale} : 1.0 / std::sqrt(width);
     auto const window = static_cast<double>(window_size(fields).value_or(1));
     double const tokens = static_cast<double>(sizes->batches * core::volume(sizes->space).value_or(1));
     size_ = rms_of(problem, node, DO) * rms_of(problem, node, V) * std::sqrt(width);
-    if (port != DRelPosBias) size_ *= std::abs(scale) * rms_of(problem, node, port == DQ ? K : Q);
+    if (port != DRelPosBias) size_ *= std::abs(score_scale(problem, node)) * rms_of(problem, node, port == DQ ? K : Q);
     least_ = size_ * (port == DRelPosBias ? std::sqrt(tokens) : 1.0);
     added_ = port == DRelPosBias ? tokens / (window * window) : 1.0 / window;
 }

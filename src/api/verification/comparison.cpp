@@ -1,8 +1,6 @@
 #include "api/verification/comparison.h"
 
-#include "core/data_type.h"
 #include "nodes/attention/attention_node.h"
-#include "nodes/neighborhood/neighborhood_schema.h"
 #include "nodes/schema/uses.h"
 
 #include <cmath>
@@ -58,27 +56,6 @@ double longest_vector(Elements const& elements) {
         longest = std::max(longest, squares);
     });
     return std::sqrt(longest);
-}
-
-// The factor by which a node multiplies its scores; 0 where it is not known.
-double score_scale(Problem const& problem, nodes::Node const& node) {
-    if (auto const* const fields = nodes::attention_fields(node)) {
-        TensorId const id = node.ports[attention::AttnScale];
-        if (id == nodes::kNoTensor) return fields->attn_scale ? double{*fields->attn_scale} : 1.0;
-        nodes::TensorSpec const& tensor = problem.tensor(id);
-        if (tensor.value) return core::to_double(*tensor.value);
-        return problem.data(id) == nullptr ? 0.0 : core::load(tensor.data_type, problem.data(id), 0);
-    }
-    auto const sizes = nodes::neighborhood_sizes(problem.spec, node);
-    double const usual = sizes ? 1.0 / std::sqrt(static_cast<double>(sizes->width)) : 1.0;
-    return std::visit(
-        [&](auto const& fields) {
-            if constexpr (requires { fields.attn_scale; }) {
-                if (fields.attn_scale) return double{*fields.attn_scale};
-            }
-            return usual;
-        },
-        node.fields);
 }
 
 }  // namespace

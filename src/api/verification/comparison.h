@@ -13,6 +13,9 @@ namespace cudnn_frontend::verification {
 
 double root_mean_square(Elements const& elements);  // of those that are finite
 
+// The factor by which a node of attention or of a neighborhood multiplies its scores; 0 where it is not known.
+double score_scale(Problem const& problem, nodes::Node const& node);
+
 // The size of the parts that cancel in gradients of scores, keys and queries: dQ is
 // scale * sum(P * (dO * V - sum(dO * O)) * K), whose difference keeps the roundoff of its parts also where it is 0,
 // such as with one visible key.
