@@ -65,11 +65,12 @@ fe::error_t fill_plan_store(std::string const& wanted, std::string const& device
         auto const& counts = process::engine_counts_of_thread();
         auto const before = counts;
         for (fs::path const& file : files) {
-            std::string unwritten;
-            process::StoreWriteWatch const watch(unwritten);
+            process::UnwrittenEntry unwritten;
+            process::StoreWatch const watch(unwritten);
             fe::error_t const refusal = build_for(file, target);
             std::string reason = refusal.is_bad() ? refusal.get_message() : "";
-            if (reason.empty() && !unwritten.empty()) reason = "it has a plan, which could not be stored: " + unwritten;
+            if (reason.empty() && !unwritten.reason.empty())
+                reason = "it has a plan, which could not be stored: " + unwritten.reason;
             if (!reason.empty()) filled.refused.push_back(file.filename().string() + ": " + reason);
         }
         filled.compiled += counts.compiled_in_all() - before.compiled_in_all();

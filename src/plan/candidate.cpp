@@ -7,7 +7,7 @@ using core::process::engine_counts_of_thread;
 Result<std::shared_ptr<Executable const>> Candidate::build_executable() {
     auto const before = engine_counts_of_thread();
     core::process::StoreMiss miss;
-    core::process::StoreMissWatch const watch(miss);
+    core::process::StoreWatch const watch(miss);
     auto executable = engine_->build();
     history_.failure = executable.error();
     if (executable.is_bad()) return executable;

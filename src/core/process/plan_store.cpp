@@ -43,22 +43,4 @@ EngineCounts& engine_counts_of_thread() {
     return counts;
 }
 
-static thread_local StoreMiss* watched = nullptr;
-
-StoreMissWatch::StoreMissWatch(StoreMiss& miss) : outer_(std::exchange(watched, &miss)) {}
-StoreMissWatch::~StoreMissWatch() { watched = outer_; }
-
-void note_store_miss(StoreMiss miss) {
-    if (watched != nullptr) *watched = std::move(miss);
-}
-
-static thread_local std::string* watched_reason = nullptr;
-
-StoreWriteWatch::StoreWriteWatch(std::string& reason) : outer_(std::exchange(watched_reason, &reason)) {}
-StoreWriteWatch::~StoreWriteWatch() { watched_reason = outer_; }
-
-void note_unwritten_entry(std::string reason) {
-    if (watched_reason != nullptr) *watched_reason = std::move(reason);
-}
-
 }  // namespace cudnn_frontend::core::process

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace cudnn_frontend::core::process {
 
@@ -31,30 +32,27 @@ struct StoreMiss {
     std::string key, reason;
 };
 
-// Keeps the last miss of this thread while it lives.
-class StoreMissWatch {
+// Why an entry could not be written to the store; empty: all were.
+struct UnwrittenEntry {
+    std::string reason;
+};
+
+// Keeps the last of these that this thread notes while the watch lives.
+template <class Noted>
+class StoreWatch {
    public:
-    explicit StoreMissWatch(StoreMiss& miss);
-    ~StoreMissWatch();
-    StoreMissWatch(StoreMissWatch const&) = delete;
-    StoreMissWatch& operator=(StoreMissWatch const&) = delete;
+    explicit StoreWatch(Noted& kept) : outer_(std::exchange(watched_, &kept)) {}
+    ~StoreWatch() { watched_ = outer_; }
+    StoreWatch(StoreWatch const&) = delete;
+    StoreWatch& operator=(StoreWatch const&) = delete;
+
+    static void note(Noted noted) {
+        if (watched_ != nullptr) *watched_ = std::move(noted);
+    }
 
    private:
-    StoreMiss* outer_;  // that of another watch, which goes on afterwards
+    inline static thread_local Noted* watched_ = nullptr;
+    Noted* outer_;  // that of another watch, which goes on afterwards
 };
-void note_store_miss(StoreMiss miss);
-
-// Keeps the reason why this thread could not write an entry to the store, the last one, while it lives.
-class StoreWriteWatch {
-   public:
-    explicit StoreWriteWatch(std::string& reason);
-    ~StoreWriteWatch();
-    StoreWriteWatch(StoreWriteWatch const&) = delete;
-    StoreWriteWatch& operator=(StoreWriteWatch const&) = delete;
-
-   private:
-    std::string* outer_;  // that of another watch, which goes on afterwards
-};
-void note_unwritten_entry(std::string reason);
 
 }  // namespace cudnn_frontend::core::process

@@ -62,7 +62,7 @@ std::optional<StoreEntry::StoredBytes> StoreEntry::read() const {
         if (!is_frozen_) folder.mark_used(key);
         return StoredBytes{std::move(bytes).value(), folder.file_of(key)};
     }
-    core::process::note_store_miss({places_.front().key, std::move(reason)});
+    core::process::StoreWatch<core::process::StoreMiss>::note({places_.front().key, std::move(reason)});
     return std::nullopt;
 }
 
@@ -72,7 +72,7 @@ void StoreEntry::write(std::string_view bytes) const {
     error_t const failure = folder.write(key, bytes);
     if (failure.is_good()) return;
     log(failure.err_msg);
-    core::process::note_unwritten_entry(failure.err_msg);
+    core::process::StoreWatch<core::process::UnwrittenEntry>::note({failure.err_msg});
 }
 
 void StoreEntry::report(StoredBytes const& stored, std::string const& why) {

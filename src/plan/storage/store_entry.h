@@ -33,7 +33,7 @@ class StoreEntry {
     };
     // Nothing if there are no whole bytes under exactly this key. The log says why.
     std::optional<StoredBytes> read() const;
-    // Unless the store is frozen. The log and the thread's StoreWriteWatch say if it fails: no plan depends on it.
+    // Unless the store is frozen. The log and the thread's StoreWatch say if it fails: no plan depends on it.
     void write(std::string_view bytes) const;
     // Whether the process only reads the store.
     bool is_frozen() const { return is_frozen_; }
