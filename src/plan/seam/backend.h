@@ -179,7 +179,7 @@ class Proposal {
     // Best first, for at least one mode. OPENSOURCE stands for engines that are not cuDNN's.
     virtual Result<Engines> engines(std::vector<HeurMode_t> const&) const { return engines_; }
 
-    // Engines by number, from 0 up to the count; other numbers are an error.
+    // Engines by number, from 0 up to the count. The planner refuses other numbers.
     virtual Result<std::int64_t> engine_count() const { return static_cast<std::int64_t>(engines_.size()); }
     virtual Result<std::vector<Knob>> knobs_of_engine(std::int64_t number) const;
     virtual Result<std::shared_ptr<Engine>> engine(std::int64_t number, KnobChoices const& knobs) const;
@@ -194,8 +194,6 @@ class Proposal {
     virtual std::size_t bytes() const;
 
    private:
-    error_t check_number(std::int64_t number) const;
-
     std::shared_ptr<PackLayout const> layout_;
     Engines engines_;
     std::string advantage_;
