@@ -44,7 +44,9 @@ class Pack {
     void bind(Uid uid, void* memory) {
         auto const number = static_cast<std::int64_t>(uid);
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            if (entries_[i].first == number) return void(entries_[i].second = memory);
+            if (entries_[i].first != number) continue;
+            entries_[i].second = memory;
+            return;
         }
         entries_.push_back({number, memory});
     }
