@@ -1,6 +1,6 @@
 #include "core/text.h"
 
-#include "core/standard_arithmetic.h"
+#include "core/process/standard_arithmetic.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 template <class Number>
 std::string text_of(Number value) {
-    StandardArithmetic const standard;
+    process::StandardArithmetic const standard;
     std::array<char, 32> text{};
     auto const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
     return {text.data(), end};

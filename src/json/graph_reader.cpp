@@ -1,4 +1,4 @@
-#include "core/standard_arithmetic.h"
+#include "core/process/standard_arithmetic.h"
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
@@ -258,7 +258,7 @@ class SpecReader {
 }  // namespace
 
 Result<nodes::GraphSpec> read_graph(std::string_view text) {
-    core::StandardArithmetic const standard;
+    core::process::StandardArithmetic const standard;
     Problems problems;
     Json const document = parse(text, problems);
     nodes::GraphSpec spec;

@@ -1,5 +1,5 @@
 #include "core/immortal.h"
-#include "core/standard_arithmetic.h"
+#include "core/process/standard_arithmetic.h"
 #include "json/document.h"
 #include "json/field_json.h"
 #include "json/graph_json.h"
@@ -89,7 +89,7 @@ Json graph_to_json(nodes::GraphSpec const& spec) {
 }  // namespace
 
 std::string write_graph(nodes::GraphSpec spec) {
-    core::StandardArithmetic const standard;
+    core::process::StandardArithmetic const standard;
     nodes::gather_modifiers(spec);
     return print(graph_to_json(spec));
 }
@@ -102,7 +102,7 @@ std::string write_computation(nodes::GraphSpec spec) {
 }
 
 std::string write_flat_graph(nodes::GraphSpec spec) {
-    core::StandardArithmetic const standard;
+    core::process::StandardArithmetic const standard;
     nodes::flatten_modifiers(spec);
     return print(graph_to_json(spec));
 }

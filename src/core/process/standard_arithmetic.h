@@ -3,7 +3,7 @@
 
 #include <cfenv>
 
-namespace cudnn_frontend::core {
+namespace cudnn_frontend::core::process {
 
 // During its lifetime its thread computes as the standard says. Where a process flushes subnormal numbers to zero,
 // these would have the text of 0; with another rounding mode numbers of a text would be read as their neighbors.
@@ -21,4 +21,4 @@ class StandardArithmetic {
     std::fenv_t before_;
 };
 
-}  // namespace cudnn_frontend::core
+}  // namespace cudnn_frontend::core::process
