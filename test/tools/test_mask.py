@@ -211,6 +211,8 @@ legend  # visible, . hidden; from runs of the graph on the CPU
         self.assertIn("--seq-len-q: found a graph without seq_len_q", self.expect(USAGE, "mask", path, "--seq-len-q", 3))
         path = self.write("padded.json", padded(attention()))
         self.assertIn("--seq-len-kv: found 17; expected at most 16", self.expect(USAGE, "mask", path, "--seq-len-kv", 17))
+        path = self.write("large.json", attention(queries=16384, keys=16384, heads=64))  # by options, without a run
+        self.assertIn("--seq-len-q: found a graph without seq_len_q", self.expect(USAGE, "mask", path, "--seq-len-q", 3))
 
     def test_bad_places(self):
         self.assertIn("expected less than 1 and 2", self.expect(USAGE, "mask", "-", "--head", 2, input=attention()))

@@ -225,6 +225,15 @@ Array read_npy(std::string const& path, Memory const& memory) {
     return array;
 }
 
+static void need_32_bits(Array const& array, std::vector<double> const& numbers, Memory const& memory) {
+    constexpr double kLeast = std::numeric_limits<std::int32_t>::min(),
+                     kMost = std::numeric_limits<std::int32_t>::max();
+    auto const large = std::ranges::find_if(numbers, [&](double number) { return number < kLeast || number > kMost; });
+    if (large != numbers.end())
+        refuse(array.name, "the number " + std::to_string(static_cast<std::int64_t>(*large)),
+               "numbers that fit " + memory.name + " of type INT32");
+}
+
 std::vector<double> numbers_of(Array const& array, Memory const& memory) {
     if (array.shape != memory.dim && without_ones(array.shape) != without_ones(memory.dim))
         refuse(array.name, "an array of shape " + shape_text(array.shape),
@@ -237,12 +246,7 @@ std::vector<double> numbers_of(Array const& array, Memory const& memory) {
         array.bytes.size() / static_cast<std::size_t>(std::max<std::int64_t>(product(array.shape), 1));
     std::vector<double> numbers;
     for (std::size_t at = 0; at < array.bytes.size(); at += size) numbers.push_back(load_one(array.bytes.data() + at));
-    constexpr double kLeast = std::numeric_limits<std::int32_t>::min(),
-                     kMost = std::numeric_limits<std::int32_t>::max();
-    auto const large = std::ranges::find_if(numbers, [&](double number) { return number < kLeast || number > kMost; });
-    if (memory.type == fe::DataType_t::INT32 && large != numbers.end())
-        refuse(array.name, "the number " + std::to_string(static_cast<std::int64_t>(*large)),
-               "numbers that fit " + memory.name + " of type INT32");
+    if (memory.type == fe::DataType_t::INT32) need_32_bits(array, numbers, memory);
     return numbers;
 }
 

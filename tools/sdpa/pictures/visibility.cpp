@@ -117,18 +117,8 @@ class Runner {
     }
 
    private:
-    void need_length(char const* option, std::optional<std::int64_t> const& length, char const* port,
-                     std::int64_t most) const {
-        if (!length) return;
-        if (!problem_->by_port.contains(port))
-            throw Failure(option, "a graph without " + std::string(port), "one with a padding mask", "without it");
-        if (*length > most)
-            throw Failure(option, std::to_string(*length), "at most " + std::to_string(most) + ", the tensor's rows");
-    }
     // All scores are 0, except those that a mask sets to minus infinity.
     void equal_scores() {
-        need_length("--seq-len-q", options_.length_q, "seq_len_q", problem_->queries);
-        need_length("--seq-len-kv", options_.length_kv, "seq_len_kv", problem_->keys);
         for (char const* port : {"Q", "K", "bias", "sink_token"}) {
             if (problem_->by_port.contains(port)) set_all(*problem_->by_port[port], 0.0);
         }
@@ -171,6 +161,12 @@ class Formula {
     Formula(Json const& document, Visibility_options const& options)
         : document_(document), node_(only_node(document)), fields_(member(node_, "fields")), options_(options) {}
 
+    // Refuses lengths of the options that the graph does not read, or that its tensors do not have.
+    void check_lengths() const {
+        need_length("--seq-len-q", options_.length_q, "seq_len_q", dim("Q")[2]);
+        need_length("--seq-len-kv", options_.length_kv, "seq_len_kv", keys());
+    }
+
     std::string refusal() const {
         for (char const* port : {"score_mod", "block_mask"}) {
             bool const is_there = member(node_, "inputs").contains(port);
@@ -205,6 +201,14 @@ class Formula {
     }
 
    private:
+    void need_length(char const* option, std::optional<std::int64_t> const& length, char const* port,
+                     std::int64_t most) const {
+        if (!length) return;
+        if (!member(node_, "inputs").contains(port))
+            throw Failure(option, "a graph without " + std::string(port), "one with a padding mask", "without it");
+        if (*length > most)
+            throw Failure(option, std::to_string(*length), "at most " + std::to_string(most) + ", the tensor's rows");
+    }
     Sizes dim(char const* port) const { return dim_of(document_, node_, port); }
     std::int64_t keys() const {
         if (!member(node_, "inputs").contains("page_table_k")) return dim("K")[2];
@@ -246,6 +250,7 @@ Visibility visibility_of(Graph_file const& file, Visibility_options const& optio
     Json const document = with_dims(described, graph);
     check_place(document, options);
     Formula const formula(document, options);
+    formula.check_lengths();
     Json const& node = only_node(document);
     bool const is_forward = node["tag"] == "SDPA_FORWARD";
     std::string const refusal = formula.refusal();
