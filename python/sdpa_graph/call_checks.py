@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Shape = Sequence[int]
+_MOST_FLOAT = 3.4028234663852886e38  # the greatest of 32 bits
 _FORMS = {3: "(tokens, heads, head dim)", 4: "(batch, heads, tokens, head dim)"}
 
 
@@ -43,6 +44,12 @@ def check_integer(name: str, number: Any, least: int = -(2**31)) -> int:
     if not least <= found < 2**31:
         raise ValueError(f"{name} is {found}: a number from {least} to {2**31 - 1} is needed")
     return found
+
+
+def check_finite(name: str, number: float, advice: str) -> None:
+    """The library reads numbers as floats of 32 bits."""
+    if not abs(number) <= _MOST_FLOAT:
+        raise ValueError(f"{name} is {number}: a finite number of 32 bits is needed; {advice}")
 
 
 def check_shapes(shapes: Mapping[str, Shape], enable_gqa: bool, is_packed_q: bool, is_packed_kv: bool) -> None:

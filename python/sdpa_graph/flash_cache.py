@@ -17,7 +17,6 @@ from .torch_arguments import check_dims, check_strided, check_tensors, int32, wi
 Tensor = torch.Tensor
 PAGE_ROWS = 256
 _MOST_WIDTH = 256
-_MOST_NUMBER = torch.finfo(torch.float32).max
 
 
 class CacheTensors(NamedTuple):
@@ -270,13 +269,9 @@ def _is_readable(tensor: Tensor) -> bool:
 
 
 def check_numbers(numbers: Numbers) -> None:
-    """The library reads them as floats of 32 bits."""
-    for name, number, advice in (
-        ("softmax_scale", numbers.softmax_scale, "None is 1 over the square root of the head dim"),
-        ("softcap", numbers.softcap, "0 is no cap"),
-    ):
-        if not abs(number) <= _MOST_NUMBER:
-            raise ValueError(f"{name} is {number}: a finite number of 32 bits is needed; {advice}")
+    scale_advice = "None is 1 over the square root of the head dim"
+    call_checks.check_finite("softmax_scale", numbers.softmax_scale, scale_advice)
+    call_checks.check_finite("softcap", numbers.softcap, "0 is no cap")
 
 
 def check_positions(given: CacheTensors, longest: int | None, is_local: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from . import _core
+from .torch_arguments import is_transformed
 
 _KINDS = ("cpu", "cuda")
 _TYPES = (torch.float16, torch.bfloat16)
@@ -239,7 +240,7 @@ def _reason(dims: int, query: Any, key: Any, value: Any) -> str | None:
     if not all(type(tensor) in _PLAIN for tensor in (query, key, value)):
         return "a subclass of Tensor"
     if not torch.compiler.is_compiling():
-        if any(torch._C._functorch.is_functorch_wrapped_tensor(tensor) for tensor in (query, key, value)):
+        if any(is_transformed(tensor) for tensor in (query, key, value)):
             return "functorch"
         if torch._C._get_tracing_state() is not None:
             return "traced"

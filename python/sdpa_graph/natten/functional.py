@@ -216,8 +216,7 @@ def _check_as_fused(query: Tensor, value: Tensor, kernel_size: list[int], scale:
     if any(size % 2 == 0 for size in kernel_size):
         needed = "odd sizes are needed with rpb, so that windows are centered; make the even ones odd, or leave out rpb"
         raise ValueError(f"kernel_size is {kernel_size}: {needed}")
-    if not abs(scale) <= torch.finfo(torch.float32).max:
-        raise ValueError(f"scale is {scale}: a finite number is needed; None is 1 over the square root of the head dim")
+    call_checks.check_finite("scale", scale, "None is 1 over the square root of the head dim")
     if value.shape != query.shape:
         raise ValueError(f"value has shape {tuple(value.shape)}: {tuple(query.shape)} is needed, that of query")
 
