@@ -23,22 +23,22 @@ class Matrix(CommandTest):
         self.assertEqual([row["graph"] for row in matrix["rows"]], [path.stem for path in FILES])
         plain, blocks = (row["answers"] for row in matrix["rows"])
         self.assertIn("plan", plain["h100"])
-        self.assertEqual((blocks["h100"]["rule"], blocks["b200"]["rule"]), ("cudnn.s55", "cudnn.s56"))
-        self.assertIn("found a block mask", blocks["h100"]["message"])
+        self.assertEqual((blocks["h100"]["plan"], blocks["b200"]["rule"]), ("attention", "cudnn.s56"))
+        self.assertIn("found a block mask", blocks["b200"]["message"])
 
     def test_formats(self):
-        text = self.expect(YES, "matrix", *FILES, "--for", "h100")
-        self.assertRegex(text, r"^cuDNN 9\.[^\n]*\ngraph +h100\nvit-b16 +yes\nmoba-llama3.1-8b-blocks +cudnn.s55\n$")
-        text = self.expect(YES, "matrix", *FILES, "--for", "h100", "--format", "markdown")
-        self.assertIn("| graph | h100 |\n|---|---|\n| vit-b16 | yes |\n| moba-llama3.1-8b-blocks | cudnn.s55 |\n", text)
-        text = self.expect(YES, "matrix", *FILES, "--for", "h100", "--format", "html")
+        text = self.expect(YES, "matrix", *FILES, "--for", "b200")
+        self.assertRegex(text, r"^cuDNN 9\.[^\n]*\ngraph +b200\nvit-b16 +yes\nmoba-llama3.1-8b-blocks +cudnn.s56\n$")
+        text = self.expect(YES, "matrix", *FILES, "--for", "b200", "--format", "markdown")
+        self.assertIn("| graph | b200 |\n|---|---|\n| vit-b16 | yes |\n| moba-llama3.1-8b-blocks | cudnn.s56 |\n", text)
+        text = self.expect(YES, "matrix", *FILES, "--for", "b200", "--format", "html")
         self.assertIn("<td class='yes'>yes</td>", text)
-        self.assertIn("<td class='no'>cudnn.s55</td>", text)
+        self.assertIn("<td class='no'>cudnn.s56</td>", text)
 
     def test_plans_and_their_expected_times(self):
         arguments = ("matrix", *FILES, "--for", "h100", "--plans")
         text = self.expect(YES, *arguments)
-        self.assertRegex(text, r"^cuDNN 9\.[^\n]*; a plan and its expected time; [^\n]*\ngraph +h100\nvit-b16 +eng\S+ [\d.]+ us\nmoba\S+ +cudnn.s55\n$")
+        self.assertRegex(text, r"^cuDNN 9\.[^\n]*; a plan and its expected time; [^\n]*\ngraph +h100\nvit-b16 +eng\S+ [\d.]+ us\nmoba\S+ +attention\n$")
         self.assertRegex(self.expect(YES, *arguments, "--format", "html"), r"<td class='yes'>eng\S+ [\d.]+ us</td>")
         (matrix,) = self.expect_json(YES, *arguments)["matrices"]
         plan = matrix["rows"][0]["answers"]["h100"]

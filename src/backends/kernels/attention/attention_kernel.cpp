@@ -105,6 +105,7 @@ KernelPointer make_kernel(AttentionProblemPointer const& problem, AttentionWork 
         case AttentionWork::Entries: return make(problem, entry_launch(*problem), std::move(code));
         case AttentionWork::BlockBits: return make(problem, block_bits_launch(*problem), std::move(code));
         case AttentionWork::BlockScores: return make(problem, block_scores_launch(*problem), std::move(code));
+        case AttentionWork::BlockMask: return make(problem, block_mask_launch(*problem), std::move(code));
         case AttentionWork::DropoutMask: return make(problem, dropout_mask_launch(*problem), std::move(code));
         case AttentionWork::Forward:
             return make(problem, forward_launch(*problem, device.multiprocessors), std::move(code));

@@ -40,6 +40,7 @@ CodeName code_of_tiles(AttentionKernelProblem const& problem, char const* source
     if (problem.has_modifier()) name.defines.push_back("HAS_REGION");
     if (problem.dropout) name.defines.push_back("HAS_DROPOUT");
     if (problem.hides_blocks()) name.defines.push_back("HIDES_BLOCKS");
+    if (problem.has(attention::BlockMask)) name.defines.push_back("HAS_BLOCK_MASK");
     if (problem.modifier.leaves_scores) name.defines.push_back("LEAVES_BLOCKS");
     if (problem.is_deterministic) name.defines.push_back("IS_DETERMINISTIC");
     if (problem.has(attention::Max) || problem.has(attention::SumExp)) name.defines.push_back("STORES_MAXIMA");
@@ -168,10 +169,9 @@ void bind(AttentionKernelProblem const& problem, AttentionPointers const& from, 
 BlockBits block_bits(AttentionKernelProblem const& problem, AttentionPointers const& from) {
     if (!problem.hides_blocks()) return {};
     HiddenBlocks const blocks = hidden_blocks(problem);
-    ModifierCode const& modifier = problem.modifier;
     return {in_workspace<unsigned>(problem, from, workspace_of(problem).block_bits),
             static_cast<int>(blocks.words_of_tile), static_cast<int>(blocks.tiles),
-            modifier.hides_by_batch ? static_cast<int>(blocks.heads) : 0, modifier.hides_by_head ? 1 : 0};
+            problem.hides_by_batch() ? static_cast<int>(blocks.heads) : 0, problem.hides_by_head() ? 1 : 0};
 }
 
 GivenInteger given_integer(PlacedInteger const& integer, AttentionPointers const& from) {
@@ -293,6 +293,7 @@ CodeName code_of(AttentionKernelProblem const& problem, AttentionWork work) {
         case AttentionWork::Entries: return {"attention_entries", {"attention_entries"}, {}, {90, true}, {}};
         case AttentionWork::BlockBits:
         case AttentionWork::BlockScores: return code_of_blocks(problem);
+        case AttentionWork::BlockMask: return {"attention_block_mask", {"attention_block_mask"}, {}, {90, true}, {}};
         case AttentionWork::DropoutMask:
             return {"attention_dropout_mask", {"attention_dropout_mask"}, {}, {90, true}, {}};
         case AttentionWork::Forward: return code_of_tiles(problem, "attention_forward", {"attention_forward"});
@@ -392,6 +393,26 @@ AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem c
 
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockBitsArguments& to) {
     bind(problem, from, to.inputs);
+    to.bits = block_bits(problem, from);
+    return {};
+}
+
+AttentionLaunch<BlockMaskArguments> block_mask_launch(AttentionKernelProblem const& problem) {
+    HiddenBlocks const blocks = hidden_blocks(problem);
+    AttentionLaunch<BlockMaskArguments> launch;
+    BlockMaskArguments& arguments = launch.arguments;
+    arguments.heads_of_all = static_cast<int>(blocks.heads_of_all);
+    arguments.heads = static_cast<int>(blocks.heads);
+    arguments.bytes = static_cast<int>(problem.operand(attention::BlockMask).dims[3]);
+    arguments.has_bits = problem.finds_blocks();
+    std::int64_t const words = blocks.heads_of_all * blocks.tiles * blocks.words_of_tile;
+    launch.blocks = static_cast<unsigned>(tiles_of(words, kBlockMaskThreads));
+    launch.threads = kBlockMaskThreads;
+    return launch;
+}
+
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockMaskArguments& to) {
+    to.mask = score_numbers_of(problem.operand(attention::BlockMask), from);
     to.bits = block_bits(problem, from);
     return {};
 }

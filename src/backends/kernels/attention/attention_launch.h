@@ -31,6 +31,7 @@ struct AttentionPointers {
 AttentionLaunch<EntryArguments> entry_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_bits_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem const& problem);
+AttentionLaunch<BlockMaskArguments> block_mask_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<DropoutMaskArguments> dropout_mask_launch(AttentionKernelProblem const& problem);
 AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const& problem, int multiprocessors);
 AttentionLaunch<GradientStartArguments> gradient_start_launch(AttentionKernelProblem const& problem);
@@ -41,6 +42,7 @@ AttentionLaunch<BiasGradientEndArguments> bias_gradient_end_launch(AttentionKern
 // Puts the addresses in.
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, EntryArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockBitsArguments& to);
+error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockMaskArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, DropoutMaskArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, AttentionArguments& to);
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, GradientStartArguments& to);

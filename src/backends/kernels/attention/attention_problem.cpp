@@ -159,8 +159,9 @@ bool AttentionKernelProblem::shares_bias_sums() const {
 std::vector<AttentionWork> works_of(AttentionKernelProblem const& problem) {
     std::vector<AttentionWork> works;
     if (problem.needs_entries()) works.push_back(AttentionWork::Entries);
-    if (problem.hides_blocks()) works.push_back(AttentionWork::BlockBits);
+    if (problem.finds_blocks()) works.push_back(AttentionWork::BlockBits);
     if (looks_at_scores(problem)) works.push_back(AttentionWork::BlockScores);
+    if (problem.has(attention::BlockMask)) works.push_back(AttentionWork::BlockMask);
     if (problem.has(attention::RngDump)) works.push_back(AttentionWork::DropoutMask);
     if (!problem.is_backward) {
         works.push_back(AttentionWork::Forward);
@@ -182,6 +183,7 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
 
 std::string advantage_of(AttentionKernelProblem const& problem) {
     if (problem.modifier.hides_scores) return "they leave out the blocks of scores that the modifier hides";
+    if (problem.has(attention::BlockMask)) return "they leave out the blocks of scores that the block mask hides";
     if (problem.queries() < kWarpgroupQueries) return "";
     auto const varies_by_key = [](PlacedOperand const& tensor) { return tensor.dims[3] > 1; };
     bool const reads_keys = std::ranges::any_of(problem.score_tensors, varies_by_key);
@@ -233,7 +235,8 @@ std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
 std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile) { return (rows + rows_of_tile - 1) / rows_of_tile; }
 
 int forward_warpgroups(AttentionKernelProblem const& problem) {
-    return attention_warpgroups(class_of(problem)->columns, problem.needs_registers());
+    return attention_warpgroups(class_of(problem)->columns,
+                                problem.needs_registers() || problem.has(attention::BlockMask));
 }
 
 int gradient_tile_keys(AttentionKernelProblem const& problem) { return gradient_keys(class_of(problem)->columns); }
@@ -270,8 +273,8 @@ HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     blocks.tiles = tiles_of(rows_of_tiles(problem), blocks.tile_rows);
     blocks.blocks_of_tile = tiles_of(rows_of_blocks(problem), blocks.block_rows);
     blocks.words_of_tile = tiles_of(blocks.blocks_of_tile, kBitsOfWord);
-    blocks.heads = problem.modifier.hides_by_head ? problem.heads() : 1;
-    blocks.heads_of_all = blocks.heads * (problem.modifier.hides_by_batch ? problem.batches() : 1);
+    blocks.heads = problem.hides_by_head() ? problem.heads() : 1;
+    blocks.heads_of_all = blocks.heads * (problem.hides_by_batch() ? problem.batches() : 1);
     return blocks;
 }
 

@@ -103,7 +103,12 @@ struct AttentionKernelProblem {
     // Whether several blocks add to that sum, in any order.
     bool shares_bias_sums() const;
     // Whether a kernel finds the blocks of scores that the modifier hides or leaves as they are, before the others.
-    bool hides_blocks() const { return !modifier.text_of_bounds.empty(); }
+    bool finds_blocks() const { return !modifier.text_of_bounds.empty(); }
+    // Whether blocks of scores are left out: those that the modifier or a block mask hides. They may be others in each
+    // batch and head.
+    bool hides_blocks() const { return finds_blocks() || has(attention::BlockMask); }
+    bool hides_by_batch() const { return modifier.hides_by_batch || has(attention::BlockMask); }
+    bool hides_by_head() const { return modifier.hides_by_head || has(attention::BlockMask); }
     // Whether attention_entries runs first: it converts lengths and offsets to one form, and makes the tensor maps of
     // each packed sequence.
     bool needs_entries() const;
@@ -132,6 +137,7 @@ enum class AttentionWork {
     Entries,
     BlockBits,
     BlockScores,
+    BlockMask,
     DropoutMask,
     Forward,
     GradientStart,

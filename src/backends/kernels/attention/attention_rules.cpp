@@ -134,9 +134,18 @@ void check_pages(Scope const& scope) {
     scope.report("", "page tables", "K and V without pages", "gather the pages before, or engines of other backends");
 }
 
+// Kernels with more columns have tiles of fewer keys than a bit of the mask stands for.
+bool has_blocks_of_mask(AttentionKernelProblem const& problem) {
+    if (!problem.has(Port::BlockMask)) return true;
+    auto const columns = class_of(problem);
+    return !columns || tile_keys(columns->columns) == kBlockMaskRows;
+}
+
 void check_block_mask(Scope const& scope) {
-    if (!scope.values.has(Port::BlockMask)) return;
-    scope.report_port(Port::BlockMask, "a block mask", "none",
+    scope.report_port(Port::BlockMask,
+                      text("a block mask with head dims of ", scope.problem.operand(Port::Q).dims[3], " and ",
+                           scope.problem.operand(Port::V).dims[3]),
+                      "head dims of at most 192 for Q and K, and 128 for V",
                       "a score modifier that chooses between the score and -inf hides blocks, too");
 }
 
@@ -314,7 +323,8 @@ constexpr Rule kRules[] = {
     {"kernels.c09", "attn_scale is a number of the graph above 0.", kCode, check_scale},
     {"kernels.c10", "Dropout has no mask of the caller's.", kCode, check_dropout_mask},
     {"kernels.c11", "K and V have no pages.", kCode, check_pages},
-    {"kernels.c12", "There is no block mask.", kCode, check_block_mask},
+    {"kernels.c12", "With a block mask, head dims are at most 192, and those of V at most 128.", kCode,
+     check_block_mask, has_blocks_of_mask},
     {"kernels.c13", "A sink token that is read is FLOAT.", kCode, check_sink},
     {"kernels.c14", "O, or dQ, dK and dV, are outputs.", kCode, check_results},
     {"kernels.c15", "Stats are natural logarithms of FLOAT.", kCode, check_stats},

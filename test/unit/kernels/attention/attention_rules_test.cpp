@@ -274,12 +274,20 @@ TEST_CASE("kernels.c11: pages") {
                         "before, or engines of other backends."));
 }
 
-TEST_CASE("kernels.c12: a block mask") {
-    CHECK(refusal_of([](Graph& graph, SDPA_attributes& options) {
-              options.set_block_mask(input(graph, "blocks", {2, 4, 1, 1}, DataType_t::UINT8));
-          }) == by("kernels.c12",
-                   ", tensor 'blocks': found a block mask; expected none. Try: a score modifier that "
-                   "chooses between the score and -inf hides blocks, too."));
+TEST_CASE("kernels.c12: a block mask, and head dims of 256") {
+    auto const refusal_with = [](Tensors const& tensors) {
+        return refusal_of(forward(
+            [](Graph& graph, SDPA_attributes& options) {
+                options.set_block_mask(input(graph, "blocks", {2, 4, 1, 1}, DataType_t::UINT8));
+            },
+            tensors));
+    };
+    CHECK(refusal_with({}) == "");
+    CHECK(refusal_with({{2, 4, 96, 256}, {2, 2, 80, 256}, {2, 2, 80, 256}}) ==
+          by("kernels.c12",
+             ", tensor 'blocks': found a block mask with head dims of 256 and 256; expected head dims of at most 192 "
+             "for Q and K, and 128 for V. Try: a score modifier that chooses between the score and -inf hides blocks, "
+             "too."));
 }
 
 TEST_CASE("kernels.c13: a sink of another type") {

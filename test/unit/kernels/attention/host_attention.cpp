@@ -57,7 +57,8 @@ enum class Options {
     BiasGradient,
     Named,
     Maxima,
-    BiasSums
+    BiasSums,
+    BlockMask
 };
 
 // The number of the problem's modifier among the named ones, or their count.
@@ -67,6 +68,7 @@ std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
 }
 
 Options options_of(AttentionKernelProblem const& problem) {
+    if (problem.has(attention::BlockMask)) return Options::BlockMask;
     if (problem.has(attention::Max) || problem.has(attention::SumExp)) return Options::Maxima;
     if (problem.sums_bias_gradient()) return Options::BiasSums;
     if (problem.dropout) return Options::Dropout;
@@ -95,6 +97,13 @@ HostCode<AttentionArguments> dropout_code(int columns) {
 }
 
 template <class Element>
+HostCode<AttentionArguments> block_mask_code(int columns, bool has_documents) {
+    if (columns == 192) return {forward_192_block_mask::forward<Element>, forward_192_block_mask::shared_memory};
+    if (!has_documents) return {forward_64_block_mask::forward<Element>, forward_64_block_mask::shared_memory};
+    return {forward_64_documents_block_mask::forward<Element>, forward_64_documents_block_mask::shared_memory};
+}
+
+template <class Element>
 HostCode<AttentionArguments> named_code(bool hides_blocks) {
     if (!hides_blocks) return {forward_64_named::forward<Element>, forward_64_named::shared_memory};
     return {forward_64_named_hiding::forward<Element>, forward_64_named_hiding::shared_memory};
@@ -120,6 +129,7 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
         case Options::DocumentsAndBias:
             return {forward_64_documents_bias::forward<Element>, forward_64_documents_bias::shared_memory};
         case Options::Dropout: return dropout_code<Element>(columns);
+        case Options::BlockMask: return block_mask_code<Element>(columns, problem.finds_blocks());
         case Options::Maxima: return {forward_64_maxima::forward<Element>, forward_64_maxima::shared_memory};
         case Options::BiasGradient:
         case Options::BiasSums:  // of backward
@@ -201,6 +211,7 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
             return SDPA_TEST_GRADIENTS(gradients_128_dropout);
         }
         case Options::Maxima:  // of forward
+        case Options::BlockMask:
         case Options::None: break;
     }
     if (columns == 64) return SDPA_TEST_GRADIENTS(gradients_64);
@@ -265,7 +276,12 @@ void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels
             [](EntryArguments const& arguments) { entries::attention_entries(arguments); }, entries::shared_memory};
         run(problem, kernels::entry_launch(problem), pointers, code);
     }
-    if (problem.hides_blocks()) find_hidden_blocks(problem, pointers);
+    if (problem.finds_blocks()) find_hidden_blocks(problem, pointers);
+    if (problem.has(attention::BlockMask)) {
+        run(problem, kernels::block_mask_launch(problem), pointers,
+            {[](BlockMaskArguments const& arguments) { attention_block_mask(arguments); },
+             forward_64_block_mask::shared_memory});
+    }
     if (problem.has(attention::RngDump)) {
         HostCode<DropoutMaskArguments> const code{
             [](DropoutMaskArguments const& arguments) { attention_dropout_mask(arguments); },

@@ -173,6 +173,19 @@ TEST_CASE("attention with the greatest scores of rows as a result compiles for 9
     }
 }
 
+TEST_CASE("attention with a block mask compiles for 9.0 without a spilled register or products that wait") {
+    if (!has_compiler()) return;
+    for (kernels::AttentionClass const& columns : {kernels::AttentionClass{64, 64}, {128, 128}, {192, 128}}) {
+        kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
+        problem.operands[ports::BlockMask] = kernels::PlacedOperand{{DataType_t::UINT8, {1, 1, 1, 1}, {1, 1, 1, 1}}, 0};
+        std::string const log = log_of(code_of(problem, kernels::AttentionWork::Forward));
+        check_no_spills(log);
+        INFO(log);
+        CHECK(log.find("(C75") == std::string::npos);
+        check_no_spills(log_of(code_of(problem, kernels::AttentionWork::BlockMask)));
+    }
+}
+
 TEST_CASE("sums of gradients of a bias compile for 9.0 with few spilled registers and without products that wait") {
     if (!has_compiler()) return;
     constexpr int kMostSpilledBytes = 48;

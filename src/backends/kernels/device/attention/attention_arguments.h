@@ -244,6 +244,17 @@ struct BlockBitsArguments {
 inline constexpr int kBlockBitsThreads = 128;     // a warp for each word
 inline constexpr int kBlockScoresThreads = 1024;  // for one block of scores
 
+// The graph's block mask: a bit for each tile of queries and block of keys, in bytes.
+struct BlockMaskArguments {
+    ScoreNumbers mask;
+    BlockBits bits;  // the result
+    int heads_of_all, heads;
+    int bytes;     // of a tile of queries
+    int has_bits;  // whether blocks that the modifier hides have been found before
+};
+
+inline constexpr int kBlockMaskThreads = 128, kBlockMaskRows = 128;
+
 // --- The mask of dropout, before the kernels that drop
 
 struct DropoutMaskArguments {
@@ -293,8 +304,11 @@ inline constexpr int kEntryThreads = 128, kEntriesOfBlock = kEntryThreads / 32; 
 
 inline constexpr int kWarpgroupQueries = 64, kThreadsOfWarpgroup = 128;
 
-// The warpgroups that have queries; one more fetches tiles. Three have too few registers for terms of scores.
-constexpr int attention_warpgroups(int columns, bool has_terms) { return columns <= 64 && !has_terms ? 3 : 2; }
+// The warpgroups that have queries; one more fetches tiles. Three have too few registers for terms of scores, and more
+// queries than a bit of a block mask stands for.
+constexpr int attention_warpgroups(int columns, bool has_small_tiles) {
+    return columns <= 64 && !has_small_tiles ? 3 : 2;
+}
 constexpr int tile_queries(int warpgroups) { return warpgroups * kWarpgroupQueries; }
 constexpr int attention_threads(int warpgroups) { return (warpgroups + 1) * kThreadsOfWarpgroup; }
 constexpr int tile_keys(int columns) { return columns <= 192 ? 128 : 80; }

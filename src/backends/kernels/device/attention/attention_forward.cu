@@ -10,7 +10,8 @@ constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 
 // Whether a warpgroup starts its products while the others compute weights, where these take long.
 constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128 || kNeedsRegisters;
-constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters);
+constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters || kHasBlockMask);
+static_assert(!kHasBlockMask || tile_keys(COLUMNS_OF_KEYS) == kBlockMaskRows);
 
 template <class Element, int ROWS, int COLUMNS, bool HAS_MEMORY>
 struct OutputPanels : Panels<Element, ROWS, COLUMNS> {};

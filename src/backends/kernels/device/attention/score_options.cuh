@@ -43,6 +43,12 @@ constexpr bool kHidesBlocks = true;
 constexpr bool kHidesBlocks = false;
 #endif
 
+#ifdef HAS_BLOCK_MASK
+constexpr bool kHasBlockMask = true;
+#else
+constexpr bool kHasBlockMask = false;
+#endif
+
 #ifdef LEAVES_BLOCKS
 constexpr bool kLeavesBlocks = true;
 #else
