@@ -261,8 +261,10 @@ bool moves_in_boxes(AttentionKernelProblem const& problem, Port port) {
 int shared_bytes_of(AttentionKernelProblem const& problem) {
     auto const [columns, value_columns] = *class_of(problem);
     bool const has_bias = has_bias_memory(problem);
-    return problem.is_backward ? gradient_shared_bytes(columns, value_columns, gradient_tile_queries(problem), has_bias)
-                               : attention_shared_bytes(columns, value_columns, forward_warpgroups(problem), has_bias);
+    return problem.is_backward ? gradient_shared_bytes(columns, value_columns, gradient_tile_queries(problem), has_bias,
+                                                       problem.has_modifier())
+                               : attention_shared_bytes(columns, value_columns, forward_warpgroups(problem), has_bias,
+                                                        problem.has_modifier());
 }
 
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {

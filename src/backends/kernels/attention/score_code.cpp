@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "core/names.h"
 #include "core/text.h"
+#include "kernels/attention/distance_steps.h"
 #include "kernels/device/attention/attention_arguments.h"
 
 #include <algorithm>
@@ -138,13 +139,17 @@ std::string with_operands(std::string_view expression, std::array<std::string, 3
 
 class Writer {
    public:
-    Writer(ir::OpGraph const& graph, ir::ScoreRegion const& region) : graph_(graph), region_(region) {}
+    Writer(ir::OpGraph const& graph, ir::ScoreRegion const& region)
+        : graph_(graph), region_(region), distance_steps_(distance_steps(graph, region)) {
+        if (distance_steps_.size() > kMostDistanceTerms) distance_steps_.resize(kMostDistanceTerms);
+    }
 
     Result<ScoreCode> run() {
         bool const changes_gradients = region_.gradient.from != From::None && region_.gradient.from != From::Gradient;
         ir::RegionOperand const gradient = changes_gradients ? region_.gradient : ir::RegionOperand{From::Gradient};
         code_.modifier.text =
             "constexpr bool kChangesGradients = " + std::string(changes_gradients ? "true" : "false") + ";\n";
+        code_.modifier.text += distance_terms();
         code_.modifier.text += function("modified_score(Linear score", region_.score);
         code_.modifier.text += function("modified_gradient(Linear score, float gradient", gradient);
         auto const is = [](From from) {
@@ -222,6 +227,20 @@ class Writer {
         return value.dim.size() == 4 && value.dim[1] == 1 && value.dim[2] > 1 && value.dim[3] > 1;
     }
 
+    // The function of terms that kernels compute once for each distance.
+    std::string distance_terms() {
+        std::string values;
+        for (std::int32_t const index : distance_steps_) {
+            if (!values.empty()) values += ", ";
+            values += "static_cast<float>(" + computed_step(index) + ")";
+        }
+        std::string const text =
+            core::text("constexpr int kDistanceTerms = ", distance_steps_.size(),
+                       ";\ninline DistanceTerms distance_terms(ScorePlace const& at, ScoreInputs const& inputs) {\n",
+                       body_, "    return {", values, "};\n}\n");
+        return text;
+    }
+
     std::string function(char const* head, ir::RegionOperand const& result) {
         written_.clear();
         body_.clear();
@@ -246,6 +265,14 @@ class Writer {
     }
 
     std::string step(std::int32_t index) {
+        auto const term = std::ranges::find(distance_steps_, index);
+        if (has_bounds_ || term == distance_steps_.end()) return computed_step(index);
+        bool const is_condition = region_.steps[static_cast<std::size_t>(index)].type == DataType_t::BOOLEAN;
+        return core::text(is_condition ? "(" : "", "at.of_distance.numbers[", term - distance_steps_.begin(), "]",
+                          is_condition ? " != 0)" : "");
+    }
+
+    std::string computed_step(std::int32_t index) {
         std::string name = "step" + std::to_string(index);
         if (!written_.insert(index).second) return name;
         ir::RegionStep const& step = region_.steps[static_cast<std::size_t>(index)];
@@ -330,6 +357,7 @@ class Writer {
 
     ir::OpGraph const& graph_;
     ir::ScoreRegion const& region_;
+    std::vector<std::int32_t> distance_steps_;
     ScoreCode code_;
     std::set<std::int32_t> written_;
     std::string body_;

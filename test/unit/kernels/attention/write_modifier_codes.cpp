@@ -40,6 +40,7 @@ struct Function {
     char const *head, *call;  // without the number of the code
 };
 constexpr Function kFunctions[] = {
+    {"DistanceTerms distance_terms(ScorePlace", "distance_terms(at, inputs)"},
     {"float modified_score(Linear score, ScorePlace", "modified_score(score, at, inputs)"},
     {"float modified_gradient(Linear score, float gradient, ScorePlace",
      "modified_gradient(score, gradient, at, inputs)"}};
@@ -90,7 +91,8 @@ int main(int count, char** arguments) {
         sdpa_test::ModifierProblem problem(&modifier, fe::DataType_t::BFLOAT16, {.columns = kColumns});
         if (!add_code(codes, problem.forward()) || !add_code(codes, problem.backward())) return 1;
     }
-    std::string text = table(codes) + namespaces(codes, &Code::text) + "constexpr bool kChangesGradients = true;\n";
+    std::string text = table(codes) + namespaces(codes, &Code::text) +
+                       "constexpr bool kChangesGradients = true;\nconstexpr int kDistanceTerms = kMostDistanceTerms;\n";
     std::string bounds = namespaces(codes, &Code::text_of_bounds);
     for (Function const& function : kFunctions) text += dispatched(function, codes, &Code::text);
     for (Function const& function : kFunctionsOfBounds) bounds += dispatched(function, codes, &Code::text_of_bounds);

@@ -102,6 +102,12 @@ struct ScoreInputs {
     unsigned numbers[kMostScoreConstants];  // the bits of floats, and integers
 };
 
+// Terms of a modifier that depend on the distance between a query and a key, the batch and the head alone.
+inline constexpr int kMostDistanceTerms = 2;
+struct DistanceTerms {
+    float numbers[kMostDistanceTerms];
+};
+
 // Which blocks of rows a tile attends to, where a graph's own score modifier may hide blocks. A tile has bits in words:
 // one for each block that is not hidden, and behind these one for each block in which the modifier changes nothing.
 struct BlockBits {
@@ -320,17 +326,27 @@ constexpr bool has_output_memory(int columns) { return columns <= 128; }
 // Whether a tile of bias has memory, for elements of that many bytes; 0 where there is no bias.
 constexpr bool has_bias_memory(int columns, int element_bytes) { return columns <= 128 && element_bytes == 2; }
 
+// Whether each warp has memory for the terms of all distances between its rows and those of a block.
+inline constexpr int kRowsOfWarp = 16;
+constexpr bool has_distance_memory(int columns, bool has_bias) { return columns <= 192 && !has_bias; }
+constexpr int distance_bytes(int columns, bool has_bias, int warps, int rows_of_block) {
+    constexpr int kBytes = 4;
+    return has_distance_memory(columns, has_bias) ? kBytes * kMostDistanceTerms * warps * (kRowsOfWarp + rows_of_block)
+                                                  : 0;
+}
+
 constexpr int attention_registers(int warpgroups) { return warpgroups == 3 ? 160 : 240; }
 constexpr int attention_fetcher_registers(int warpgroups) { return warpgroups == 3 ? 32 : 24; }
 
-constexpr int attention_shared_bytes(int columns, int value_columns, int warpgroups, bool has_bias) {
+constexpr int attention_shared_bytes(int columns, int value_columns, int warpgroups, bool has_bias, bool has_modifier) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarrierBytes = 8;
     int const columns_of_query =
         columns + (has_output_memory(columns) ? value_columns : 0) + (has_bias ? tile_keys(columns) : 0);
     int const elements =
         tile_queries(warpgroups) * columns_of_query + kKeyStages * tile_keys(columns) * (columns + value_columns);
     int const barriers = 3 + 4 * kKeyStages + 2 * warpgroups;
-    int const bytes = elements * kBytes + barriers * kBarrierBytes;
+    int const distances = has_modifier ? distance_bytes(columns, has_bias, 4 * warpgroups, tile_keys(columns)) : 0;
+    int const bytes = elements * kBytes + barriers * kBarrierBytes + distances;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -352,12 +368,13 @@ inline constexpr int kStartThreads = 256, kBiasEndThreads = 256,
                      kEndThreads = kThreadsOfWarpgroup * kGradientWarpgroups;
 inline constexpr int kSinkSumBytes = kEndThreads * 8;  // of shared memory, where there is a gradient of sinks
 
-constexpr int gradient_shared_bytes(int columns, int value_columns, int queries, bool has_bias) {
+constexpr int gradient_shared_bytes(int columns, int value_columns, int queries, bool has_bias, bool has_modifier) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarriers = 6 + 3 * kQueryStages, kBarrierBytes = 8;
     int const keys = gradient_keys(columns);
     int const tiles = score_tiles(columns) + (has_bias ? kQueryStages : 0);
     int const elements = (keys + kQueryStages * queries) * (columns + value_columns) + tiles * keys * queries;
-    int const bytes = elements * kBytes + kQueryStages * 2 * queries * 4 + kBarriers * kBarrierBytes;
+    int const distances = has_modifier ? distance_bytes(columns, has_bias, 4 * kGradientWarpgroups, queries) : 0;
+    int const bytes = elements * kBytes + kQueryStages * 2 * queries * 4 + kBarriers * kBarrierBytes + distances;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 

@@ -28,6 +28,7 @@ struct ForwardMemory {
     Panels<Element, kKeys, VALUE_COLUMNS> values[kKeyStages];
     OutputPanels<Element, kQueries, VALUE_COLUMNS, kHasOutput> own_output;
     QueryBias<kWarpgroups, kKeys, kFetchesBias> bias;
+    DistanceNumbers<kKeys> distances[kWarpgroups * 4];
     Arrivals queries_are_here, queries_are_read;
     Arrivals keys_are_here[kKeyStages], keys_are_read[kKeyStages];
     Arrivals values_are_here[kKeyStages], values_are_read[kKeyStages];
@@ -319,7 +320,7 @@ class QueryWarpgroup {
         int block = blocks.last();
         if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
-        terms.start_reading(block, memory_, warpgroup_, keys_.number);
+        terms.prepare(block, memory_, warpgroup_, keys_.number);
         if (kHasDropout) kept.draw(block);
         wait_for_products<0>();
         if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
@@ -335,7 +336,7 @@ class QueryWarpgroup {
             start_output(output, weights, adds);
             adds = true;
             if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
-            terms.start_reading(block, memory_, warpgroup_, keys_.number);
+            terms.prepare(block, memory_, warpgroup_, keys_.number);
             if (kHasDropout) kept.draw(block);
             wait_for_products<1>();
             hold(scores);
@@ -479,7 +480,8 @@ class QueryWarpgroup {
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 inline void attend(AttentionArguments const& arguments) {
     using Memory = ForwardMemory<Element, COLUMNS, VALUE_COLUMNS>;
-    static_assert(sizeof(Memory) <= attention_shared_bytes(COLUMNS, VALUE_COLUMNS, kWarpgroups, kFetchesBias));
+    static_assert(sizeof(Memory) <=
+                  attention_shared_bytes(COLUMNS, VALUE_COLUMNS, kWarpgroups, kFetchesBias, kHasRegion));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
     if (threadIdx.x == 0) memory.make_barriers();

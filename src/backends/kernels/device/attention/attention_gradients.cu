@@ -104,6 +104,7 @@ class KeyWarpgroup {
         memory_.output_gradients_are_here[stage].wait_for(round);
         start_scores(gradients, memory_.values, memory_.output_gradients[stage]);
         unsigned const kept = kHasDropout ? queries.kept.template draw<kOwnQueries / 8>() : 0;
+        compute_distances(queries);
         wait_for_products<1>();
         hold(weights);
         Products products;
@@ -141,6 +142,7 @@ class KeyWarpgroup {
         memory_.queries_are_here[stage].wait_for(ring_.round());
         start_scores(weights, memory_.keys, memory_.queries[stage]);
         unsigned const kept = kHasDropout ? queries.kept.template draw<kOwnQueries / 8>() : 0;
+        compute_distances(queries);
         wait_for_products<0>();
         hold(weights);
         Products products;
@@ -315,6 +317,15 @@ class KeyWarpgroup {
         memory_.sum_steps.end();
     }
 
+    DistanceNumbers<kQueries>& distances() const {
+        return memory_.distances[(warpgroup_ * kWarpgroupQueries + row_of_warp()) / kRowsOfWarp];
+    }
+    void compute_distances(QueryBlock const& queries) const {
+        distances().template compute<false>(queries.tile.batch, queries.head,
+                                            queries.first - (queries.tile.first + first_row_ + row_of_warp()),
+                                            arguments_.inputs);
+    }
+
     static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }
     // The lane's two of the numbers of the group of eight own queries with that index.
     FloatPair pair_of(float const (&numbers)[kQueries], int i) const {
@@ -329,8 +340,9 @@ class KeyWarpgroup {
             FloatPair const pair = pair_of(memory_.statistics[stage][0], i);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                scores[i][j] = power_of_2(terms.of<IS_MODIFIED>(scores[i][j], pair.numbers[j % 2], bias[i % 2][j],
-                                                                query_of(first_query, i, j), keys_[j / 2]));
+                scores[i][j] =
+                    power_of_2(terms.of<IS_MODIFIED>(scores[i][j], pair.numbers[j % 2], bias[i % 2][j],
+                                                     query_of(first_query, i, j), keys_[j / 2], distances().at(i, j)));
             }
         }
     }
@@ -407,8 +419,9 @@ class KeyWarpgroup {
         for (int i = 0; i < COUNT; ++i) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                gradients[i][j] = terms.gradient_of(products[first + i][j], gradients[i][j],
-                                                    query_of(first_query, i, j), keys_[j / 2]);
+                gradients[i][j] =
+                    terms.gradient_of(products[first + i][j], gradients[i][j], query_of(first_query, i, j),
+                                      keys_[j / 2], distances().at(first + i, j));
             }
         }
     }
@@ -488,7 +501,8 @@ class KeyWarpgroup {
 template <class Element, int COLUMNS, int VALUE_COLUMNS>
 inline void compute_gradients(GradientArguments const& arguments) {
     using Memory = GradientMemory<Element, COLUMNS, VALUE_COLUMNS>;
-    static_assert(sizeof(Memory) <= gradient_shared_bytes(COLUMNS, VALUE_COLUMNS, kTileQueries, kFetchesBias));
+    static_assert(sizeof(Memory) <=
+                  gradient_shared_bytes(COLUMNS, VALUE_COLUMNS, kTileQueries, kFetchesBias, kHasRegion));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     Memory& memory = *reinterpret_cast<Memory*>(shared_memory);
     if (threadIdx.x == 0) {

@@ -1,7 +1,7 @@
 // The terms of scores in attention_forward.cu, and the weights that dropout keeps.
 // The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
 
-#include <attention/bias_boxes.cuh>
+#include <attention/distance_terms.cuh>
 #include <attention/dropout.cuh>
 
 // Makes scores of the products in the lane's two rows, times log2(e).
@@ -9,7 +9,7 @@ template <int KEYS>
 class ScoreTerms {
    public:
     ScoreTerms(AttentionArguments const& arguments, Sequence const& sequence, int first_query)
-        : arguments_(arguments), batch_(sequence.batch), head_(sequence.head) {
+        : arguments_(arguments), batch_(sequence.batch), head_(sequence.head), first_query_(first_query) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             queries_[half] = smaller(first_query + lane_index() / 4 + 8 * half, arguments.sequences.query_rows - 1);
@@ -23,10 +23,12 @@ class ScoreTerms {
         are_pairs_ = arguments.bias.are_pairs && reinterpret_cast<unsigned long long>(arguments.bias.start) % 4 == 0;
     }
 
-    // Waits for a bias that the copy engine fetches and reads it; starts to read another one of 2 bytes. `number`
-    // counts the warpgroup's blocks.
+    // Uses the time of products: computes terms of distances, waits for a bias that the copy engine fetches and reads
+    // it, and starts to read another one of 2 bytes. `number` counts the warpgroup's blocks.
     template <class Memory>
-    void start_reading(int block, Memory& memory, int warpgroup, int number) {
+    void prepare(int block, Memory& memory, int warpgroup, int number) {
+        distances_ = &memory.distances[warpgroup * (kThreadsOfWarpgroup / 32) + row_of_warp() / kRowsOfWarp];
+        distances_->template compute<true>(batch_, head_, block * KEYS - first_query_, arguments_.inputs);
         if constexpr (kFetchesBias) {
             if (arguments_.bias.is_boxed) return memory.bias.read(words_, warpgroup, memory.bias_rounds, number);
         }
@@ -52,7 +54,9 @@ class ScoreTerms {
                     int const key = key_of(block, i) + j;
                     if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
                     if constexpr (IS_MODIFIED) {
-                        ScorePlace const place{batch_, head_, queries_[half], smaller(key, last_key())};
+                        ScorePlace const place =
+                            with_distance({batch_, head_, queries_[half], smaller(key, last_key()), {}},
+                                          distances_->at(i, 2 * half + j), arguments_.inputs);
                         score =
                             power_of(modified_score({score, arguments_.scale, 0.0f}, place, arguments_.inputs), term);
                     } else {
@@ -90,7 +94,8 @@ class ScoreTerms {
     AttentionArguments const& arguments_;
     BiasElement const* bias_rows_[2];
     unsigned words_[KEYS / 8][2];
-    int batch_, head_, queries_[2];
+    int batch_, head_, first_query_, queries_[2];
+    DistanceNumbers<KEYS>* distances_;
     bool are_pairs_;
     float slope_;
 };

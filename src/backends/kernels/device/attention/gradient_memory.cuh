@@ -14,6 +14,7 @@ struct GradientMemory {
     Panels<Element, kQueries, VALUE_COLUMNS> output_gradients[kQueryStages];
     Scores score_gradients[score_tiles(COLUMNS)];  // and tiles of weights where columns are split
     KeyBias<kGradientWarpgroups, kQueries, kFetchesBias> bias[kQueryStages];
+    DistanceNumbers<kQueries> distances[kGradientWarpgroups * 4];
     alignas(16) float statistics[kQueryStages][2][kQueries];
     Arrivals keys_are_here, values_are_here;
     Arrivals queries_are_here[kQueryStages], output_gradients_are_here[kQueryStages], are_read[kQueryStages];

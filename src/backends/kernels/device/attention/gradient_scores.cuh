@@ -1,7 +1,7 @@
 // The terms of scores in attention_gradients.cu, their gradients, and the weights that dropout keeps.
 // The code depends on macros for the options of scores. It has no include guard: it is read once for each set of them.
 
-#include <attention/bias_boxes.cuh>
+#include <attention/distance_terms.cuh>
 #include <attention/dropout.cuh>
 
 constexpr int kTileKeys = gradient_keys(COLUMNS_OF_KEYS);
@@ -19,21 +19,23 @@ class ScoreTerms {
 
     // The score of a product, less the log-sum-exp, times log2(e), which `log_sum` has been multiplied by already.
     template <bool IS_MODIFIED>
-    float of(float product, float log_sum, float bias, int query, int key) const {
+    float of(float product, float log_sum, float bias, int query, int key, DistanceTerms const& distance) const {
         if (!kHasTerms) return fmaf(product, arguments_.scale_as_power, -log_sum);
         float term = -log_sum;
         if (kHasAlibi) term += slope_ * static_cast<float>(key - query);
         if (kHasBias) term += kLog2OfE * bias;
         if (!IS_MODIFIED) return fmaf(product, arguments_.scale_as_power, term);
-        return power_of(modified_score({product, arguments_.scale, 0.0f}, place(query, key), arguments_.inputs), term);
+        ScorePlace const at = with_distance(place(query, key), distance, arguments_.inputs);
+        return power_of(modified_score({product, arguments_.scale, 0.0f}, at, arguments_.inputs), term);
     }
     float bias_of(int query, int key) const {
         ScorePlace const at = place(query, key);
         return to_float(start_[at.query * arguments_.bias.row + at.key * arguments_.bias.column]);
     }
     // The gradient of a scaled product, from that of its modified score.
-    float gradient_of(float product, float gradient, int query, int key) const {
-        return modified_gradient({product, arguments_.scale, 0.0f}, gradient, place(query, key), arguments_.inputs);
+    float gradient_of(float product, float gradient, int query, int key, DistanceTerms const& distance) const {
+        ScorePlace const at = with_distance(place(query, key), distance, arguments_.inputs);
+        return modified_gradient({product, arguments_.scale, 0.0f}, gradient, at, arguments_.inputs);
     }
 
     // Stores the gradients of the bias, which are those of the scores, of the lane's two keys.
@@ -61,7 +63,7 @@ class ScoreTerms {
     // The place, with the last row and key in place of those behind them.
     ScorePlace place(int query, int key) const {
         Sequences const& all = arguments_.sequences;
-        return {batch_, head_, smaller(query, all.query_rows - 1), smaller(key, all.key_rows - 1)};
+        return {batch_, head_, smaller(query, all.query_rows - 1), smaller(key, all.key_rows - 1), {}};
     }
 
     GradientArguments const& arguments_;

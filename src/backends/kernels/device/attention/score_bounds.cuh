@@ -141,7 +141,7 @@ inline Bounds bounds_of(long long number) { return computed_as<int>(static_cast<
 template <class Element, bool VARIES_BY_QUERY, bool VARIES_BY_KEY>
 inline Bounds element_of(ScoreNumbers const& tensor, BlockPlace const& at) {
     auto const element_at = [&](int query, int key) {
-        ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low), query, key};
+        ScorePlace const place{static_cast<int>(at.batch.low), static_cast<int>(at.head.low), query, key, {}};
         return element_of<Element, VARIES_BY_QUERY, VARIES_BY_KEY>(tensor, place);
     };
     if (VARIES_BY_QUERY && VARIES_BY_KEY) {

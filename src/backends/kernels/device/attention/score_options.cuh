@@ -33,6 +33,8 @@ constexpr bool kHasAlibi = false;
 constexpr bool kHasRegion = true;
 #else
 constexpr bool kHasRegion = false, kChangesGradients = false;
+constexpr int kDistanceTerms = 0;
+inline DistanceTerms distance_terms(ScorePlace const&, ScoreInputs const&) { return {}; }
 inline Linear modified_score(Linear score, ScorePlace const&, ScoreInputs const&) { return score; }
 inline float modified_gradient(Linear, float gradient, ScorePlace const&, ScoreInputs const&) { return gradient; }
 #endif

@@ -6,9 +6,10 @@
 
 using namespace cudnn_frontend::kernels;
 
-// Where a score is.
+// Where a score is, and what depends on the distance of its query and key.
 struct ScorePlace {
     int batch, head, query, key;
+    DistanceTerms of_distance;
 };
 
 inline float number_in(float x) { return x; }
