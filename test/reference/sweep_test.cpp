@@ -2,6 +2,8 @@
 #include "reference/cases/random_case.h"
 #include "reference/checks/check_case.h"
 #include "support/catch.h"
+#include "support/named_kernels.h"
+#include "support/skip.h"
 
 #include <cstdlib>
 #include <functional>
@@ -29,20 +31,22 @@ void check(std::uint64_t index, Target const& target) {
     check(sdpa_test::random_case(index), target);
 }
 
-void sweep(std::uint64_t part) {
+void check_wild(std::uint64_t index, Target const& target) {
+    INFO("wild case " << index);
+    check(sdpa_test::random_wild_case(index), target);
+}
+
+Target on_cpu(std::uint64_t index) { return Target::cpu(1 + static_cast<int>(index % 2)); }
+
+void sweep(std::uint64_t part, void (*check_one)(std::uint64_t, Target const&)) {
     for (std::uint64_t index = part * kCasesPerTest; index < (part + 1) * kCasesPerTest; ++index) {
-        check(index, Target::reference());
-        check(index, Target::cpu(1 + static_cast<int>(index % 2)));
+        check_one(index, Target::reference());
+        check_one(index, on_cpu(index));
     }
 }
 
-void sweep_wild(std::uint64_t part) {
-    for (std::uint64_t index = part * kCasesPerTest; index < (part + 1) * kCasesPerTest; ++index) {
-        INFO("wild case " << index);
-        check(sdpa_test::random_wild_case(index), Target::reference());
-        check(sdpa_test::random_wild_case(index), Target::cpu(1 + static_cast<int>(index % 2)));
-    }
-}
+void sweep(std::uint64_t part) { sweep(part, check); }
+void sweep_wild(std::uint64_t part) { sweep(part, check_wild); }
 
 bool are_other_halves(DataType_t a, DataType_t b) {
     return (a == DataType_t::HALF && b == DataType_t::BFLOAT16) || (a == DataType_t::BFLOAT16 && b == DataType_t::HALF);
@@ -73,6 +77,16 @@ TEST_CASE("sweep part 8 of 8") { sweep(7); }
 // One test for each part, as above.
 TEST_CASE("sweep of infinities and NaN, part 1 of 2") { sweep_wild(0); }
 TEST_CASE("sweep of infinities and NaN, part 2 of 2") { sweep_wild(1); }
+
+// 8-bit attention is interpreted, without the kernels.
+TEST_CASE("sweep with one instruction set", "[.][kernels]") {
+    if (std::string const reason = sdpa_test::why_not_named_kernels(); !reason.empty()) return sdpa_test::skip(reason);
+    constexpr std::uint64_t kCases = 500, kWildCases = 150;
+    for (std::uint64_t index = 0; index < kCases; ++index) {
+        if (!sdpa_test::is_fp8(sdpa_test::random_case(index).type)) check(index, on_cpu(index));
+    }
+    for (std::uint64_t index = 0; index < kWildCases; ++index) check_wild(index, on_cpu(index));
+}
 
 TEST_CASE("packed sequences whose tensors lie in one buffer, by rows and by heads") {
     int alone = 0, together = 0;
