@@ -9,13 +9,35 @@ attn_mask, and packed sequences one after the other.
 
 import os
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-THREADS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+
+def thread_count(cpus):
+    words = sys.argv[1] if len(sys.argv) > 1 else "1"
+    if not words.isdecimal() or not 1 <= int(words) <= len(cpus):
+        sys.exit(f"found {words!r} as the number of threads, expected 1 to {len(cpus)}, as many as CPUs are here: cpu_compare.py 1 query")
+    return int(words)
+
+
+def apart(cpus):
+    """The CPUs, of which those that share a core with an earlier one come last: as a pair they are hardly faster than one."""
+    used, ranks = Counter(), {}
+    for cpu in cpus:
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        core = siblings.read_text() if siblings.exists() else str(cpu)
+        ranks[cpu] = used[core]
+        used[core] += 1
+    return sorted(cpus, key=ranks.get)
+
+
+CPUS = sorted(os.sched_getaffinity(0))
+THREADS = thread_count(CPUS)
 for name in [name for name in os.environ if name.startswith("OPENBLAS_")]:
     del os.environ[name]  # they may choose slower kernels for PyTorch
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])  # before the libraries count the cores
+os.sched_setaffinity(0, apart(CPUS)[:THREADS])  # before the libraries count the cores
 
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
