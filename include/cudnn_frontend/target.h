@@ -21,7 +21,8 @@ class SDPA_GRAPH_API Target {
    public:
     enum class Kind { CPU, REFERENCE, CUDA, OFFLINE, STREAM };
 
-    // Fused attention on host memory: O(S) memory, fp32 accumulation. 0 threads means one for each core.
+    // Fused attention on host memory: O(S) memory, fp32 accumulation. 0 threads: one on each CPU that the caller may
+    // use.
     static Target cpu(int threads = 0);
     // Op by op on host memory with fp64 intermediates: slow and plain; the other targets are compared with it.
     static Target reference();

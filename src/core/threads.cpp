@@ -201,6 +201,12 @@ Helpers& helpers() {
 
 }  // namespace
 
+int usable_cpus() {
+    cpu_set_t const allowed = allowed_cpus();
+    int const count = CPU_COUNT(&allowed);
+    return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 void run_tasks(int threads, std::int64_t count, void (*task)(void* context, int worker, std::int64_t index),
                void* context) {
     std::int64_t const workers = std::clamp<std::int64_t>(threads, 1, std::max<std::int64_t>(count, 1));

@@ -7,6 +7,10 @@
 
 namespace cudnn_frontend::core {
 
+// The number of CPUs that the calling thread may use, at least 1: those of the machine, unless its affinity is for
+// fewer.
+int usable_cpus();
+
 // Calls task(context, worker, index) for each index below count, with workers from 0 to at most threads - 1. A worker
 // runs one task at a time; the calling thread is worker 0. Other workers are threads that the process keeps for all
 // calls, and which run a task with the caller's rounding, on the caller's CPUs: a task may call this too, and so may

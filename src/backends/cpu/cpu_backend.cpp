@@ -74,7 +74,7 @@ error_t check_settings(plan::Settings const& settings, Target const& target) {
 error_t check_threads(Target const& target) {
     if (target.threads() >= 0) return {};
     return core::error_at("Target::cpu()", error_code_t::INVALID_VALUE, std::to_string(target.threads()) + " threads",
-                          "at least 1, or 0 for one on each core");
+                          "at least 1, or 0 for one on each CPU");
 }
 
 // The model of the CPU; empty where the system does not say it.

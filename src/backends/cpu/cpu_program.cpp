@@ -3,6 +3,7 @@
 #include "core/data_type.h"
 #include "core/heap_bytes.h"
 #include "core/names.h"
+#include "core/threads.h"
 #include "cpu/attention/attention.h"
 #include "cpu/interpreter/interpreter.h"
 #include "cpu/memory/indices.h"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <thread>
 #include <utility>
 
 namespace cudnn_frontend::cpu {
@@ -155,8 +155,7 @@ Result<std::shared_ptr<CpuProgram const>> CpuProgram::plan(ir::OpGraph graph, in
     SDPA_GRAPH_TRY(ir::verify(graph));
     SDPA_GRAPH_TRY(check_types(graph));
     std::shared_ptr<CpuProgram> const program(new CpuProgram);
-    auto const cores = static_cast<int>(std::thread::hardware_concurrency());
-    program->threads_ = threads > 0 ? std::min(threads, kMaxThreads) : std::max(1, cores);
+    program->threads_ = std::min(threads > 0 ? threads : core::usable_cpus(), kMaxThreads);
 
     Result<WorkspaceLayout> layout = lay_out(graph);
     if (layout.is_bad()) return layout.error();

@@ -253,7 +253,7 @@ TEST_CASE("a negative number of threads is an error, 0 and many are not") {
     SmallGraph small = small_graph();
     auto const error = small.graph.build(Target::cpu(-3));
     CHECK(error.code == error_code_t::INVALID_VALUE);
-    CHECK(error.err_msg == "Target::cpu(): found -3 threads; expected at least 1, or 0 for one on each core.");
+    CHECK(error.err_msg == "Target::cpu(): found -3 threads; expected at least 1, or 0 for one on each CPU.");
     CHECK(small.graph.build(Target::cpu(0)).is_good());
     CHECK(small.graph.build(Target::cpu(100000)).is_good());
 }

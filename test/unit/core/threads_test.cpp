@@ -23,6 +23,7 @@
 namespace {
 
 using cudnn_frontend::core::parallel_for;
+using cudnn_frontend::core::usable_cpus;
 
 // Under a sanitizer, a child of a process with threads may start none, or hang.
 using sdpa_test::kIsUnderSanitizer;
@@ -60,6 +61,22 @@ int in_child(Run run) {
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+cpu_set_t allowed_cpus() {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    sched_getaffinity(0, sizeof(cpus), &cpus);
+    return cpus;
+}
+
+cpu_set_t first_of(cpu_set_t const& cpus) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0 && cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &cpus)) CPU_SET(cpu, &one);
+    }
+    return one;
 }
 
 }  // namespace
@@ -165,14 +182,8 @@ TEST_CASE("threads of parallel loops stay on one CPU on request") {
 
 TEST_CASE("threads of parallel loops run on the CPUs of each caller, not on those of the first one") {
     if (kIsUnderSanitizer) return sdpa_test::skip("a sanitizer is here, under which the child of a fork may hang");
-    cpu_set_t all;
-    REQUIRE(sched_getaffinity(0, sizeof(all), &all) == 0);
+    cpu_set_t const all = allowed_cpus(), one = first_of(all);
     if (CPU_COUNT(&all) < 2) return sdpa_test::skip("this process may use one CPU alone");
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
-        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
-    }
     CHECK(in_child([&] {
               unsetenv("SDPA_GRAPH_PIN_THREADS");
               sched_setaffinity(0, sizeof(one), &one);
@@ -182,6 +193,18 @@ TEST_CASE("threads of parallel loops run on the CPUs of each caller, not on thos
               sched_setaffinity(0, sizeof(one), &one);
               return is_first_on_one && is_next_on_all && cpus_of_helper() == 1;
           }) == 0);
+}
+
+TEST_CASE("usable CPUs are those of the calling thread, not all of the machine") {
+    cpu_set_t const all = allowed_cpus(), one = first_of(all);
+    if (CPU_COUNT(&all) < 2) return sdpa_test::skip("this process may use one CPU alone");
+    CHECK(usable_cpus() == CPU_COUNT(&all));
+    int of_other = 0;
+    std::thread([&] {
+        sched_setaffinity(0, sizeof(one), &one);
+        of_other = usable_cpus();
+    }).join();
+    CHECK(of_other == 1);
 }
 
 TEST_CASE("an exception of a task ends its parallel loop and reaches the caller") {

@@ -1,4 +1,7 @@
+#include "support/small_graph.h"
 #include "unit/cpu/rig.h"
+
+#include <sched.h>
 
 #include <numeric>
 #include <thread>
@@ -275,4 +278,22 @@ TEST_CASE("run: lengths of fused attention are checked before anything is writte
           std::string::npos);
     CHECK(fused.rig.is_untouched(fused.o));
     CHECK(fused.rig.is_untouched(fused.stats));
+}
+
+// Each thread has a part of the workspace. Other tests have plans of other shapes, which the library keeps.
+TEST_CASE("by default attention runs on as many threads as the calling thread may use CPUs") {
+    auto const workspace_for = [](Target const& target) {
+        ::test::SmallGraph small = ::test::small_graph(graph::SDPA_attributes().set_name("attention"), 37);
+        return small.graph.build(target).is_good() ? small.graph.get_workspace_size() : -1;
+    };
+    std::int64_t of_default = 0;
+    std::thread([&] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+        sched_setaffinity(0, sizeof(one), &one);
+        of_default = workspace_for(Target::cpu());
+    }).join();
+    CHECK(of_default == workspace_for(Target::cpu(1)));
+    CHECK(of_default < workspace_for(Target::cpu(2)));
 }
