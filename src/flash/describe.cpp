@@ -60,7 +60,7 @@ class Builder {
         return attributes;
     }
     Attributes like(Argument argument, DataType_t type) {
-        TensorShape const shape = shape_in_graph(shapes_, argument);
+        ShapeInGraph const shape = shape_in_graph(shapes_, argument);
         auto const dims = [](Few_dims const& sizes) { return fe::core::Dims(sizes.begin(), sizes.end()); };
         return packed(tensor(name_of(argument), static_cast<int>(argument), type, dims(shape.dim), dims(shape.stride)),
                       argument);
@@ -140,7 +140,7 @@ void describe_backward(Shapes const& shapes, fe::graph::Graph& graph) {
 }
 
 // If packed, a row holds all heads, as the graph needs it.
-TensorShape shape_of_log_sums(Shapes const& shapes) {
+ShapeInGraph shape_of_log_sums(Shapes const& shapes) {
     std::int64_t const heads = shapes.heads, queries = shapes.queries;
     std::int64_t const entry = fe::core::saturating_multiply(heads, queries);
     bool const is_by_row = shapes.is_packed || shapes.has_log_sums_by_row;
@@ -150,7 +150,7 @@ TensorShape shape_of_log_sums(Shapes const& shapes) {
 
 }  // namespace
 
-TensorShape shape_in_graph(Shapes const& shapes, Argument argument) {
+ShapeInGraph shape_in_graph(Shapes const& shapes, Argument argument) {
     if (argument == SoftmaxLse) return shape_of_log_sums(shapes);
     Strides const& at = shapes.of(argument);
     bool const is_of_keys = has_keys(argument);

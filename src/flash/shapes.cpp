@@ -228,7 +228,7 @@ Shapes kind_of(Shapes shapes) {
 }
 
 fe::Result<fe::graph::Resized_plan> resized(fe::graph::Graph const& graph, Shapes const& shapes) {
-    fe::core::ShortList<TensorShape, kArguments> of_tensors;
+    fe::core::ShortList<ShapeInGraph, kArguments> of_tensors;
     fe::core::ShortList<fe::graph::Tensor_shape, kArguments> all;
     auto const add = [&](Argument argument) {
         of_tensors.push_back(shape_in_graph(shapes, argument));

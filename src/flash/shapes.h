@@ -116,11 +116,11 @@ enum class Extra { LengthsQ = static_cast<int>(kArguments), LengthsK, Dropped, F
 // Tensors have the numbers of their Argument or Extra as uids.
 void describe(Shapes const& shapes, fe::graph::Graph& graph);
 
-struct TensorShape {
+struct ShapeInGraph {
     Few_dims dim, stride;
 };
 // Dims and strides of rows or log-sum-exps in the graph.
-TensorShape shape_in_graph(Shapes const& shapes, Argument argument);
+ShapeInGraph shape_in_graph(Shapes const& shapes, Argument argument);
 
 // The properties that padded calls without slopes have in common whose graphs one plan for all shapes may serve:
 // batches, lengths and strides are left out.

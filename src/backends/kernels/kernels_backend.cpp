@@ -92,17 +92,17 @@ plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::
 }
 
 // A stored plan is of a graph that was accepted before.
-AttentionScope scope_of(plan::PlanningInput const& input, plan::Stored const* stored) {
+AttentionOffer offer_of(plan::PlanningInput const& input, plan::Stored const* stored) {
     bool const is_alone = stored != nullptr || input.target.kind() == Target::Kind::STREAM;
-    return is_alone ? AttentionScope::Alone : AttentionScope::NextToOthers;
+    return is_alone ? AttentionOffer::Alone : AttentionOffer::NextToOthers;
 }
 
 Result<plan::Loaded> propose_attention(plan::PlanningInput const& input, QueueDevice const& device,
-                                       AttentionScope scope, plan::Stored const* stored) {
+                                       AttentionOffer offer, plan::Stored const* stored) {
     if (stored != nullptr && stored->engine != kAttentionEngine) return no_such_engine(*stored);
     auto const facts = planned_device(input, device);
     if (facts.is_bad()) return facts.error();
-    auto read = read_attention(input.graph, facts.value(), scope);
+    auto read = read_attention(input.graph, facts.value(), offer);
     if (read.is_bad()) return read.error();
     return attention_of(std::move(read).value(), device, facts.value(), OtherSizes::None, stored);
 }
@@ -113,7 +113,7 @@ Result<plan::Loaded> propose_engines(plan::PlanningInput const& input, Devices c
     auto const device = devices.find(input.target, input.settings);
     if (device.is_bad()) return device.error();
     return is_neighborhood(input.graph) ? propose_neighborhoods(input, device.value(), stored)
-                                        : propose_attention(input, device.value(), scope_of(input, stored), stored);
+                                        : propose_attention(input, device.value(), offer_of(input, stored), stored);
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_for_all_sh
     if (facts.is_bad()) return facts.error();
     bool const is_alone = input.target.kind() == Target::Kind::STREAM;
     auto read =
-        read_attention(input.graph, facts.value(), is_alone ? AttentionScope::Alone : AttentionScope::BeforeOthers);
+        read_attention(input.graph, facts.value(), is_alone ? AttentionOffer::Alone : AttentionOffer::BeforeOthers);
     if (read.is_bad()) return read.error();
     if (!is_alone && !fills(read.value().problem, facts.value())) return too_few_tiles();
     OtherSizes const sizes = is_alone ? OtherSizes::All : OtherSizes::ThatFill;
@@ -160,7 +160,7 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_inva
     if (!is_attention(input.graph)) return Backend::propose_batch_invariant(input);
     auto const device = devices_.find(input.target, input.settings);
     if (device.is_bad()) return device.error();
-    auto proposed = propose_attention(input, device.value(), AttentionScope::InAnyBatch, nullptr);
+    auto proposed = propose_attention(input, device.value(), AttentionOffer::InAnyBatch, nullptr);
     if (proposed.is_bad()) return proposed.error();
     return std::move(proposed).value().proposal;
 }
@@ -169,7 +169,7 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_inva
 Report KernelsBackend::limits(plan::PlanningInput const& input) const {
     auto const device = devices_.find(input.target, input.settings);
     if (!is_one_attention(input.graph) || device.is_bad()) return {};
-    auto const read = read_attention(input.graph, device.value().facts, AttentionScope::NextToOthers);
+    auto const read = read_attention(input.graph, device.value().facts, AttentionOffer::NextToOthers);
     if (read.is_good()) return {};
     return Report(
         {{read.error().code, {}, read.error().err_msg, "a graph that it runs", "leave the engine to be chosen"}});

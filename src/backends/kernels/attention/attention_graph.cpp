@@ -176,14 +176,14 @@ bool has_bias_or_modifier(nodes::ValidatedGraph const& graph) {
 }
 
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
-                                      AttentionScope scope) {
+                                      AttentionOffer offer) {
     auto const op_graph = fused(graph);
     if (op_graph.is_bad()) return op_graph.error();
     auto const values = attention_values(op_graph.value());
     SDPA_GRAPH_TRY(check_operation(attention_node(graph), values));
     Reader reader(graph, *values);
     AttentionGraph read = reader.run();
-    SDPA_GRAPH_TRY(check_attention(*values, read.problem, reader.modifier_failure(), device, scope));
+    SDPA_GRAPH_TRY(check_attention(*values, read.problem, reader.modifier_failure(), device, offer));
     if (workspace_of(read.problem).bytes > 0) {
         read.problem.workspace_pointer = read.places.size();
         read.places.push_back({.is_in_workspace = true});

@@ -24,6 +24,6 @@ bool has_bias_or_modifier(nodes::ValidatedGraph const& graph);
 
 // A graph of one attention for a device. An error with every rule by which the kernels do not compute it.
 Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, DeviceFacts const& device,
-                                      AttentionScope scope = AttentionScope::Alone);
+                                      AttentionOffer offer = AttentionOffer::Alone);
 
 }  // namespace cudnn_frontend::kernels

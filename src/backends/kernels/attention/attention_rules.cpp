@@ -25,10 +25,10 @@ struct AttentionRuleScope : core::Reporter {
     AttentionKernelProblem const& problem;
     error_t const& modifier;
     DeviceFacts const& device;
-    AttentionScope scope;
+    AttentionOffer offer;
 
-    bool is_next_to_others() const { return scope == AttentionScope::NextToOthers && advantage_of(problem).empty(); }
-    bool is_in_any_batch() const { return scope == AttentionScope::InAnyBatch; }
+    bool is_next_to_others() const { return offer == AttentionOffer::NextToOthers && advantage_of(problem).empty(); }
+    bool is_in_any_batch() const { return offer == AttentionOffer::InAnyBatch; }
     void report_port(Port port, std::string found, std::string needed, std::string fix) const {
         report(values.value(port).name, std::move(found), std::move(needed), std::move(fix));
     }
@@ -273,7 +273,7 @@ void check_lengths_next_to_others(Scope const& scope) {
 
 // The two passes of a training step must draw the same numbers.
 void check_generator_next_to_others(Scope const& scope) {
-    bool const has_others = scope.scope == AttentionScope::NextToOthers || scope.scope == AttentionScope::BeforeOthers;
+    bool const has_others = scope.offer == AttentionOffer::NextToOthers || scope.offer == AttentionOffer::BeforeOthers;
     if (!has_others || !scope.values.options.dropout_probability) return;
     scope.report("",
                  "dropout by a probability, whose numbers are others than those of engines that may run the other pass",
@@ -396,11 +396,11 @@ error_t check_operation(nodes::Node const* node, std::optional<AttentionValues> 
 }
 
 error_t check_attention(AttentionValues const& values, AttentionKernelProblem const& problem, error_t const& modifier,
-                        DeviceFacts const& device, AttentionScope scope) {
+                        DeviceFacts const& device, AttentionOffer offer) {
     core::Findings findings;
     for (Rule const& rule : kRules) {
         if (rule.is_kept != nullptr && rule.is_kept(problem)) continue;
-        rule.check({{rule, findings, values.op.name}, values, problem, modifier, device, scope});
+        rule.check({{rule, findings, values.op.name}, values, problem, modifier, device, offer});
     }
     return findings.to_error(kHeading);
 }

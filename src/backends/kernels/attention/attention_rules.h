@@ -8,7 +8,7 @@
 namespace cudnn_frontend::kernels {
 
 // Which of the graphs that the engine can run it offers itself for.
-enum class AttentionScope {
+enum class AttentionOffer {
     // Graphs with an advantage_of(), and graphs without packed sequences whose scores have no terms except a modifier.
     NextToOthers,
     BeforeOthers,  // all except those with dropout, since other engines run what this one refuses
@@ -24,6 +24,6 @@ bool may_have_sizes_of(AttentionKernelProblem const& problem);
 
 // Checks everything else. `modifier` says why the score modifier has no code, where it has none.
 error_t check_attention(AttentionValues const& values, AttentionKernelProblem const& problem, error_t const& modifier,
-                        DeviceFacts const& device, AttentionScope scope);
+                        DeviceFacts const& device, AttentionOffer offer);
 
 }  // namespace cudnn_frontend::kernels

@@ -20,7 +20,7 @@ using graph::Pointwise_attributes;
 using graph::SDPA_attributes;
 using graph::SDPA_backward_attributes;
 using graph::Tensor_attributes;
-using kernels::AttentionScope;
+using kernels::AttentionOffer;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 namespace {
@@ -85,13 +85,13 @@ Graph backward(BackwardChange const& change, Tensors const& tensors = {}) {
 }
 
 // The engine's refusal of a graph; empty where it runs it.
-std::string refusal_of(Graph graph, AttentionScope scope = AttentionScope::Alone, int capability = 90) {
+std::string refusal_of(Graph graph, AttentionOffer offer = AttentionOffer::Alone, int capability = 90) {
     if (auto const error = graph.validate(); error.is_bad()) return "invalid: " + error.get_message();
     auto const valid = nodes::validate(detail::Graph_access::snapshot(graph).spec).graph;
-    return kernels::read_attention(*valid, {capability, 132}, scope).error().get_message();
+    return kernels::read_attention(*valid, {capability, 132}, offer).error().get_message();
 }
-std::string refusal_of(Change const& change, AttentionScope scope = AttentionScope::Alone) {
-    return refusal_of(forward(change), scope);
+std::string refusal_of(Change const& change, AttentionOffer offer = AttentionOffer::Alone) {
+    return refusal_of(forward(change), offer);
 }
 
 // The refusal by one rule alone.
@@ -122,7 +122,7 @@ TEST_CASE("the attention engine has rules with ids, and a graph that breaks none
     tensors.q = {2, 4, 96, 100};
     tensors.k = {2, 2, 80, 100};
     tensors.type = DataType_t::FLOAT;
-    std::string const several = refusal_of(forward(nothing, tensors), AttentionScope::Alone, 80);
+    std::string const several = refusal_of(forward(nothing, tensors), AttentionOffer::Alone, 80);
     for (char const* const id : {"kernels.c03", "kernels.c04", "kernels.c05"}) {
         CHECK(several.find("\n  [" + std::string(id) + "]") != several.npos);
     }
@@ -163,7 +163,7 @@ TEST_CASE("kernels.c02: a step of a modifier that has fewer dims than the scores
 
 TEST_CASE("kernels.c03: another GPU") {
     for (auto const& [capability, name] : {std::pair(80, "8.0"), std::pair(100, "10.0")}) {
-        CHECK(refusal_of(forward(), AttentionScope::Alone, capability) ==
+        CHECK(refusal_of(forward(), AttentionOffer::Alone, capability) ==
               by("kernels.c03", ": found compute capability " + std::string(name) +
                                     "; expected 9.0. Try: a GPU of the Hopper generation, or engines of other "
                                     "backends."));
@@ -203,7 +203,7 @@ TEST_CASE("kernels.c05: head dims of gradients of sequences with lengths, next t
             options.set_diagonal_alignment(DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
         },
         tensors);
-    CHECK(refusal_of(graph, AttentionScope::NextToOthers) ==
+    CHECK(refusal_of(graph, AttentionOffer::NextToOthers) ==
           by("kernels.c05",
              ": found head dims of 264 for Q and K, and of 264 for V; expected multiples of 8, up to 256. Try: pad "
              "the rows with zeros, up to 256 columns."));
@@ -407,7 +407,7 @@ TEST_CASE("kernels.c19: matrices that are packed next to others") {
     CHECK(refusal_of(packed({"K", "V"})) == by("kernels.c19", ", tensors 'K', 'V': found packed sequences" + rest));
     CHECK(refusal_of(packed({"Q"})) ==
           by("kernels.c19", ", tensors 'K', 'V', 'sdpa::O': found padded sequences next to packed ones" + rest));
-    std::string const refusal = refusal_of(packed({"Q", "K", "V"}), AttentionScope::NextToOthers);
+    std::string const refusal = refusal_of(packed({"Q", "K", "V"}), AttentionOffer::NextToOthers);
     CHECK(refusal ==
           by("kernels.c21",
              ": found packed sequences; expected none where other engines run them. Try: a stream as target."));
@@ -427,7 +427,7 @@ TEST_CASE("kernels.c21 to kernels.c25: what the engine leaves to others, and run
     auto const check = [](std::string const& id, std::string const& found, Change const& change) {
         INFO(id);
         CHECK(refusal_of(change) == "");
-        std::string const refusal = refusal_of(change, AttentionScope::NextToOthers);
+        std::string const refusal = refusal_of(change, AttentionOffer::NextToOthers);
         CHECK(refusal.starts_with(by(id, "")));
         CHECK(refusal.find(": found " + found + "; expected ") != refusal.npos);
         CHECK(refusal.ends_with("a stream as target."));
@@ -441,15 +441,15 @@ TEST_CASE("kernels.c21 to kernels.c25: what the engine leaves to others, and run
           [](Graph& graph, SDPA_attributes& options) { pad(graph, options, DataType_t::INT64); });
     check("kernels.c25",
           "dropout by a probability, whose numbers are others than those of engines that may run the other pass", drop);
-    CHECK(refusal_of(drop, AttentionScope::BeforeOthers).starts_with(by("kernels.c25", "")));
+    CHECK(refusal_of(drop, AttentionOffer::BeforeOthers).starts_with(by("kernels.c25", "")));
 }
 
 TEST_CASE("kernels.c26 to kernels.c28: what depends on the batch") {
-    CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes&) {}), AttentionScope::InAnyBatch) ==
+    CHECK(refusal_of(backward([](Graph&, SDPA_backward_attributes&) {}), AttentionOffer::InAnyBatch) ==
           by("kernels.c26",
              ": found backward; expected forward. Try: "
              "set_batch_invariant(true) in forward alone."));
-    CHECK(refusal_of(drop, AttentionScope::InAnyBatch) ==
+    CHECK(refusal_of(drop, AttentionOffer::InAnyBatch) ==
           by("kernels.c27",
              ": found dropout, whose numbers depend on a sequence's place in the batch; expected none. "
              "Try: leave dropout or set_batch_invariant(true) out."));
@@ -458,7 +458,7 @@ TEST_CASE("kernels.c26 to kernels.c28: what depends on the batch") {
             graph::attn::score_modifiers::document_mask(input(graph, "of_queries", {2, 1, 96, 1}, DataType_t::INT32),
                                                         input(graph, "of_keys", {2, 1, 1, 80}, DataType_t::INT32)));
     };
-    CHECK(refusal_of(hide, AttentionScope::InAnyBatch) ==
+    CHECK(refusal_of(hide, AttentionOffer::InAnyBatch) ==
           by("kernels.c28",
              ": found a modifier that leaves scores as they are, such as a mask of documents; expected a "
              "modifier that changes all scores, or none. Try: leave the modifier or "

@@ -12,7 +12,7 @@ static bool runs_on_host(std::int64_t columns, sdpa_test::InvariantOptions const
 
 TEST_CASE("rows of forward by warpgroups have the same bits in every batch") {
     auto const run = [](cudnn_frontend::graph::Graph& graph, sdpa_test::TensorBytes const& memory) {
-        return sdpa_test::run_on_host(graph, cudnn_frontend::kernels::AttentionScope::InAnyBatch,
+        return sdpa_test::run_on_host(graph, cudnn_frontend::kernels::AttentionOffer::InAnyBatch,
                                       [&](std::int64_t uid) { return memory.at(uid).data(); });
     };
     for (std::int64_t const columns : {64, 128}) {

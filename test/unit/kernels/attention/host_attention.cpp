@@ -310,13 +310,13 @@ void run_on_host(AttentionKernelProblem const& problem, int multiprocessors, ker
 }
 
 cudnn_frontend::error_t visit_problem(
-    cudnn_frontend::graph::Graph& graph, kernels::AttentionScope scope,
+    cudnn_frontend::graph::Graph& graph, kernels::AttentionOffer offer,
     std::function<void*(std::int64_t)> const& address,
     std::function<void(AttentionKernelProblem const&, kernels::Pointers)> const& visit) {
     if (auto const error = graph.validate(); error.is_bad()) return error;
     auto const valid =
         cudnn_frontend::nodes::validate(cudnn_frontend::detail::Graph_access::snapshot(graph).spec).graph;
-    auto const read = kernels::read_attention(*valid, kHopper, scope);
+    auto const read = kernels::read_attention(*valid, kHopper, offer);
     if (read.is_bad()) return read.error();
     HostMemory const workspace(kernels::workspace_of(read.value().problem).bytes);
     std::vector<void*> pointers;
@@ -328,9 +328,9 @@ cudnn_frontend::error_t visit_problem(
     return {};
 }
 
-cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels::AttentionScope scope,
+cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels::AttentionOffer offer,
                                     std::function<void*(std::int64_t)> const& address) {
-    return visit_problem(graph, scope, address, [](AttentionKernelProblem const& problem, kernels::Pointers pointers) {
+    return visit_problem(graph, offer, address, [](AttentionKernelProblem const& problem, kernels::Pointers pointers) {
         run_on_host(problem, kHopper.multiprocessors, pointers);
     });
 }

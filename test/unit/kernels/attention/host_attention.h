@@ -18,12 +18,12 @@ void run_on_host(cudnn_frontend::kernels::AttentionKernelProblem const& problem,
 // Calls visit(problem, pointers) with what the engine reads from a graph, whose tensors have addresses by uid. Returns
 // the engine's refusal.
 cudnn_frontend::error_t visit_problem(cudnn_frontend::graph::Graph& graph,
-                                      cudnn_frontend::kernels::AttentionScope scope,
+                                      cudnn_frontend::kernels::AttentionOffer offer,
                                       std::function<void*(std::int64_t)> const& address,
                                       std::function<void(cudnn_frontend::kernels::AttentionKernelProblem const&,
                                                          cudnn_frontend::kernels::Pointers)> const& visit);
 // Runs all kernels of a graph.
-cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, cudnn_frontend::kernels::AttentionScope scope,
+cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, cudnn_frontend::kernels::AttentionOffer offer,
                                     std::function<void*(std::int64_t)> const& address);
 
 // The bits that the kernels found for the blocks of the first head that has its own, as text: a line for each

@@ -13,7 +13,7 @@ namespace {
 namespace kernels = cudnn_frontend::kernels;
 
 cudnn_frontend::error_t run_on_kernels(cudnn_frontend::graph::Graph& graph, ModifierProblem const& problem) {
-    return run_on_host(graph, kernels::AttentionScope::Alone,
+    return run_on_host(graph, kernels::AttentionOffer::Alone,
                        [&](std::int64_t uid) { return problem.tensor(uid).data(); });
 }
 
@@ -78,7 +78,7 @@ std::string found_blocks(cudnn_frontend::graph::Graph& graph, std::function<void
         find_hidden_blocks(problem, pointers);
         text = text_of_blocks(problem, pointers);
     };
-    auto const error = visit_problem(graph, kernels::AttentionScope::Alone, address, find);
+    auto const error = visit_problem(graph, kernels::AttentionOffer::Alone, address, find);
     return error.is_good() ? text : error.get_message();
 }
 
@@ -94,7 +94,7 @@ kernels::CodeName code_of_blocks(ScatteredMask const& mask, std::int64_t batches
                             : code_of(read, kernels::AttentionWork::BlockBits);
     };
     auto const address = [&](std::int64_t uid) { return problem.tensor(uid).data(); };
-    REQUIRE(visit_problem(graph, kernels::AttentionScope::Alone, address, find).is_good());
+    REQUIRE(visit_problem(graph, kernels::AttentionOffer::Alone, address, find).is_good());
     return code;
 }
 

@@ -20,7 +20,7 @@ using graph::Graph;
 using graph::SDPA_attributes;
 using graph::SDPA_backward_attributes;
 using graph::Tensor_attributes;
-using kernels::AttentionScope;
+using kernels::AttentionOffer;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
 namespace {
@@ -189,7 +189,7 @@ struct ReadAttention {
         refusal = graph.validate().get_message();
         if (!refusal.empty()) return;
         valid = nodes::validate(detail::Graph_access::snapshot(graph).spec).graph;
-        auto result = kernels::read_attention(*valid, {90, 132}, AttentionScope::Alone);
+        auto result = kernels::read_attention(*valid, {90, 132}, AttentionOffer::Alone);
         refusal = result.error().get_message();
         if (result.is_good()) read = std::move(result).value();
     }
