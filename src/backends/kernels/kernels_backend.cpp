@@ -3,7 +3,7 @@
 #include "core/text.h"
 #include "cuda/driver.h"
 #include "expand/expand.h"
-#include "kernels/attention/attention_engine.h"
+#include "kernels/attention/attention_graph.h"
 #include "kernels/joints/joint_kernels.h"
 #include "kernels/kernel_costs.h"
 #include "kernels/neighborhood/neighborhood_engine.h"

@@ -1,6 +1,4 @@
-#include "kernels/attention/attention_engine.h"
-
-#include "kernels/attention/attention_launch.h"
+#include "kernels/attention/attention_graph.h"
 #include "kernels/attention/attention_resizing.h"
 
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "core/data_type.h"
 #include "expand/expand.h"
-#include "kernels/attention/score_code.h"
+#include "kernels/attention/attention_values.h"
 #include "nodes/validation/modifiers.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
-#include "kernels/attention/attention_kernel.h"
-
 #include "core/data_type.h"
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/attention_problem.h"
 #include "kernels/attention/tile_order.h"
 #include "kernels/launch/code_kernel.h"
 

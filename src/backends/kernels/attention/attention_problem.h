@@ -1,4 +1,4 @@
-// Attention, forward or backward, as the kernels of device/attention compute it.
+// Attention, forward or backward, as the kernels of device/attention compute it, and these kernels.
 #pragma once
 
 #include "attention/attention_operands.h"
@@ -7,9 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudnn_frontend::kernels {
@@ -56,7 +58,7 @@ struct GeneratedDropout {
     friend bool operator==(GeneratedDropout const&, GeneratedDropout const&) = default;
 };
 
-// A score modifier as CUDA C++ with which kernels are compiled; score_code.h writes it.
+// A score modifier as CUDA C++ with which kernels are compiled; score_code() writes it.
 struct ModifierCode {
     // Defines modified_score(), modified_gradient() and kChangesGradients. Numbers and sizes are no part of it, so that
     // graphs that differ in them alone have one text.
@@ -210,5 +212,15 @@ std::span<attention::Port const> mapped_ports(AttentionKernelProblem const& prob
 std::vector<attention::Port> packed_ports(AttentionKernelProblem const& problem);
 // The tensors with a number for each row, which may be packed.
 inline constexpr std::array kRowNumbers = {attention::Stats, attention::Max, attention::SumExp};
+
+using AttentionProblemPointer = std::shared_ptr<AttentionKernelProblem const>;
+
+// Compiles a kernel of a problem without a reason against it, or loads it where the result of Kernel::serialize() is
+// given, which is that of a problem of the same types, columns and options.
+Result<KernelPointer> make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
+                                  std::optional<std::string_view> stored);
+// The kernel with code that is there: that of a problem which differs in sizes and strides alone.
+KernelPointer make_kernel(AttentionProblemPointer const& problem, AttentionWork work, DeviceFacts const& device,
+                          std::shared_ptr<Code const> code);
 
 }  // namespace cudnn_frontend::kernels

@@ -1,10 +1,14 @@
-// The operation of a graph of one attention, with the values of its operands.
+// The attention of an op graph as kernels need it: the operation with the values of its operands, and its score
+// modifier as CUDA C++.
 #pragma once
 
+#include "core/result.h"
 #include "ir/op_graph.h"
+#include "kernels/attention/attention_problem.h"
 
 #include <initializer_list>
 #include <optional>
+#include <vector>
 
 namespace cudnn_frontend::kernels {
 
@@ -34,5 +38,15 @@ struct AttentionValues {
 
 // The first attention of the graph as one operation; nothing where it has none.
 std::optional<AttentionValues> attention_values(ir::OpGraph const& graph);
+
+struct ScoreCode {
+    ModifierCode modifier;
+    std::vector<ir::ValueId> tensors;  // what the modifier reads for each score, by number
+    std::vector<ir::ValueId> numbers;  // what is one number for all scores
+};
+
+// The code of a score modifier, with which the kernels are compiled. An error with the reason where a function or a
+// type has no form in the kernels, or there are too many values.
+Result<ScoreCode> score_code(ir::OpGraph const& graph, ir::ScoreRegion const& region);
 
 }  // namespace cudnn_frontend::kernels

@@ -26,7 +26,7 @@ struct Slopes {
 
 enum class DependsOn { Nothing, Distance, Place };
 
-// What a step depends on next to the batch and the head, and its slopes where they are the same everywhere.
+// Whether a step depends on more than the batch and the head, and its slopes where they are the same everywhere.
 struct Dependence {
     DependsOn on = DependsOn::Place;
     std::optional<Slopes> slopes = {};

@@ -1,8 +1,7 @@
-#include "kernels/attention/score_code.h"
-
 #include "core/data_type.h"
 #include "core/names.h"
 #include "core/text.h"
+#include "kernels/attention/attention_values.h"
 #include "kernels/attention/distance_steps.h"
 #include "kernels/device/attention/attention_arguments.h"
 
