@@ -344,8 +344,8 @@ class SDPA_GRAPH_API Graph {
                                   std::int64_t const index) const {
         return run_sorted(handle, pointers, count, workspace, index);
     }
-    // The same with other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true). A new
-    // shape is planned at its first run, which takes as long as a build.
+    // The same with other dims and strides for the tensors of these uids; needs set_override_shape_enabled(true) or
+    // set_dynamic_shape_enabled(true). A new shape is planned at its first run, which takes as long as a build.
     template <class Map>
     error_t execute(cudnnHandle_t handle, Map const& pack, void* workspace, std::vector<std::int64_t> const& uids,
                     std::vector<std::vector<std::int64_t>> const& dims,

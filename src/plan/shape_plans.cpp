@@ -9,8 +9,9 @@
 namespace cudnn_frontend::plan {
 namespace {
 
-std::vector<std::int64_t> key_of(ShapeOverride const& shapes) {
-    std::vector<std::int64_t> key;
+std::vector<std::int64_t> key_of(ShapeOverride const& shapes, std::vector<HeurMode_t> const& modes) {
+    std::vector<std::int64_t> key{static_cast<std::int64_t>(modes.size())};
+    for (HeurMode_t const mode : modes) key.push_back(static_cast<std::int64_t>(mode));
     for (std::size_t i = 0; i < shapes.uids.size(); ++i) {
         key.push_back(shapes.uids[i]);
         for (core::Dims const* const list : {&shapes.dims[i], &shapes.strides[i]}) {
@@ -57,8 +58,9 @@ error_t under(ShapeOverride const& shapes, error_t error) {
     return error;
 }
 
-Result<std::shared_ptr<Planner>> plan(Planner const& proposed, Filters const& filters, std::int64_t workspace_bytes) {
-    auto all = proposed.with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+Result<std::shared_ptr<Planner>> plan(Planner const& proposed, std::vector<HeurMode_t> const& modes,
+                                      Filters const& filters, std::int64_t workspace_bytes) {
+    auto all = proposed.with_candidates(modes);
     if (all.is_bad()) return all;
     auto planner = Planner::with_parts_within(filters, std::move(all).value());
     Filters fitting = filters;
@@ -73,17 +75,19 @@ Result<std::shared_ptr<Planner>> plan(Planner const& proposed, Filters const& fi
 ShapePlans::ShapePlans(nodes::CheckedGraphPointer graph, Target target, Settings settings, Backends const& backends)
     : graph_(std::move(graph)), target_(std::move(target)), settings_(std::move(settings)), backends_(backends) {}
 
-Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes) {
+Result<std::shared_ptr<Planner const>> ShapePlans::plan_for(ShapeOverride const& shapes,
+                                                            std::vector<HeurMode_t> const& modes,
+                                                            std::int64_t workspace_bytes) {
     if (shapes.uids.size() != shapes.dims.size() || shapes.uids.size() != shapes.strides.size()) {
         return core::error_at("the overridden shapes", error_code_t::INVALID_VALUE,
                               core::text(shapes.uids.size(), " uids, ", shapes.dims.size(), " dims and ",
                                          shapes.strides.size(), " strides"),
                               "one of each for every tensor");
     }
-    auto const key = key_of(shapes);
+    auto const key = key_of(shapes, modes);
     std::lock_guard const lock(mutex_);
     if (auto const known = plans_.find(key); known != plans_.end()) return known->second;
-    auto planner = build(shapes, workspace_bytes);
+    auto planner = build(shapes, modes, workspace_bytes);
     if (planner.is_good()) plans_[key] = planner.value();
     return planner;
 }
@@ -95,6 +99,7 @@ nodes::GraphSpec ShapePlans::description() const {
 }
 
 Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& shapes,
+                                                         std::vector<HeurMode_t> const& modes,
                                                          std::int64_t workspace_bytes) const {
     nodes::GraphSpec spec = description();
     SDPA_GRAPH_TRY(apply(shapes, spec));
@@ -102,7 +107,7 @@ Result<std::shared_ptr<Planner const>> ShapePlans::build(ShapeOverride const& sh
     if (checked.is_bad()) return under(shapes, checked.error());
     auto const proposed = propose_known(nodes::graph_of(checked.value().object), target_, settings_, backends_);
     if (proposed.is_bad()) return under(shapes, proposed.error());
-    auto planner = plan(*proposed.value().object, settings_.filters, workspace_bytes);
+    auto planner = plan(*proposed.value().object, modes, settings_.filters, workspace_bytes);
     if (planner.is_bad()) return under(shapes, planner.error());
     return std::shared_ptr<Planner const>(std::move(planner).value());
 }

@@ -21,11 +21,14 @@ class ShapePlans {
     // Inferred values of the graph are inferred again from other shapes.
     ShapePlans(nodes::CheckedGraphPointer graph, Target target, Settings settings, Backends const& backends);
 
-    // The plan keeps to the caller's workspace, where there is one. May be called from many threads at once.
-    Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes, std::int64_t workspace_bytes);
+    // The plan is by an engine of these modes, and keeps to the caller's workspace, where there is one. May be called
+    // from many threads at once.
+    Result<std::shared_ptr<Planner const>> plan_for(ShapeOverride const& shapes, std::vector<HeurMode_t> const& modes,
+                                                    std::int64_t workspace_bytes);
 
    private:
-    Result<std::shared_ptr<Planner const>> build(ShapeOverride const& shapes, std::int64_t workspace_bytes) const;
+    Result<std::shared_ptr<Planner const>> build(ShapeOverride const& shapes, std::vector<HeurMode_t> const& modes,
+                                                 std::int64_t workspace_bytes) const;
     // The description with the graph's uids.
     nodes::GraphSpec description() const;
 

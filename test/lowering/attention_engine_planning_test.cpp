@@ -2,6 +2,7 @@
 #include "lowering/attention_engine_graphs.h"
 #include "lowering/has_cudnn.h"
 #include "support/catch.h"
+#include "support/dynamic_shapes.h"
 #include "support/modifiers/modifier_problem.h"
 
 #include <cudnn_frontend/explanation.h>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 using namespace engine_graphs;
@@ -65,6 +67,46 @@ TEST_CASE("the library's own engine is behind cuDNN's on Hopper, and OPENSOURCE 
     Graph by_default = graph_of();
     REQUIRE(by_default.build(Target::offline("h200")).get_message() == "");
     CHECK(name_of(by_default).starts_with("eng"));
+}
+
+// The error of a run with so many tokens, offline, where a plan for them is made and does not run.
+static std::string error_with_tokens(Graph const& graph, std::int64_t tokens) {
+    std::vector<std::int64_t> uids;
+    std::vector<Dims> dims, strides;
+    for (std::int64_t const uid : graph.get_variant_pack_uids_sorted()) {
+        Tensor_attributes tensor;
+        REQUIRE(graph.query_tensor_attributes_of_uid(uid, tensor).get_message() == "");
+        if (tensor.get_name().find("::") != std::string::npos) continue;  // results, whose shapes follow
+        Dims d = tensor.get_dim();
+        d[2] = tokens;
+        if (tensor.get_name() == "bias") d[3] = tokens;
+        uids.push_back(uid);
+        strides.push_back({d[1] * d[2] * d[3], d[2] * d[3], d[3], 1});
+        dims.push_back(d);
+    }
+    REQUIRE(uids.size() == 4);
+    return graph.execute(nullptr, std::unordered_map<std::int64_t, void*>(), nullptr, uids, dims, strides)
+        .get_message();
+}
+
+TEST_CASE("overridden shapes are planned in the modes of the graph", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    constexpr std::int64_t kOdd = 509;  // so that the engine leaves the bias to cuDNN's
+    for (HeurMode_t const mode : {HeurMode_t::A, HeurMode_t::OPENSOURCE}) {
+        for (bool const is_dynamic : {false, true}) {
+            if (is_dynamic && !test::takes_dynamic_shapes()) continue;
+            INFO(to_string(mode) << (is_dynamic ? ", dynamic shapes" : ""));
+            Graph graph = biased({1, 1, 512, 512});
+            graph.set_override_shape_enabled(!is_dynamic).set_dynamic_shape_enabled(is_dynamic);
+            REQUIRE(plan(graph, "h200", {mode}).get_message() == "");
+            REQUIRE(graph.build_plans().get_message() == "");
+            std::string const error = error_with_tokens(graph, kOdd);
+            INFO(error);
+            bool const is_of_mode = error.find("HeurMode_t::OPENSOURCE asks for engines") != error.npos;
+            CHECK(is_of_mode == (mode == HeurMode_t::OPENSOURCE));
+            CHECK(error_with_tokens(graph, 504).find("kernels.c23") == error.npos);
+        }
+    }
 }
 
 TEST_CASE("batch invariance leaves the library's own engine alone, or no engine", "[offline]") {

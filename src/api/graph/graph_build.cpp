@@ -177,9 +177,10 @@ error_t advance(std::shared_ptr<Planner>& planner, Result<std::shared_ptr<Planne
 }  // namespace
 
 void Graph::Impl::take(std::shared_ptr<Planner> made, nodes::CheckedGraphPointer graph, Target const& target) {
-    shape_plans = settings.override_shapes
+    shape_plans = plan::runs_other_shapes(settings)
                       ? std::make_shared<plan::ShapePlans>(graph, target, settings, api::backends())
                       : nullptr;
+    modes = {HeurMode_t::A, HeurMode_t::FALLBACK};
     planner = std::move(made);
     planned = std::move(graph);
     planned_for = target.kind();
@@ -250,7 +251,10 @@ static error_t no_modes() {
 error_t Graph::create_execution_plans(std::vector<HeurMode_t> const& modes) {
     auto const create = [&]() -> error_t {
         if (!has_planner(impl_)) return no_operation_graph("create_execution_plans");
-        return modes.empty() ? no_modes() : advance(impl_->planner, impl_->planner->with_candidates(modes));
+        if (modes.empty()) return no_modes();
+        SDPA_GRAPH_TRY(advance(impl_->planner, impl_->planner->with_candidates(modes)));
+        impl_->modes = modes;
+        return {};
     };
     return run_build_stage("create_execution_plans", *this, impl_, create,
                            [&] { return ", candidates: " + std::to_string(impl_->planner->candidate_count()); });

@@ -40,6 +40,7 @@ struct Graph::Impl : nodes::GraphHead {
     Target::Kind planned_for = Target::Kind::CUDA;
     std::optional<Target> asked_for;  // the target of the last build, also of one that failed
     std::shared_ptr<plan::ShapePlans> shape_plans;
+    std::vector<HeurMode_t> modes;                      // of planner's candidates, and of plans for other shapes
     std::optional<bool> first_run_verification;         // else the process's setting
     bool verifies_first_run = false;                    // of the plans of planner
     int running_modifiers = 0;                          // score modifiers that are being called, one within another

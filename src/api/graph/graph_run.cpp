@@ -125,11 +125,13 @@ error_t Graph::run_overridden(detail::Run_queue queue, Variant_pack pack, void* 
         auto const named = plan_to_run(impl_, index, kCurrentPlan, "execute");
         if (named.is_bad()) return named.error();
         if (named.value() != own.value()) return only_current_overrides(index);
-        if (!impl_->settings.override_shapes || !impl_->shape_plans) {
+        if (!plan::runs_other_shapes(impl_->settings) || !impl_->shape_plans) {
             return {error_code_t::INVALID_VALUE,
-                    "shapes are overridden, which needs set_override_shape_enabled(true) before the graph is built"};
+                    "shapes are overridden, which needs set_override_shape_enabled(true) or "
+                    "set_dynamic_shape_enabled(true) before the graph is built"};
         }
-        auto const planner = impl_->shape_plans->plan_for({uids, dims, strides}, own.value()->workspace_size());
+        auto const planner =
+            impl_->shape_plans->plan_for({uids, dims, strides}, impl_->modes, own.value()->workspace_size());
         if (planner.is_bad()) return planner.error();
         SDPA_GRAPH_TRY(check_fits(*planner.value()->plan(), *own.value()));
         return planner.value()->plan()->execute({queue.pointer, api::UserPack(pack, impl_->id), workspace});

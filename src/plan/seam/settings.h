@@ -42,6 +42,11 @@ struct Settings {
     std::shared_ptr<group::Task const> group;  // null: the graph is a whole attention
 };
 
+// Whether a call of execute() may give other shapes than the graph's own. A group's plans are for one shape.
+inline bool runs_other_shapes(Settings const& settings) {
+    return settings.override_shapes || (settings.dynamic_shapes && settings.group == nullptr);
+}
+
 // The attentions of a program are neither rewritten, nor put into a class, nor computed by a group again.
 inline Settings settings_of_parts(Settings settings) {
     settings.rewrites = rewrite::no_rewrites();

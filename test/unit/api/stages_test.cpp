@@ -373,7 +373,21 @@ TEST_CASE("shapes are overridden for one call") {
     REQUIRE(fixed.graph.build(Target::cpu()).is_good());
     auto const refused = fixed.graph.execute(nullptr, pack, workspace.data(), uids, dims, strides);
     CHECK(refused.code == error_code_t::INVALID_VALUE);
-    CHECK(refused.err_msg.find("set_override_shape_enabled(true)") != std::string::npos);
+    CHECK(refused.err_msg.find("set_override_shape_enabled(true) or set_dynamic_shape_enabled(true)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a graph with dynamic shapes runs with overridden ones") {
+    SmallGraph small = small_graph();
+    small.graph.set_dynamic_shape_enabled(true);
+    REQUIRE(small.graph.build(Target::cpu()).is_good());
+    Buffers buffers;
+    auto const pack = buffers.pack();
+    auto workspace = test::workspace_of(small.graph);
+    std::vector<std::vector<std::int64_t>> const dims(2, {2, 4, 1, 8}), strides(2, {192, 48, 8, 1});
+    REQUIRE(small.graph.execute(nullptr, pack, workspace.data(), {{1, 4}}, dims, strides).get_message() == "");
+    CHECK(buffers.o[7] != -1.0f);
+    CHECK(buffers.o[8] == -1.0f);
 }
 
 namespace {
