@@ -265,6 +265,29 @@ TEST_CASE("a refusal by the library's own engine names every rule", "[offline]")
     CHECK(refused_by([](Graph&, SDPA_attributes& options) {
               options.set_implementation(AttentionImplementation_t::COMPOSITE);
           }) == "kernels.c01");
+    CHECK(refused_by([](Graph&, SDPA_attributes& options) {
+              options.set_score_mod([](std::shared_ptr<Graph> graph, Tensor_ptr score) {
+                  return graph->pointwise(score, graph::Pointwise_attributes().set_mode(PointwiseMode_t::GELU_FWD));
+              });
+          }) == "kernels.c18");
+}
+
+TEST_CASE("a limit of shared memory bars the engine's classes of columns that need more", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    constexpr std::int64_t kKibibytes = 1 << 10, kLimit = 150 * kKibibytes;
+    Shape narrow;
+    narrow.columns = narrow.value_columns = 64;
+    for (Shape const& shape : {Shape(), narrow}) {
+        Graph graph = graph_of(shape);
+        graph.deselect_shared_mem_greater_than(kLimit);
+        REQUIRE(plan(graph, "h200", {HeurMode_t::OPENSOURCE}).get_message() == "");
+        std::string const error = graph.build_plans().get_message();
+        INFO(error);
+        CHECK(error.empty() == (shape.columns == 64));
+        bool const is_named = error.find("attention needs ") != error.npos &&
+                              error.find(" bytes of shared memory, more than the limit of 153600") != error.npos;
+        CHECK(is_named == (shape.columns == 128));
+    }
 }
 
 TEST_CASE("a plan of the engine is deterministic where the graph asks for it", "[offline]") {
