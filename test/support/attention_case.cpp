@@ -66,7 +66,8 @@ void describe_masks(AttentionCase const& c, std::ostream& out) {
     if (c.shorthands) out << ", shorthands";
 }
 
-constexpr char const* kInfinities[] = {"", " with -inf", " with rows of -inf", " with tiles of -inf"};
+constexpr char const* kInfinities[] = {"",           " with -inf", " with rows of -inf", " with tiles of -inf",
+                                       " with +inf", " with NaN"};
 
 void describe_dropout(AttentionCase const& c, std::ostream& out) {
     if (c.dropout == Dropout::Probability) {

@@ -60,8 +60,9 @@ struct Paging {
     explicit operator bool() const { return k_rows > 0 || v_rows > 0; }
 };
 
-// Where a bias is minus infinity: nowhere, here and there, in whole rows, in tiles of 128 by 128.
-enum class Infinities { None, Some, Rows, Tiles };
+// Where a bias is minus infinity: nowhere, here and there, in whole rows, in tiles of 128 by 128; or where it is plus
+// infinity or NaN, here and there.
+enum class Infinities { None, Some, Rows, Tiles, Positive, Nan };
 
 struct AttentionCase {
     std::uint64_t seed = 1;                      // of the data

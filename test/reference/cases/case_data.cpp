@@ -249,15 +249,20 @@ void make_dropout(AttentionCase const& c, Random& random, Inputs& in) {
     }
 }
 
-bool is_masked_by_bias(AttentionCase const& c, Random& random, Index4 const& at) {
+// An element of the bias: the number, or what stands in its place.
+double element_of_bias(AttentionCase const& c, Random& random, Index4 const& at, double number) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     std::int64_t const row = at[2] / 128, column = at[3] / 128;
+    bool const is_in_row = at[2] % 5 == 1, is_one_in_row = is_in_row && at[3] % 7 == 2;
     switch (c.bias_infinities) {
-        case Infinities::None: return false;
-        case Infinities::Some: return random.chance(0.3);
-        case Infinities::Rows: return at[2] % 5 == 1;
-        case Infinities::Tiles: return column > 0 && (row + column) % 2 == 1;
+        case Infinities::None: return number;
+        case Infinities::Some: return random.chance(0.3) ? -kInfinity : number;
+        case Infinities::Rows: return is_in_row ? -kInfinity : number;
+        case Infinities::Tiles: return column > 0 && (row + column) % 2 == 1 ? -kInfinity : number;
+        case Infinities::Positive: return is_one_in_row ? kInfinity : number;
+        case Infinities::Nan: return is_one_in_row ? kNan : number;
     }
-    return false;
+    return number;
 }
 
 void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
@@ -265,8 +270,8 @@ void make_bias(AttentionCase const& c, Random& random, Inputs& in) {
     in.bias = make_for_scores(c, c.bias_type, *c.bias);
     if (!c.has_data) return;
     in.bias.fill([&](Index4 const& at) {
-        double const value = random.real(-1.0, 1.0) + c.bias_shift;
-        return is_masked_by_bias(c, random, at) ? -std::numeric_limits<double>::infinity() : value;
+        double const number = random.real(-1.0, 1.0) + c.bias_shift;
+        return element_of_bias(c, random, at, number);
     });
 }
 

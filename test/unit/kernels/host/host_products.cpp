@@ -51,16 +51,16 @@ float number(Bits const& bits, int place) {
 
 int first_row() { return static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4); }
 
-// The unit may read all rows of A for each warp. So the result is NaN where any is missing, which one lane tests.
-template <class Element, bool TRANSPOSED>
-float sum_of_rows(FactorInMemory const& a) {
-    float sum = 0;
+// The unit may read all rows of A for each warp. So the result is NaN where any is missing, which one lane tests. NaN
+// that a kernel computes has other bits.
+template <bool TRANSPOSED>
+bool lacks_rows(FactorInMemory const& a) {
     for (int row = 0; row < 64; row += TRANSPOSED ? 8 : 1) {
         for (int k = 0; k < 16; k += TRANSPOSED ? 1 : 8) {
-            sum += number<Element>(TRANSPOSED ? a.piece(k, row) : a.piece(row, k), 0);
+            if ((TRANSPOSED ? a.piece(k, row) : a.piece(row, k))[0] == kNan) return true;
         }
     }
-    return sum;
+    return false;
 }
 
 template <class Element, bool TRANSPOSED>
@@ -76,9 +76,7 @@ void load_rows(FactorInMemory const& a, float (&rows)[2][16]) {
             }
         }
     }
-    if (threadIdx.x % 32 != 0) return;
-    float const sum = sum_of_rows<Element, TRANSPOSED>(a);
-    if (sum != sum) rows[0][0] = sum;
+    if (threadIdx.x % 32 == 0 && lacks_rows<TRANSPOSED>(a)) rows[0][0] = number<Element>(kUnseen, 0);
 }
 
 // The thread has two of each 8 columns.
