@@ -3,6 +3,7 @@
 #include "core/findings.h"
 #include "core/immortal.h"
 #include "core/text.h"
+#include "core/threads.h"
 #include "cpu/attention/kernels/attention_kernels.h"
 #include "cpu/cpu_program.h"
 #include "expand/expand.h"
@@ -77,6 +78,8 @@ error_t check_threads(Target const& target) {
                           "at least 1, or 0 for one on each CPU");
 }
 
+int threads_of(Target const& target) { return target.threads() > 0 ? target.threads() : core::usable_cpus(); }
+
 // The model of the CPU; empty where the system does not say it.
 std::string read_processor() {
     constexpr std::string_view kName = "model name";
@@ -105,7 +108,7 @@ class HostBackend final : public plan::Backend {
         if (op_graph.is_bad()) return op_graph.error();
         auto const layout =
             std::make_shared<plan::PackLayout const>(plan::make_pack_layout(input.graph.spec(), op_graph.value()));
-        auto program = CpuProgram::plan(std::move(op_graph).value(), input.target.threads());
+        auto program = CpuProgram::plan(std::move(op_graph).value(), threads_of(input.target));
         if (program.is_bad()) return program.error();
         auto executable = std::make_shared<HostExecutable>(std::move(program).value(), layout);
         auto engine = std::make_shared<HostEngine>(to_string(input.target.kind()), std::move(executable));
@@ -122,14 +125,14 @@ class HostBackend final : public plan::Backend {
     // A graph with settings that are refused is proposed anew each time.
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override {
         if (check_settings(settings, target).is_bad()) return std::nullopt;
-        return to_string(target.kind()) + (' ' + std::to_string(target.threads()));
+        return to_string(target.kind()) + (' ' + std::to_string(threads_of(target)));
     }
 
     std::optional<std::string> environment(Target const& target, plan::Settings const&) const override {
         static auto const& model = *new std::string(read_processor());  // never destroyed: programs may still plan
         if (model.empty()) return std::nullopt;
         return core::text(plan::versioned_library(), ", ", to_string(target.kind()), ", ", model, ", ", kernels().name,
-                          ", ", std::thread::hardware_concurrency(), " cores, ", target.threads(), " threads");
+                          ", ", std::thread::hardware_concurrency(), " cores, ", threads_of(target), " threads");
     }
 };
 

@@ -3,7 +3,6 @@
 #include "core/data_type.h"
 #include "core/heap_bytes.h"
 #include "core/names.h"
-#include "core/threads.h"
 #include "cpu/attention/attention.h"
 #include "cpu/interpreter/interpreter.h"
 #include "cpu/memory/indices.h"
@@ -17,9 +16,6 @@
 
 namespace cudnn_frontend::cpu {
 namespace {
-
-// More threads would only wait for each other.
-constexpr int kMaxThreads = 256;
 
 template <class Attention, class ViewOf>
 AttentionTensors tensors_of(ir::OpGraph const& graph, Attention const& op, ViewOf const& view) {
@@ -155,7 +151,8 @@ Result<std::shared_ptr<CpuProgram const>> CpuProgram::plan(ir::OpGraph graph, in
     SDPA_GRAPH_TRY(ir::verify(graph));
     SDPA_GRAPH_TRY(check_types(graph));
     std::shared_ptr<CpuProgram> const program(new CpuProgram);
-    program->threads_ = std::min(threads > 0 ? threads : core::usable_cpus(), kMaxThreads);
+    constexpr int kMaxThreads = 256;
+    program->threads_ = std::min(threads, kMaxThreads);
 
     Result<WorkspaceLayout> layout = lay_out(graph);
     if (layout.is_bad()) return layout.error();

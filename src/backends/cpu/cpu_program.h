@@ -15,7 +15,7 @@ namespace cudnn_frontend::cpu {
 // called from many threads with their own workspaces.
 class CpuProgram {
    public:
-    // 0 threads means one for each core.
+    // For at least one thread; very many would only wait for each other.
     static Result<std::shared_ptr<CpuProgram const>> plan(ir::OpGraph graph, int threads);
 
     ir::OpGraph const& graph() const { return graph_; }
