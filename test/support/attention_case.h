@@ -60,8 +60,8 @@ struct Paging {
     explicit operator bool() const { return k_rows > 0 || v_rows > 0; }
 };
 
-// Where a bias is minus infinity: nowhere, here and there, in whole rows, in tiles of 128 by 128; or where it is plus
-// infinity or NaN, here and there.
+// Where a bias is minus infinity: nowhere, here and there, in whole rows, in tiles of 128 by 128; or it is plus
+// infinity or NaN, once in each row.
 enum class Infinities { None, Some, Rows, Tiles, Positive, Nan };
 
 struct AttentionCase {
