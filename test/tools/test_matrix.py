@@ -24,7 +24,7 @@ class Matrix(CommandTest):
         plain, blocks = (row["answers"] for row in matrix["rows"])
         self.assertIn("plan", plain["h100"])
         self.assertEqual((blocks["h100"]["plan"], blocks["b200"]["rule"]), ("attention", "cudnn.s56"))
-        self.assertIn("found a block mask", blocks["b200"]["message"])
+        self.assertIn("found a band mask with a block mask", blocks["b200"]["message"])
 
     def test_formats(self):
         text = self.expect(YES, "matrix", *FILES, "--for", "b200")
