@@ -70,7 +70,7 @@ class DistanceAnalysis {
         }
         Dependence const a = dependence_of(step.in[0]), b = dependence_of(step.in[1]), c = dependence_of(step.in[2]);
         auto const slopes = slopes_of(step.function.mode, a.slopes, b.slopes);
-        if (slopes && slopes->are_small()) {
+        if (slopes && slopes->are_small() && keeps_differences(step)) {
             // A comparison of two numbers is one of their difference with 0.
             if (is_comparison(step.function.mode)) return {of_slopes(*slopes).on};
             return of_slopes(*slopes);
@@ -88,6 +88,19 @@ class DistanceAnalysis {
         core::Dims const& dims = graph_.value(operand.index).dim;
         bool const varies = dims.size() == 4 && (dims[2] > 1 || dims[3] > 1);
         return varies ? Dependence{} : of_slopes({});
+    }
+    // Whether differences of the operands are those of the result: conversions to integers and conditions cut them off.
+    bool keeps_differences(ir::RegionStep const& step) const {
+        if (core::is_floating_point(step.type) || is_comparison(step.function.mode)) return true;
+        if (step.type == DataType_t::BOOLEAN) return false;
+        return std::ranges::none_of(step.in, [this](ir::RegionOperand const& operand) {
+            return operand.from != From::None && is_float_or_condition(type_of(operand));
+        });
+    }
+    // The type of a step or a value.
+    DataType_t type_of(ir::RegionOperand const& operand) const {
+        auto const index = static_cast<std::size_t>(operand.index);
+        return operand.from == From::Step ? region_.steps[index].type : graph_.value(operand.index).type;
     }
     static std::optional<Slopes> slopes_of(PointwiseMode_t mode, std::optional<Slopes> const& a,
                                            std::optional<Slopes> const& b) {

@@ -2,6 +2,7 @@
 #include "api/graph/graph_impl.h"
 #include "kernels/attention/attention_graph.h"
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/distance_steps.h"
 #include "nodes/validation/validate.h"
 #include "support/catch.h"
 #include "support/modifiers/modifier_problem.h"
@@ -41,6 +42,29 @@ TEST_CASE("what costs much and depends on the distance alone is a term of it") {
         if (int const terms = terms_of(modifier); terms > 0) found[modifier.name] = terms;
     }
     CHECK(found == expected);
+}
+
+TEST_CASE("numbers that are cut off do not depend on the distance alone") {
+    using From = fe::ir::RegionOperand::From;
+    using enum fe::PointwiseMode_t;
+    // The cosine of the difference of query and key, both of that type first.
+    auto const terms_with = [](DataType_t index_type, DataType_t type) {
+        fe::ir::ScoreRegion region;
+        auto const step = [](std::int32_t index) { return fe::ir::RegionOperand{From::Step, index}; };
+        region.steps = {{{.mode = GEN_INDEX, .axis = 2}, index_type, {}},
+                        {{.mode = GEN_INDEX, .axis = 3}, index_type, {}},
+                        {{.mode = IDENTITY}, type, {step(0)}},
+                        {{.mode = IDENTITY}, type, {step(1)}},
+                        {{.mode = SUB}, DataType_t::FLOAT, {step(2), step(3)}},
+                        {{.mode = COS}, DataType_t::FLOAT, {step(4)}},
+                        {{.mode = ADD}, DataType_t::FLOAT, {{From::Score}, step(5)}}};
+        region.score = step(6);
+        return kernels::distance_steps(fe::ir::OpGraph(), region).size();
+    };
+    CHECK(terms_with(DataType_t::INT32, DataType_t::FLOAT) == 1);
+    CHECK(terms_with(DataType_t::INT32, DataType_t::INT64) == 1);
+    CHECK(terms_with(DataType_t::INT32, DataType_t::BOOLEAN) == 0);
+    CHECK(terms_with(DataType_t::FLOAT, DataType_t::INT32) == 0);
 }
 
 TEST_CASE("NVRTC compiles kernels with terms of distances without a spilled register") {
