@@ -35,8 +35,7 @@ std::string found_blocks(kernels::AttentionKernelProblem const& problem, kernels
 }
 
 // A case of the columns and terms of scores for which the host has code with a block mask.
-AttentionCase random_case(std::uint64_t seed) {
-    AttentionCase c = random_kernel_case(seed);
+AttentionCase masked_case(AttentionCase c, std::uint64_t seed) {
     Random random(seed + 3);
     Columns const columns = random.pick({Columns{64, 64}, Columns{40, 64}, Columns{192, 128}});
     c.d_qk = columns.d_qk;
@@ -56,7 +55,16 @@ AttentionCase random_case(std::uint64_t seed) {
 TEST_CASE("attention with a block mask is what the formula says, next to other masks, documents and sinks") {
     constexpr std::uint64_t kCases = 24;
     for (std::uint64_t seed = 0; seed < kCases; ++seed) {
-        AttentionCase const c = random_case(seed);
+        AttentionCase const c = masked_case(random_kernel_case(seed), seed);
+        INFO("case " << seed << ": " << describe(c));
+        CHECK(check_case(c, rig_of_kernel()).faults() == "");
+    }
+}
+
+TEST_CASE("each packed sequence has a block mask of its own") {
+    constexpr std::uint64_t kCases = 8;
+    for (std::uint64_t seed = 0; seed < kCases; ++seed) {
+        AttentionCase const c = masked_case(random_packed_case(seed), seed);
         INFO("case " << seed << ": " << describe(c));
         CHECK(check_case(c, rig_of_kernel()).faults() == "");
     }
