@@ -48,6 +48,7 @@ from ._core import (
     rewrite_policy,
     scalar_type,
     set_plan_store,
+    shape_policy,
     stored_plan,
     tensor,
     tensor_reordering,
@@ -119,4 +120,5 @@ __all__ = [
     "prune_plan_store",
     "set_plan_store",
     "set_shape_policy",
+    "shape_policy",
 ]

@@ -66,7 +66,7 @@ def test_enumerators_print_hash_and_pickle():
     "name",
     "data_type heur_mode build_plan_policy diagonal_alignment attention_implementation tensor_reordering "
     "reduction_mode norm_forward_phase numerical_note behavior_note knob_type scalar_type reshape_mode "
-    "moe_grouped_matmul_mode".split(),
+    "moe_grouped_matmul_mode rewrite_policy shape_policy".split(),
 )
 def test_enumeration_is_there(name):
     assert len(list(getattr(cudnn, name))) >= 2
