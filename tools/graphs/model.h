@@ -46,7 +46,7 @@ struct Options {
     int total = 0;               // the most tokens of all packed sequences
     Pages pages{};               // K and V in pages, with lengths
     Mask mask = Mask::Options;
-    char const* on_h100 = "plan";  // or the rule by which cuDNN 9.19 has none
+    char const* on_h100 = "plan";  // or the rule of cuDNN 9.19 where no engine runs it
 };
 
 struct Model {

@@ -38,7 +38,7 @@ constexpr Model kModels[] = {
      "Llama 3.1 8B with MoBA: tiles of keys that a gate chooses, as a block mask",
      "2502.13189",
      {1, 32, 8, 32768, 32768, 128},
-     {.causal = TopLeft, .has_block_mask = true, .mask = Mask::Data, .on_h100 = "cudnn.s55"}},
+     {.causal = TopLeft, .has_block_mask = true, .mask = Mask::Data}},
     {"llama3-8b-paged-decode",
      "Llama 3 8B paged decode",
      "Llama 3 8B, decode of 32 sequences from pages of 16 tokens",
