@@ -1,8 +1,8 @@
 // Graphs that are rewritten as programs against the oracle, over random shapes, layouts and data types.
 #include "reference/cases/rewrite_case.h"
 #include "reference/checks/check_case.h"
+#include "reference/checks/named_kernels.h"
 #include "support/catch.h"
-#include "support/named_kernels.h"
 #include "support/skip.h"
 
 namespace {

@@ -1,8 +1,8 @@
 // The library against the oracle over random combinations of options, shapes, layouts and data types.
 #include "reference/cases/random_case.h"
 #include "reference/checks/check_case.h"
+#include "reference/checks/named_kernels.h"
 #include "support/catch.h"
-#include "support/named_kernels.h"
 #include "support/skip.h"
 
 #include <cstdlib>
