@@ -233,11 +233,9 @@ class Writer {
             if (!values.empty()) values += ", ";
             values += "static_cast<float>(" + computed_step(index) + ")";
         }
-        std::string const text =
-            core::text("constexpr int kDistanceTerms = ", distance_steps_.size(),
-                       ";\ninline DistanceTerms distance_terms(ScorePlace const& at, ScoreInputs const& inputs) {\n",
-                       body_, "    return {", values, "};\n}\n");
-        return text;
+        return core::text("constexpr int kDistanceTerms = ", distance_steps_.size(),
+                          ";\ninline DistanceTerms distance_terms(ScorePlace const& at, ScoreInputs const& inputs) {\n",
+                          body_, "    return {", values, "};\n}\n");
     }
 
     std::string function(char const* head, ir::RegionOperand const& result) {
