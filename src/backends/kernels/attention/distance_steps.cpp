@@ -66,6 +66,7 @@ class DistanceAnalysis {
 
     Dependence dependence_of(ir::RegionStep const& step) const {
         if (step.function.mode == PointwiseMode_t::GEN_INDEX) {
+            if (step.type == DataType_t::BOOLEAN) return {};
             return of_slopes({step.function.axis == 2 ? 1 : 0, step.function.axis == 3 ? 1 : 0});
         }
         Dependence const a = dependence_of(step.in[0]), b = dependence_of(step.in[1]), c = dependence_of(step.in[2]);

@@ -228,11 +228,13 @@ class Writer {
 
     // The function of terms that kernels compute once for each distance.
     std::string distance_terms() {
+        is_in_terms_ = true;
         std::string values;
         for (std::int32_t const index : distance_steps_) {
             if (!values.empty()) values += ", ";
             values += "static_cast<float>(" + computed_step(index) + ")";
         }
+        is_in_terms_ = false;
         return core::text("constexpr int kDistanceTerms = ", distance_steps_.size(),
                           ";\ninline DistanceTerms distance_terms(ScorePlace const& at, ScoreInputs const& inputs) {\n",
                           body_, "    return {", values, "};\n}\n");
@@ -263,7 +265,7 @@ class Writer {
 
     std::string step(std::int32_t index) {
         auto const term = std::ranges::find(distance_steps_, index);
-        if (has_bounds_ || term == distance_steps_.end()) return computed_step(index);
+        if (has_bounds_ || is_in_terms_ || term == distance_steps_.end()) return computed_step(index);
         bool const is_condition = region_.steps[static_cast<std::size_t>(index)].type == DataType_t::BOOLEAN;
         return core::text(is_condition ? "(" : "", "at.of_distance.numbers[", term - distance_steps_.begin(), "]",
                           is_condition ? " != 0)" : "");
@@ -358,7 +360,8 @@ class Writer {
     ScoreCode code_;
     std::set<std::int32_t> written_;
     std::string body_;
-    bool has_bounds_ = false;  // numbers are bounds
+    bool has_bounds_ = false;   // numbers are bounds
+    bool is_in_terms_ = false;  // terms of the distance are computed, where others read them, too
     std::optional<std::string> problem_;
 };
 

@@ -65,6 +65,24 @@ TEST_CASE("numbers that are cut off do not depend on the distance alone") {
     CHECK(terms_with(DataType_t::INT32, DataType_t::INT64) == 1);
     CHECK(terms_with(DataType_t::INT32, DataType_t::BOOLEAN) == 0);
     CHECK(terms_with(DataType_t::FLOAT, DataType_t::INT32) == 0);
+    CHECK(terms_with(DataType_t::BOOLEAN, DataType_t::FLOAT) == 0);
+}
+
+// A cosine of the distance, which scores read, and so does the other term: its hyperbolic tangent.
+static Term nested_terms(Term const& score, ModifierPlace&) {
+    Term const cosine = apply(Mode::COS, (score.index(2) - score.index(3)) * score.number(0.2));
+    return score * cosine + apply(Mode::TANH_FWD, cosine);
+}
+
+TEST_CASE("a term of the distance that another one reads is computed for it") {
+    NamedModifier const modifier{"nested", nested_terms};
+    CHECK(terms_of(modifier) == 2);
+    std::string const text = problem_of(modifier, false, 64).modifier.text;
+    std::size_t const begin = text.find("distance_terms("), end = text.find("modified_score(");
+    REQUIRE(begin < end);
+    CHECK(text.substr(begin, end - begin).find("of_distance") == std::string::npos);
+    CHECK(text.find("at.of_distance.numbers[0]", end) != std::string::npos);
+    CHECK(text.find("at.of_distance.numbers[1]", end) != std::string::npos);
 }
 
 TEST_CASE("NVRTC compiles kernels with terms of distances without a spilled register") {

@@ -323,7 +323,7 @@ class KeyWarpgroup {
     void compute_distances(QueryBlock const& queries) const {
         distances().template compute<false>(queries.tile.batch, queries.head,
                                             queries.first - (queries.tile.first + first_row_ + row_of_warp()),
-                                            arguments_.inputs);
+                                            arguments_.sequences, arguments_.inputs);
     }
 
     static int query_of(int first_query, int i, int j) { return first_query + 8 * i + 2 * (lane_index() % 4) + j % 2; }

@@ -14,13 +14,16 @@ struct DistanceNumbers {
 
     float numbers[kMostDistanceTerms][kRowsOfWarp + COLUMNS];
 
-    // `first` is the distance from the warp's first row to the block's.
+    // `first` is the distance from the warp's first row to the block's. Rows behind the tensors have the terms of the
+    // last rows: beyond the tensors a term may be infinite, and gradients multiply it by weights of 0.
     template <bool ROWS_ARE_QUERIES>
-    void compute(int batch, int head, int first, ScoreInputs const& inputs) {
+    void compute(int batch, int head, int first, Sequences const& all, ScoreInputs const& inputs) {
         wait_for_warp();  // other lanes may still read those of the block before
 #pragma unroll 1
         for (int i = lane_index(); i < kCount; i += 32) {
-            int const distance = first + i - kFirst, keys_behind = ROWS_ARE_QUERIES ? distance : -distance;
+            int const distance = first + i - kFirst;
+            int const keys_behind =
+                larger(smaller(ROWS_ARE_QUERIES ? distance : -distance, all.key_rows - 1), 1 - all.query_rows);
             ScorePlace const place{batch, head, larger(-keys_behind, 0), larger(keys_behind, 0), {}};
             DistanceTerms const terms = distance_terms(place, inputs);
 #pragma unroll
@@ -42,7 +45,7 @@ struct DistanceNumbers {
 template <int COLUMNS>
 struct DistanceNumbers<COLUMNS, false> {
     template <bool ROWS_ARE_QUERIES>
-    void compute(int, int, int, ScoreInputs const&) {}
+    void compute(int, int, int, Sequences const&, ScoreInputs const&) {}
     DistanceTerms at(int, int) const { return {}; }
 };
 

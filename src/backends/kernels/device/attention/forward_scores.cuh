@@ -28,7 +28,8 @@ class ScoreTerms {
     template <class Memory>
     void prepare(int block, Memory& memory, int warpgroup, int number) {
         distances_ = &memory.distances[warpgroup * (kThreadsOfWarpgroup / 32) + row_of_warp() / kRowsOfWarp];
-        distances_->template compute<true>(batch_, head_, block * KEYS - first_query_, arguments_.inputs);
+        distances_->template compute<true>(batch_, head_, block * KEYS - first_query_, arguments_.sequences,
+                                           arguments_.inputs);
         if constexpr (kFetchesBias) {
             if (arguments_.bias.is_boxed) return memory.bias.read(words_, warpgroup, memory.bias_rounds, number);
         }
