@@ -20,13 +20,12 @@ expected value. A dash is a pass that is not measured; what failed follows below
 import gc
 import importlib.metadata
 import math
-import statistics
 import sys
 from typing import NamedTuple
 
 import sdpa_graph as cudnn
 import torch
-from gpu_time import CALLS, ROUNDS
+from gpu_time import recorded, times_in_turn
 from sdpa_graph.score_modifiers import softcap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -463,40 +462,11 @@ def first_line(error):
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
-def recorded(call, side):
-    """The calls as a CUDA graph, as gpu_time() records them."""
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=side):
-        for _ in range(CALLS):
-            call()
-    return graph
-
-
-def medians(graphs):
-    """The times of a call of each in microseconds, which run in turn."""
-    times = {key: [] for key in graphs}
-    for _ in range(ROUNDS):
-        for key, graph in graphs.items():
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            graph.replay()
-            end.record()
-            end.synchronize()
-            times[key].append(begin.elapsed_time(end) * 1e3 / CALLS)
-    return {key: statistics.median(found) for key, found in times.items()}
-
-
 class Measured:
     """A row: its programs, recorded, and what became of them."""
 
-    def __init__(self, row, handle, side):
+    def __init__(self, row, handle):
         self.row = row
-        self.side = side
         self.programs = {}
         self.graphs = {}  # by column and pass
         self.wrong = set()
@@ -535,10 +505,10 @@ class Measured:
         if not are_right(self.row, found, self.expected[part]):
             self.wrong.add((column, part))
         del found
-        self.graphs[column, part] = recorded(call, self.side)
+        self.graphs[column, part] = recorded(call)
 
     def cells(self):
-        times = medians(self.graphs)
+        times = times_in_turn(self.graphs)
         return [self.cell(column, times) for column in COLUMNS]
 
     def cell(self, column, times):
@@ -553,9 +523,9 @@ class Measured:
         return " / ".join("wrong" if (column, part) in self.wrong else text for part, text in shown.items())
 
 
-def cells_of(row, handle, side, failures):
+def cells_of(row, handle, failures):
     try:
-        measured = Measured(row, handle, side)
+        measured = Measured(row, handle)
         failures += measured.failures
         return measured.cells()
     except Exception as error:  # of our tensors, or of what ran before
@@ -582,10 +552,10 @@ def main(arguments):
     print(f"flash-attn-4: {FA4}\nBFLOAT16, microseconds\n")
     line("forward / backward", *COLUMNS)
     line(*["---"] * (1 + len(COLUMNS)))
-    handle, side, failures, wrong = cudnn.create_handle(), torch.cuda.Stream(), [], 0
+    handle, failures, wrong = cudnn.create_handle(), [], 0
     try:
         for row in rows:
-            cells = cells_of(row, handle, side, failures)
+            cells = cells_of(row, handle, failures)
             line(row.name, *cells)
             wrong += sum("wrong" in cell for cell in cells)
             gc.collect()

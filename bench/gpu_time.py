@@ -7,24 +7,35 @@ import torch
 ROUNDS, CALLS = 20, 10
 
 
-def gpu_time(call):
-    """The time in microseconds, of the GPU alone: calls in a CUDA graph, so that it never waits for the host."""
+def recorded(call):
+    """Some calls as a CUDA graph, so that the GPU never waits for the host."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(3):
             call()
     torch.cuda.synchronize()
-    recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded, stream=side):
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
         for _ in range(CALLS):
             call()
-    times = []
+    return graph
+
+
+def times_in_turn(graphs):
+    """The time of a call of each recorded graph in microseconds. The graphs run in turn, so that clocks are the same for all."""
+    times = {key: [] for key in graphs}
     for _ in range(ROUNDS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        recorded.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / CALLS)
-    return statistics.median(times)
+        for key, graph in graphs.items():
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            graph.replay()
+            end.record()
+            end.synchronize()
+            times[key].append(begin.elapsed_time(end) * 1e3 / CALLS)
+    return {key: statistics.median(found) for key, found in times.items()}
+
+
+def gpu_time(call):
+    """The time in microseconds, of the GPU alone."""
+    return times_in_turn({"call": recorded(call)})["call"]
