@@ -138,10 +138,7 @@ std::string with_operands(std::string_view expression, std::array<std::string, 3
 
 class Writer {
    public:
-    Writer(ir::OpGraph const& graph, ir::ScoreRegion const& region)
-        : graph_(graph), region_(region), distance_steps_(distance_steps(graph, region)) {
-        if (distance_steps_.size() > kMostDistanceTerms) distance_steps_.resize(kMostDistanceTerms);
-    }
+    Writer(ir::OpGraph const& graph, ir::ScoreRegion const& region) : graph_(graph), region_(region) {}
 
     Result<ScoreCode> run() {
         bool const changes_gradients = region_.gradient.from != From::None && region_.gradient.from != From::Gradient;
@@ -226,15 +223,16 @@ class Writer {
         return value.dim.size() == 4 && value.dim[1] == 1 && value.dim[2] > 1 && value.dim[3] > 1;
     }
 
-    // The function of terms that kernels compute once for each distance.
+    // The function of terms that kernels compute once for each distance. What is written after it reads them.
     std::string distance_terms() {
-        is_in_terms_ = true;
+        std::vector<std::int32_t> steps = distance_steps(graph_, region_);
+        if (steps.size() > kMostDistanceTerms) steps.resize(kMostDistanceTerms);
         std::string values;
-        for (std::int32_t const index : distance_steps_) {
+        for (std::int32_t const index : steps) {
             if (!values.empty()) values += ", ";
-            values += "static_cast<float>(" + computed_step(index) + ")";
+            values += "static_cast<float>(" + step(index) + ")";
         }
-        is_in_terms_ = false;
+        distance_steps_ = std::move(steps);
         return core::text("constexpr int kDistanceTerms = ", distance_steps_.size(),
                           ";\ninline DistanceTerms distance_terms(ScorePlace const& at, ScoreInputs const& inputs) {\n",
                           body_, "    return {", values, "};\n}\n");
@@ -265,7 +263,7 @@ class Writer {
 
     std::string step(std::int32_t index) {
         auto const term = std::ranges::find(distance_steps_, index);
-        if (has_bounds_ || is_in_terms_ || term == distance_steps_.end()) return computed_step(index);
+        if (has_bounds_ || term == distance_steps_.end()) return computed_step(index);
         bool const is_condition = region_.steps[static_cast<std::size_t>(index)].type == DataType_t::BOOLEAN;
         return core::text(is_condition ? "(" : "", "at.of_distance.numbers[", term - distance_steps_.begin(), "]",
                           is_condition ? " != 0)" : "");
@@ -356,12 +354,11 @@ class Writer {
 
     ir::OpGraph const& graph_;
     ir::ScoreRegion const& region_;
-    std::vector<std::int32_t> distance_steps_;
+    std::vector<std::int32_t> distance_steps_;  // whose results are terms of the distance, by number
     ScoreCode code_;
     std::set<std::int32_t> written_;
     std::string body_;
-    bool has_bounds_ = false;   // numbers are bounds
-    bool is_in_terms_ = false;  // terms of the distance are computed, where others read them, too
+    bool has_bounds_ = false;  // numbers are bounds
     std::optional<std::string> problem_;
 };
 
