@@ -60,10 +60,10 @@ struct GeneratedDropout {
 
 // A score modifier as CUDA C++ with which kernels are compiled; score_code() writes it.
 struct ModifierCode {
-    // Defines modified_score(), modified_gradient() and kChangesGradients. Numbers and sizes are no part of it, so that
-    // graphs that differ in them alone have one text.
+    // Defines modified_score(), modified_gradient(), distance_terms(), kChangesGradients and kDistanceTerms. Numbers
+    // and sizes are no part of it, so that graphs that differ in them alone have one text.
     std::string text;
-    // The same functions of bounds (device/attention/score_bounds.cuh); empty where the modifier neither hides nor
+    // The first two functions of bounds (device/attention/score_bounds.cuh); empty where the modifier neither hides nor
     // leaves scores.
     std::string text_of_bounds;
     bool hides_scores = false;     // whether it may hide scores

@@ -108,8 +108,9 @@ struct DistanceTerms {
     float numbers[kMostDistanceTerms];
 };
 
-// Which blocks of rows a tile attends to, where a graph's own score modifier may hide blocks. A tile has bits in words:
-// one for each block that is not hidden, and behind these one for each block in which the modifier changes nothing.
+// Which blocks of rows a tile attends to, where a graph's own score modifier or a block mask hides blocks. A tile has
+// bits in words: one for each block that is not hidden, and behind these one for each block in which the modifier
+// changes nothing. A block mask alone does not write the latter.
 struct BlockBits {
     unsigned* words;
     int words_of_tile;          // of each kind

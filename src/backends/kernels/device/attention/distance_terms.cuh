@@ -4,7 +4,7 @@
 
 #include <attention/bias_boxes.cuh>
 
-// Elsewhere they are computed for each score.
+// Whether warps keep them in shared memory. Otherwise they are computed for each score.
 constexpr bool kKeepsDistanceTerms = kDistanceTerms > 0 && has_distance_memory(COLUMNS_OF_KEYS, kFetchesBias);
 
 // The terms of a warp's rows and the rows of a block, which are columns of its scores.
@@ -49,7 +49,7 @@ struct DistanceNumbers<COLUMNS, false> {
     DistanceTerms at(int, int) const { return {}; }
 };
 
-// A place with its terms of the distance, which are those that are kept if there are any.
+// A place with its terms of the distance: those that the warp keeps, or computed here.
 inline ScorePlace with_distance(ScorePlace at, DistanceTerms const& kept, ScoreInputs const& inputs) {
     at.of_distance = kKeepsDistanceTerms ? kept : distance_terms(at, inputs);
     return at;
