@@ -2,30 +2,26 @@
 
 #include "calls/view_properties.h"
 #include "core/data_type.h"
+#include "core/threads.h"
 #include "rows/host_worker.h"
 
 #include <cudnn_frontend/runtime.h>
 
 #include <algorithm>
 #include <bit>
-#include <thread>
 
 namespace sdpa_graph::calls {
 
 namespace fe = cudnn_frontend;
 namespace rows = fe::rows;
 
-// The machine's cores are counted once: counting them reads a file.
-static int threads_of(fe::Target const& target) {
-    static int const cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    return target.threads() > 0 ? target.threads() : cores;
-}
-
 fe::error_t work_on_rows(Site const& site, rows::Work const& work) {
     bool const is_nothing = std::visit([](auto const& part) { return part.threads() == 0; }, work);
     if (is_nothing) return {};
     fe::Target const& target = site.lease.target;
-    if (site.tensor.device == Device_kind::CPU) return rows::HostWorker(site.tensor.type, threads_of(target)).run(work);
+    if (site.tensor.device == Device_kind::CPU) {
+        return rows::HostWorker(site.tensor.type, fe::core::threads_or_all(target.threads())).run(work);
+    }
     CUstream_st* stream = site.place.stream;
     if (site.place.target) SDPA_GRAPH_TRY(fe::runtime::get_stream(target.handle(), &stream));
     return work_on_gpu(work, site.tensor, stream);

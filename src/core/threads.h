@@ -11,6 +11,9 @@ namespace cudnn_frontend::core {
 // fewer.
 int usable_cpus();
 
+// The threads that a caller chose, or one for each usable CPU where it chose 0.
+inline int threads_or_all(int chosen) { return chosen > 0 ? chosen : usable_cpus(); }
+
 // Calls task(context, worker, index) for each index below count, with workers from 0 to at most threads - 1. A worker
 // runs one task at a time; the calling thread is worker 0. Other workers are threads that the process keeps for all
 // calls, and which run a task with the caller's rounding, on the caller's CPUs: a task may call this too, and so may

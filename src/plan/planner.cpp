@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 namespace cudnn_frontend::plan {
@@ -525,7 +524,7 @@ error_t Planner::build_first(Filters const& filters) {
 
 error_t Planner::build_all(bool in_parallel, Filters const& filters) {
     std::vector<std::string> failures(candidates_.size());
-    int const threads = in_parallel ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
+    int const threads = in_parallel ? core::usable_cpus() : 1;
     core::parallel_for(threads, candidate_count(), [&](int, std::int64_t index) {
         std::string& failure = failures[static_cast<std::size_t>(index)];
         error_t tried = core::guarded([&]() -> error_t {

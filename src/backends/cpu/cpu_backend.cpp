@@ -78,7 +78,7 @@ error_t check_threads(Target const& target) {
                           "at least 1, or 0 for one on each CPU");
 }
 
-int threads_of(Target const& target) { return target.threads() > 0 ? target.threads() : core::usable_cpus(); }
+int threads_of(Target const& target) { return core::threads_or_all(target.threads()); }
 
 // The model of the CPU; empty where the system does not say it.
 std::string read_processor() {
