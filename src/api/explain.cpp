@@ -118,7 +118,7 @@ class Explainer {
     // Builds by the stages, since build() would search the cheapest fix, too.
     error_t build(Graph& graph) const {
         SDPA_GRAPH_TRY(graph.build_operation_graph(target_));
-        SDPA_GRAPH_TRY(graph.create_execution_plans({HeurMode_t::A, HeurMode_t::FALLBACK}));
+        SDPA_GRAPH_TRY(graph.create_execution_plans(plan::default_modes()));
         return graph.build_plans();
     }
 

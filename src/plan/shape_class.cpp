@@ -15,8 +15,7 @@ namespace {
 // Whether an engine takes the only attention of the program. Filters are applied later, as to all candidates.
 error_t check_attention(rewrite::Program const& program, PlanningInput const& input, Backends const& backends) {
     auto const& graph = rewrite::first_attend(program).graph;
-    auto const planner = plan_part(graph, input.target, settings_of_parts(input.settings), backends,
-                                   {HeurMode_t::A, HeurMode_t::FALLBACK});
+    auto const planner = plan_part(graph, input.target, settings_of_parts(input.settings), backends, default_modes());
     if (planner.is_bad()) return planner.error();
     return planner.value()->check_support({});
 }

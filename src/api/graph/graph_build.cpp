@@ -180,7 +180,7 @@ void Graph::Impl::take(std::shared_ptr<Planner> made, nodes::CheckedGraphPointer
     shape_plans = plan::runs_other_shapes(settings)
                       ? std::make_shared<plan::ShapePlans>(graph, target, settings, api::backends())
                       : nullptr;
-    modes = {HeurMode_t::A, HeurMode_t::FALLBACK};
+    modes = plan::default_modes();
     planner = std::move(made);
     planned = std::move(graph);
     planned_for = target.kind();
@@ -347,10 +347,8 @@ static error_t create_and_build(Graph& graph, std::vector<HeurMode_t> const& mod
 error_t Graph::build(Target const& target) {
     error_t refusal = build_operation_graph(target);
     if (refusal.is_bad()) return with_fix(*this, impl_, target, std::move(refusal));
-    return guarded([&] {
-        return create_and_build(*this, {HeurMode_t::A, HeurMode_t::FALLBACK}, BuildPlanPolicy_t::HEURISTICS_CHOICE,
-                                false);
-    });
+    return guarded(
+        [&] { return create_and_build(*this, plan::default_modes(), BuildPlanPolicy_t::HEURISTICS_CHOICE, false); });
 }
 
 error_t Graph::build(cudnnHandle_t const& handle, std::vector<HeurMode_t> const& modes, BuildPlanPolicy_t const policy,

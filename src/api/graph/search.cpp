@@ -51,7 +51,7 @@ std::optional<std::string> plan_of(nodes::GraphSpec const& graph, Target const& 
     if (!validation.graph) return std::nullopt;
     auto const proposed = plan::Planner::propose({*validation.graph, target, settings}, backends());
     if (proposed.is_bad()) return std::nullopt;
-    auto const all = proposed.value()->with_candidates({HeurMode_t::A, HeurMode_t::FALLBACK});
+    auto const all = proposed.value()->with_candidates(plan::default_modes());
     if (all.is_bad()) return std::nullopt;
     auto const planner = plan::Planner::with_parts_within(settings.filters, all.value());
     if (proof == Proof::Engine) {

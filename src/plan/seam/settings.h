@@ -17,6 +17,9 @@
 
 namespace cudnn_frontend::plan {
 
+// The modes in which engines are proposed to a program that names none.
+inline std::vector<HeurMode_t> default_modes() { return {HeurMode_t::A, HeurMode_t::FALLBACK}; }
+
 struct Filters {
     std::optional<std::int64_t> largest_workspace;      // bytes
     std::optional<std::int64_t> largest_shared_memory;  // bytes
