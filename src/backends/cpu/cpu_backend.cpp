@@ -122,9 +122,9 @@ class HostBackend final : public plan::Backend {
         return cpu::join(joint);
     }
 
-    // A graph with settings that are refused is proposed anew each time.
+    // A graph with settings or threads that are refused is proposed anew each time.
     std::optional<std::string> circumstances(Target const& target, plan::Settings const& settings) const override {
-        if (check_settings(settings, target).is_bad()) return std::nullopt;
+        if (check_settings(settings, target).is_bad() || check_threads(target).is_bad()) return std::nullopt;
         return to_string(target.kind()) + (' ' + std::to_string(threads_of(target)));
     }
 
