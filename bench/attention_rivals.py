@@ -10,11 +10,11 @@ needs sdpa_graph and torch; FA4 (flash-attn-4) is left out where it is not insta
     Flex    FlexAttention, compiled; block masks are made before and not counted
     FA4     flash_attn.cute
 
-A cell has forward and backward. Times are of the GPU, of calls that a CUDA graph has recorded, medians in microseconds; all passes of a
-row run in turn, so that clocks are the same for all. Forward also writes the sums that backward reads. Backward of torch, Flex and FA4 is
-the time of both passes without that of forward. Results are compared with ours: 'wrong' is in place of a time where they are apart by
-more than 0.01, as norms. With dropout, whose numbers differ between programs, the distance from attention without it is compared with its
-expected value. A dash is a pass that is not measured; what failed follows below the table.
+A cell has forward and backward. Times are of the GPU, of calls that a CUDA graph has recorded, medians in microseconds (gpu_time.py).
+Forward also writes the sums that backward reads. Backward of torch, Flex and FA4 is the time of both passes without that of forward.
+Results are compared with ours: 'wrong' is in place of a time where they are apart by more than 0.01, as norms. With dropout, whose numbers
+differ between programs, the distance from attention without it is compared with its expected value. A dash is a pass that is not measured;
+what failed follows below the table.
 """
 
 import gc

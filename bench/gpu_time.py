@@ -1,5 +1,6 @@
 """Times of calls on a GPU, for the benchmarks of this folder."""
 
+import random
 import statistics
 
 import torch
@@ -23,13 +24,20 @@ def recorded(call):
 
 
 def times_in_turn(graphs):
-    """The time of a call of each recorded graph in microseconds. The graphs run in turn, so that clocks are the same for all."""
+    """The time of a call of each recorded graph in microseconds.
+
+    A GPU at the limit of its power lowers its clock, and keeps it for some time. So a graph runs once more right before it is timed,
+    and each round has another order.
+    """
     times = {key: [] for key in graphs}
+    order, orders = list(graphs), random.Random(0)
     for _ in range(ROUNDS):
-        for key, graph in graphs.items():
+        orders.shuffle(order)
+        for key in order:
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            graphs[key].replay()
             begin.record()
-            graph.replay()
+            graphs[key].replay()
             end.record()
             end.synchronize()
             times[key].append(begin.elapsed_time(end) * 1e3 / CALLS)
