@@ -9,7 +9,12 @@
 #include "support/catch.h"
 #include "support/kernels/joint_cases.h"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <regex>
 #include <variant>
 
@@ -61,6 +66,46 @@ void check_no_spills(std::string const& log) {
     std::vector<int> const spilled = numbers(log, "(\\d+) bytes spill stores");
     CHECK_FALSE(spilled.empty());
     for (int const bytes : spilled) CHECK(bytes == 0);
+}
+
+template <class T>
+T read_at(std::string const& bytes, std::size_t place) {
+    T value;
+    REQUIRE(place + sizeof value <= bytes.size());
+    std::memcpy(&value, bytes.data() + place, sizeof value);
+    return value;
+}
+
+using Instruction = std::array<std::uint64_t, 2>;
+
+std::vector<Instruction> instructions(std::string const& cubin) {
+    std::vector<Instruction> found;
+    auto const header = read_at<Elf64_Ehdr>(cubin, 0);
+    for (std::size_t i = 0; i < header.e_shnum; ++i) {
+        auto const section = read_at<Elf64_Shdr>(cubin, header.e_shoff + i * sizeof(Elf64_Shdr));
+        if ((section.sh_flags & SHF_EXECINSTR) == 0) continue;
+        for (std::size_t place = 0; place < section.sh_size; place += sizeof(Instruction)) {
+            found.push_back(read_at<Instruction>(cubin, section.sh_offset + place));
+        }
+    }
+    return found;
+}
+
+// How many instructions for powers and the like come at most between a wait for all products but the last ones, which
+// go on, and the next wait. In code for 9.0.
+int functions_during_products(std::string const& cubin) {
+    constexpr std::uint64_t kOpcode = 0xfff, kFunction = 0x308, kWait = 0x9c5, kProductsThatGoOn = 0xff00;
+    int most = 0, count = 0;
+    bool go_on = false;
+    for (auto const& [low, high] : instructions(cubin)) {
+        if ((low & kOpcode) == kWait) {
+            go_on = (high & kProductsThatGoOn) != 0;
+            count = 0;
+        } else if (go_on && (low & kOpcode) == kFunction) {
+            most = std::max(most, ++count);
+        }
+    }
+    return most;
 }
 
 kernels::SumProblem sum_of(std::int64_t columns) {
@@ -158,6 +203,22 @@ TEST_CASE("attention compiles for 9.0 in each class of columns, without a spille
             check_no_spills(log);
             INFO(log);
             CHECK(log.find("(C75") == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("attention computes most weights of a tile while the products of the last tile go on") {
+    if (!has_compiler()) return;
+    for (kernels::AttentionClass const& columns : kernels::kAttentionClasses) {
+        for (bool const has_alibi : {false, true}) {
+            kernels::AttentionKernelProblem problem = problem_of(columns, DataType_t::BFLOAT16);
+            problem.has_alibi = has_alibi;
+            auto const code = kernels::find_code(code_of(problem, kernels::AttentionWork::Forward));
+            REQUIRE(code.is_good());
+            constexpr int kThreadsOfRow = 4;  // which has a score for each key
+            int const weights = 2 * kernels::tile_keys(columns.columns) / kThreadsOfRow;
+            CAPTURE(columns.columns, has_alibi, weights);
+            CHECK(functions_during_products(code.value()->cubin()) >= weights * 3 / 4);
         }
     }
 }

@@ -318,6 +318,7 @@ class QueryWarpgroup {
         MatrixBlock weights[kKeys / 16];
         memory_.queries_are_here.wait_for(tiles_++);
         int block = blocks.last();
+        wait_for_keys();
         if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
         terms.prepare(block, memory_, warpgroup_, keys_.number);
@@ -330,7 +331,8 @@ class QueryWarpgroup {
         weigh(scores, block, blocks, own, terms, kept, rows, factors);
         pack_weights(weights, scores);
         bool adds = false;
-        while (blocks.has(block = blocks.before(block))) {
+        block = next_block(blocks, block);
+        while (blocks.has(block)) {
             if (kTakesTurns) wait_for_turn(1 + warpgroup_);
             start_scores(scores);
             start_output(output, weights, adds);
@@ -343,6 +345,7 @@ class QueryWarpgroup {
             memory_.keys_are_read[keys_.stage()].arrive();
             keys_.go_on();
             weigh(scores, block, blocks, own, terms, kept, rows, factors);
+            block = next_block(blocks, block);
             finish_output(output, weights);
             multiply_rows(output, factors);
             pack_weights(weights, scores);
@@ -363,9 +366,18 @@ class QueryWarpgroup {
         if (kHasDropout) kept.drop(scores);
     }
 
+    void wait_for_keys() { memory_.keys_are_here[keys_.stage()].wait_for(keys_.round()); }
+
+    // The next block, once its keys are here. The wait for them is a branch. Without one behind the weights, the
+    // compiler moves the wait for products ahead of these, so that nothing is computed while products go on.
+    int next_block(KeyBlocks<kQueries, kKeys> const& blocks, int block) {
+        int const next = blocks.before(block);
+        if (blocks.has(next)) wait_for_keys();
+        return next;
+    }
+
     void start_scores(float (&scores)[kKeys / 8][4]) {
         int const stage = keys_.stage();
-        memory_.keys_are_here[stage].wait_for(keys_.round());
         begin_products();
 #pragma unroll
         for (int k = 0; k < COLUMNS / 16; ++k) {
