@@ -2,8 +2,8 @@
 //   gpu_attention [random cases [part of a name]]
 //                                  the groups of the suite with such a name, and random cases, by this engine alone;
 //                                  refused passes are counted. Half of the cases run as replays of recorded launches.
-//                                  Then batch invariance, deterministic gradients, and the named modifiers of
-//                                  support/modifiers, if these names have that part.
+//                                  Then batch invariance, deterministic gradients, and the named modifiers and
+//                                  distance modifiers of support/modifiers, if these names have that part.
 //   gpu_attention refusals [...]   prints a refusal of each kind as well
 #include "gpu/attention/deterministic_runs.h"
 #include "gpu/attention/modifier_runs.h"
@@ -227,6 +227,8 @@ int main(int argc, char** argv) {
                                   compute_capability() != kHopper || check_deterministic_gradients();
     bool const has_modifiers =
         !is_wanted("named modifiers", part_of_name) || check_named_modifiers(compute_capability() == kHopper);
+    bool const has_distances =
+        !is_wanted("distance modifiers", part_of_name) || compute_capability() != kHopper || check_distance_modifiers();
     int const code = report(progress, has_refusals);
-    return has_invariance && is_deterministic && has_modifiers ? code : 1;
+    return has_invariance && is_deterministic && has_modifiers && has_distances ? code : 1;
 }

@@ -15,6 +15,17 @@ using cudnn_frontend::HeurMode_t;
 // With 16 heads, blocks of which bounds say little are looked at score by score.
 constexpr ModifierSizes kSizes{.heads = 8, .key_heads = 4, .queries = 200, .keys = 300, .columns = 64};
 
+// The forms of kernels that keep terms of the distance in memory of their own, or compute them for each score.
+constexpr ModifierSizes with(std::int64_t columns, std::int64_t value_columns, bool has_bias = false) {
+    ModifierSizes sizes = kSizes;
+    sizes.columns = columns;
+    sizes.value_columns = value_columns;
+    sizes.has_bias = has_bias;
+    return sizes;
+}
+constexpr ModifierSizes kDistanceSizes[] = {with(64, 64), with(128, 128), with(192, 128), with(256, 256),
+                                            with(64, 64, true)};
+
 enum class Engines { Chosen, OwnAlone };
 
 error_t build(Graph& graph, GpuStream const& gpu, Engines engines) {
@@ -50,10 +61,11 @@ RunModifier run_on_gpu(GpuStream const& gpu, Engines engines, PlanNames& plans) 
 }
 
 // Whether no result is wrong. Passes that are refused are right where engines may refuse them.
-bool check(NamedModifier const& modifier, GpuStream const& gpu, Engines engines, bool may_refuse) {
+bool check(NamedModifier const& modifier, ModifierSizes const& sizes, GpuStream const& gpu, Engines engines,
+           bool may_refuse) {
     PlanNames plans;
     auto const [forward, backward] =
-        compare_with_reference(modifier, DataType_t::BFLOAT16, kSizes, run_on_gpu(gpu, engines, plans));
+        compare_with_reference(modifier, DataType_t::BFLOAT16, sizes, run_on_gpu(gpu, engines, plans));
     std::printf("  %-28s %-40s errors %.1e %.1e\n", modifier.name, plans.names.c_str(), forward.error, backward.error);
     bool is_right = true;
     for (ModifierPass const& pass : {forward, backward}) {
@@ -69,10 +81,23 @@ bool check_named_modifiers(bool has_own_engine) {
     GpuStream const gpu;
     int wrong = 0;
     for (NamedModifier const& modifier : named_modifiers()) {
-        wrong += check(modifier, gpu, Engines::Chosen, !has_own_engine) ? 0 : 1;
-        if (has_own_engine) wrong += check(modifier, gpu, Engines::OwnAlone, false) ? 0 : 1;
+        wrong += check(modifier, kSizes, gpu, Engines::Chosen, !has_own_engine) ? 0 : 1;
+        if (has_own_engine) wrong += check(modifier, kSizes, gpu, Engines::OwnAlone, false) ? 0 : 1;
     }
     std::printf("named modifiers: %zu, %d wrong runs\n", named_modifiers().size(), wrong);
+    return wrong == 0;
+}
+
+bool check_distance_modifiers() {
+    GpuStream const gpu;
+    int wrong = 0;
+    for (ModifierSizes const& sizes : kDistanceSizes) {
+        std::printf("  %lld and %lld columns%s\n", static_cast<long long>(sizes.columns),
+                    static_cast<long long>(sizes.value_columns), sizes.has_bias ? " with a bias" : "");
+        for (NamedModifier const& modifier : distance_modifiers())
+            wrong += check(modifier, sizes, gpu, Engines::OwnAlone, false) ? 0 : 1;
+    }
+    std::printf("distance modifiers: %zu, %d wrong runs\n", distance_modifiers().size(), wrong);
     return wrong == 0;
 }
 

@@ -28,9 +28,12 @@ Term term_of(std::shared_ptr<Graph> graph, Tensor_ptr score) { return {std::move
 
 ModifierProblem::ModifierProblem(NamedModifier const* modifier, DataType_t type, ModifierSizes const& sizes)
     : modifier_(modifier), type_(type), sizes_(sizes) {
-    for (Uid const uid : {Q, O, DO, DQ}) add(uid, sizes.heads, sizes.queries, sizes.columns, type);
-    for (Uid const uid : {K, V, DK, DV}) add(uid, sizes.key_heads, sizes.keys, sizes.columns, type);
+    for (Uid const uid : {Q, DQ}) add(uid, sizes.heads, sizes.queries, sizes.columns, type);
+    for (Uid const uid : {K, DK}) add(uid, sizes.key_heads, sizes.keys, sizes.columns, type);
+    for (Uid const uid : {O, DO}) add(uid, sizes.heads, sizes.queries, sizes.value_columns, type);
+    for (Uid const uid : {V, DV}) add(uid, sizes.key_heads, sizes.keys, sizes.value_columns, type);
     add(Stats, sizes.heads, sizes.queries, 1, DataType_t::FLOAT);
+    if (sizes.has_bias) add(Bias, sizes.heads, sizes.queries, sizes.keys, type);
 }
 
 void ModifierProblem::add(Uid uid, std::int64_t heads, std::int64_t rows, std::int64_t columns, DataType_t type) {
@@ -63,6 +66,11 @@ void ModifierProblem::output(Tensor_ptr const& result, Uid uid) const {
     result->set_stride({memory.stride.begin(), memory.stride.end()});
 }
 
+template <class Attributes>
+void ModifierProblem::add_bias(Graph& graph, Attributes& options) const {
+    if (sizes_.has_bias) options.set_bias(input(graph, Bias));
+}
+
 // The callables share the place: the gradient reads what the score made.
 template <class Attributes>
 std::shared_ptr<ModifierPlace> ModifierProblem::modify(Attributes& options) const {
@@ -88,6 +96,7 @@ void ModifierProblem::keep_tensors_of(std::shared_ptr<ModifierPlace> const& plac
 Graph ModifierProblem::forward() {
     Graph graph = empty_graph();
     auto options = SDPA_attributes().set_name("sdpa").set_generate_stats(true).set_attn_scale(kScale);
+    add_bias(graph, options);
     auto const place = modify(options);
     auto const [o, stats] = graph.sdpa(input(graph, Q), input(graph, K), input(graph, V), options);
     output(o, O);
@@ -99,6 +108,7 @@ Graph ModifierProblem::forward() {
 Graph ModifierProblem::backward() {
     Graph graph = empty_graph();
     auto options = SDPA_backward_attributes().set_name("sdpa").set_attn_scale(kScale);
+    add_bias(graph, options);
     auto const place = modify(options);
     auto const [d_q, d_k, d_v] = graph.sdpa_backward(input(graph, Q), input(graph, K), input(graph, V), input(graph, O),
                                                      input(graph, DO), input(graph, Stats), options);

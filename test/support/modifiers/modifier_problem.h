@@ -14,12 +14,13 @@
 namespace sdpa_test {
 
 struct ModifierSizes {
-    std::int64_t batches = 2, heads = 4, key_heads = 2, queries = 72, keys = 88, columns = 16;
+    std::int64_t batches = 2, heads = 4, key_heads = 2, queries = 72, keys = 88, columns = 16, value_columns = columns;
+    bool has_bias = false;  // of the type of Q, with a number for each score
 };
 
 class ModifierProblem {
    public:
-    enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, OfModifier };
+    enum Uid : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, Bias, OfModifier };
 
     // Q, K, V, O and their gradients have that type. Null: without a modifier.
     ModifierProblem(NamedModifier const* modifier, DataType_t type, ModifierSizes const& sizes = {});
@@ -38,6 +39,8 @@ class ModifierProblem {
     void add(Uid uid, std::int64_t heads, std::int64_t rows, std::int64_t columns, DataType_t type);
     std::shared_ptr<cudnn_frontend::graph::Tensor_attributes> input(cudnn_frontend::graph::Graph& graph, Uid uid) const;
     void output(std::shared_ptr<cudnn_frontend::graph::Tensor_attributes> const& result, Uid uid) const;
+    template <class Attributes>
+    void add_bias(cudnn_frontend::graph::Graph& graph, Attributes& options) const;
     template <class Attributes>
     std::shared_ptr<ModifierPlace> modify(Attributes& options) const;
     void keep_tensors_of(std::shared_ptr<ModifierPlace> const& place);

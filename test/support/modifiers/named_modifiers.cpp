@@ -205,6 +205,21 @@ Term alibi_in_a_window(Term const& score, ModifierPlace& at) {
     return keep_where(alibi(score, at), both(causal(score), distance(score) < 20.0));
 }
 
+// --- Terms of the distance
+
+// A cosine, by which the score is multiplied, and its hyperbolic tangent.
+Term nested_terms(Term const& score, ModifierPlace& at) {
+    Term const cosine = apply(Mode::COS, distance(score) * score.number(0.2));
+    return scale(score, at, cosine) + apply(Mode::TANH_FWD, cosine);
+}
+// A logarithm that is infinite or NaN at the distances of rows behind the tensors.
+Term factor_within_tensors(Term const& score, ModifierPlace& at) {
+    Term const apart = distance(score) * score.number(1.0);
+    Term const to_last_query = score.number(static_cast<double>(at.queries())) - apart;
+    Term const to_last_key = apart + static_cast<double>(at.keys());
+    return scale(score, at, apply(Mode::LOG, to_last_query * to_last_key) * 0.1);
+}
+
 constexpr NamedModifier kModifiers[] = {
     {"relative position bias", relative_bias},
     {"T5 buckets", t5_buckets},
@@ -239,9 +254,16 @@ constexpr NamedModifier kModifiers[] = {
     {"ALiBi in a window", alibi_in_a_window},
 };
 
+constexpr NamedModifier kDistanceModifiers[] = {
+    {"T5 buckets", t5_buckets},
+    {"nested terms", nested_terms, gradient_of_scale},
+    {"factor within tensors", factor_within_tensors, gradient_of_scale},
+};
+
 }  // namespace
 
 std::span<NamedModifier const> named_modifiers() { return kModifiers; }
+std::span<NamedModifier const> distance_modifiers() { return kDistanceModifiers; }
 
 Term ModifierPlace::floats(Term const& score, char const* varies, Value const& value) {
     return tensor(score, varies, DataType_t::FLOAT, value);

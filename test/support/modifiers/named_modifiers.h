@@ -1,5 +1,5 @@
-// Score modifiers that models use, each in a few nodes of the public API: the one list for tests on every target and
-// for the benchmark.
+// Score modifiers, each in a few nodes of the public API: those that models use, which are the one list for tests on
+// every target and for the benchmark, and some for tests of kernels.
 #pragma once
 
 #include "../host_tensor.h"
@@ -46,5 +46,8 @@ struct NamedModifier {
 };
 
 std::span<NamedModifier const> named_modifiers();
+// One of them, and others that no model uses, for the terms of the distance in kernels: a term that is added, one that
+// another one reads, and a factor that is finite within the tensors alone.
+std::span<NamedModifier const> distance_modifiers();
 
 }  // namespace sdpa_test

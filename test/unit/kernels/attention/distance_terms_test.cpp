@@ -35,11 +35,13 @@ int terms_of(NamedModifier const& modifier) {
 }  // namespace
 
 TEST_CASE("what costs much and depends on the distance alone is a term of it") {
-    std::map<std::string, int> const expected{
-        {"T5 buckets", 1}, {"KERPLE", 1}, {"cosine of the distance", 1}, {"dilated window", 1}};
+    std::map<std::string, int> const expected{{"T5 buckets", 1},     {"KERPLE", 1},       {"cosine of the distance", 1},
+                                              {"dilated window", 1}, {"nested terms", 2}, {"factor within tensors", 1}};
     std::map<std::string, int> found;
-    for (NamedModifier const& modifier : named_modifiers()) {
-        if (int const terms = terms_of(modifier); terms > 0) found[modifier.name] = terms;
+    for (auto const& modifiers : {named_modifiers(), distance_modifiers()}) {
+        for (NamedModifier const& modifier : modifiers) {
+            if (int const terms = terms_of(modifier); terms > 0) found[modifier.name] = terms;
+        }
     }
     CHECK(found == expected);
 }
@@ -68,16 +70,11 @@ TEST_CASE("numbers that are cut off do not depend on the distance alone") {
     CHECK(terms_with(DataType_t::BOOLEAN, DataType_t::FLOAT) == 0);
 }
 
-// A cosine of the distance, which scores read, and so does the other term: its hyperbolic tangent.
-static Term nested_terms(Term const& score, ModifierPlace&) {
-    Term const cosine = apply(Mode::COS, (score.index(2) - score.index(3)) * score.number(0.2));
-    return score * cosine + apply(Mode::TANH_FWD, cosine);
-}
-
 TEST_CASE("a term of the distance that another one reads is computed for it") {
-    NamedModifier const modifier{"nested", nested_terms};
-    CHECK(terms_of(modifier) == 2);
-    std::string const text = problem_of(modifier, false, 64).modifier.text;
+    auto const all = distance_modifiers();
+    auto const nested = std::ranges::find(all, std::string("nested terms"), &NamedModifier::name);
+    REQUIRE(nested != all.end());
+    std::string const text = problem_of(*nested, false, 64).modifier.text;
     std::size_t const begin = text.find("distance_terms("), end = text.find("modified_score(");
     REQUIRE(begin < end);
     CHECK(text.substr(begin, end - begin).find("of_distance") == std::string::npos);

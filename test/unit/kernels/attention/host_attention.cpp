@@ -56,6 +56,7 @@ enum class Options {
     Dropout,
     BiasGradient,
     Named,
+    NamedAndBias,
     Maxima,
     BiasSums,
     BlockMask
@@ -67,13 +68,18 @@ std::size_t number_of_modifier(AttentionKernelProblem const& problem) {
     return static_cast<std::size_t>(std::ranges::find(texts, problem.modifier.text) - std::begin(texts));
 }
 
+// With more columns, or next to a bias, there is code of named modifiers that leave out no blocks.
+bool has_named_code(AttentionKernelProblem const& problem) {
+    if (number_of_modifier(problem) == std::size(forward_64_named::kModifierTexts)) return false;
+    return (kernels::class_of(problem)->columns == 64 && !problem.has(attention::Bias)) || !problem.hides_blocks();
+}
+
 Options options_of(AttentionKernelProblem const& problem) {
     if (problem.has(attention::BlockMask)) return Options::BlockMask;
     if (problem.has(attention::Max) || problem.has(attention::SumExp)) return Options::Maxima;
     if (problem.sums_bias_gradient()) return Options::BiasSums;
     if (problem.dropout) return Options::Dropout;
-    bool const is_named = number_of_modifier(problem) < std::size(forward_64_named::kModifierTexts);
-    if (is_named && !problem.has(attention::Bias) && kernels::class_of(problem)->columns == 64) return Options::Named;
+    if (has_named_code(problem)) return problem.has(attention::Bias) ? Options::NamedAndBias : Options::Named;
     if (problem.hides_blocks()) return problem.has(attention::Bias) ? Options::DocumentsAndBias : Options::Documents;
     if (problem.is_backward && problem.has(attention::DBias)) return Options::BiasGradient;
     if (problem.has_modifier()) return Options::Region;
@@ -104,7 +110,10 @@ HostCode<AttentionArguments> block_mask_code(int columns, bool has_documents) {
 }
 
 template <class Element>
-HostCode<AttentionArguments> named_code(bool hides_blocks) {
+HostCode<AttentionArguments> named_code(int columns, bool hides_blocks) {
+    if (columns == 128) return {forward_128_named::forward<Element>, forward_128_named::shared_memory};
+    if (columns == 192) return {forward_192_named::forward<Element>, forward_192_named::shared_memory};
+    if (columns == 256) return {forward_256_named::forward<Element>, forward_256_named::shared_memory};
     if (!hides_blocks) return {forward_64_named::forward<Element>, forward_64_named::shared_memory};
     return {forward_64_named_hiding::forward<Element>, forward_64_named_hiding::shared_memory};
 }
@@ -113,7 +122,9 @@ template <class Element>
 HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem) {
     int const columns = kernels::class_of(problem)->columns;
     switch (options_of(problem)) {
-        case Options::Named: return named_code<Element>(problem.hides_blocks());
+        case Options::Named: return named_code<Element>(columns, problem.hides_blocks());
+        case Options::NamedAndBias:
+            return {forward_64_named_bias::forward<Element>, forward_64_named_bias::shared_memory};
         case Options::Terms: return {forward_64_terms::forward<Element>, forward_64_terms::shared_memory};
         case Options::FloatBias:
             if (columns == 192) return {forward_192_bias::forward<Element>, forward_192_bias::shared_memory};
@@ -178,9 +189,13 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
     int const columns = kernels::class_of(problem)->columns;
     switch (options_of(problem)) {
         case Options::Named: {
+            if (columns == 128) return SDPA_TEST_GRADIENTS(gradients_128_named);
+            if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_named);
+            if (columns == 256) return SDPA_TEST_GRADIENTS(gradients_256_named);
             if (problem.hides_blocks()) return SDPA_TEST_GRADIENTS(gradients_64_named_hiding);
             return SDPA_TEST_GRADIENTS(gradients_64_named);
         }
+        case Options::NamedAndBias: return SDPA_TEST_GRADIENTS(gradients_64_named_bias);
         case Options::Terms: return SDPA_TEST_GRADIENTS(gradients_64_terms);
         case Options::FloatBias: {
             if (columns == 192) return SDPA_TEST_GRADIENTS(gradients_192_bias);

@@ -138,3 +138,20 @@ TEST_CASE("attention by warpgroups runs every named modifier, forward and backwa
     ModifierSizes const sizes{.heads = 2, .key_heads = 1, .queries = 140, .keys = 200, .columns = 64};
     for (NamedModifier const& modifier : named_modifiers()) check_modifier(modifier, sizes);
 }
+
+TEST_CASE("terms of the distance are right with every number of columns, forward and backward") {
+    // Blocks have rows behind both tensors.
+    ModifierSizes sizes{.batches = 1, .heads = 2, .key_heads = 1, .queries = 100, .keys = 100, .columns = 64};
+    for (NamedModifier const& modifier : distance_modifiers()) check_modifier(modifier, sizes);
+    for (auto const& [columns, value_columns] : {std::pair{128, 128}, {192, 128}, {256, 256}}) {
+        INFO(columns << " columns");
+        sizes.columns = columns;
+        sizes.value_columns = value_columns;
+        for (NamedModifier const& modifier : distance_modifiers()) check_modifier(modifier, sizes);
+    }
+}
+
+TEST_CASE("terms of the distance are right next to a bias of 2 bytes, forward and backward") {
+    ModifierSizes const sizes{.batches = 1, .heads = 2, .queries = 100, .keys = 136, .columns = 64, .has_bias = true};
+    for (NamedModifier const& modifier : distance_modifiers()) check_modifier(modifier, sizes);
+}

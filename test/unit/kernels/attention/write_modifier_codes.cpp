@@ -87,9 +87,11 @@ int main(int count, char** arguments) {
     if (count != 3) return std::fputs("write_modifier_codes: expected two files\n", stderr), 2;
     constexpr std::int64_t kColumns = 64;
     std::vector<Code> codes;
-    for (sdpa_test::NamedModifier const& modifier : sdpa_test::named_modifiers()) {
-        sdpa_test::ModifierProblem problem(&modifier, fe::DataType_t::BFLOAT16, {.columns = kColumns});
-        if (!add_code(codes, problem.forward()) || !add_code(codes, problem.backward())) return 1;
+    for (auto const& modifiers : {sdpa_test::named_modifiers(), sdpa_test::distance_modifiers()}) {
+        for (sdpa_test::NamedModifier const& modifier : modifiers) {
+            sdpa_test::ModifierProblem problem(&modifier, fe::DataType_t::BFLOAT16, {.columns = kColumns});
+            if (!add_code(codes, problem.forward()) || !add_code(codes, problem.backward())) return 1;
+        }
     }
     std::string text = table(codes) + namespaces(codes, &Code::text) +
                        "constexpr bool kChangesGradients = true;\nconstexpr int kDistanceTerms = kMostDistanceTerms;\n";
