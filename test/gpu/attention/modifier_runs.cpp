@@ -96,8 +96,9 @@ bool check_distance_modifiers() {
                     static_cast<long long>(sizes.value_columns), sizes.has_bias ? " with a bias" : "");
         for (NamedModifier const& modifier : distance_modifiers())
             wrong += check(modifier, sizes, gpu, Engines::OwnAlone, false) ? 0 : 1;
+        wrong += check(modifier_behind_prefix(), sizes, gpu, Engines::OwnAlone, false) ? 0 : 1;
     }
-    std::printf("distance modifiers: %zu, %d wrong runs\n", distance_modifiers().size(), wrong);
+    std::printf("distance modifiers: %zu, %d wrong runs\n", distance_modifiers().size() + 1, wrong);
     return wrong == 0;
 }
 

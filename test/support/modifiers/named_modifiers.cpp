@@ -219,6 +219,16 @@ Term factor_within_tensors(Term const& score, ModifierPlace& at) {
     Term const to_last_key = apart + static_cast<double>(at.keys());
     return scale(score, at, apply(Mode::LOG, to_last_query * to_last_key) * 0.1);
 }
+Term is_in_prefix(Term const& score, ModifierPlace const& at) {
+    return key(score) < static_cast<double>(at.keys() / 2);
+}
+Term cosine_behind_prefix(Term const& score, ModifierPlace& at) {
+    Term const cosine = apply(Mode::COS, distance(score) * score.number(0.2));
+    return chosen(is_in_prefix(score, at), score, scale(score, at, cosine));
+}
+Term gradient_behind_prefix(Term const& gradient, ModifierPlace& at) {
+    return chosen(is_in_prefix(gradient, at), gradient, gradient_of_scale(gradient, at));
+}
 
 constexpr NamedModifier kModifiers[] = {
     {"relative position bias", relative_bias},
@@ -259,11 +269,13 @@ constexpr NamedModifier kDistanceModifiers[] = {
     {"nested terms", nested_terms, gradient_of_scale},
     {"factor within tensors", factor_within_tensors, gradient_of_scale},
 };
+constexpr NamedModifier kBehindPrefix{"cosine behind a prefix", cosine_behind_prefix, gradient_behind_prefix};
 
 }  // namespace
 
 std::span<NamedModifier const> named_modifiers() { return kModifiers; }
 std::span<NamedModifier const> distance_modifiers() { return kDistanceModifiers; }
+NamedModifier const& modifier_behind_prefix() { return kBehindPrefix; }
 
 Term ModifierPlace::floats(Term const& score, char const* varies, Value const& value) {
     return tensor(score, varies, DataType_t::FLOAT, value);

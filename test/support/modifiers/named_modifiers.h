@@ -49,5 +49,7 @@ std::span<NamedModifier const> named_modifiers();
 // One of them, and others that no model uses, for the terms of the distance in kernels: a term that is added, one that
 // another one reads, and a factor that is finite within the tensors alone.
 std::span<NamedModifier const> distance_modifiers();
+// A further one, which leaves the scores of the first half of keys as they are.
+NamedModifier const& modifier_behind_prefix();
 
 }  // namespace sdpa_test

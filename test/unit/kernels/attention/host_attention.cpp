@@ -24,6 +24,8 @@ constexpr std::size_t kSharedBytes = std::size_t{227} << 10;
 
 // The named modifier that the codes for them run: its number among kModifierTexts.
 int host_modifier = 0;
+// How often they computed terms of a distance.
+std::int64_t computed_distances = 0;
 
 [[noreturn]] void no_modifier() { throw std::logic_error("the test has no code of this modifier"); }
 
@@ -349,6 +351,8 @@ cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, kernels
         run_on_host(problem, kHopper.multiprocessors, pointers);
     });
 }
+
+std::int64_t distances_until_now() { return computed_distances; }
 
 std::string text_of_blocks(AttentionKernelProblem const& problem, kernels::Pointers pointers) {
     kernels::HiddenBlocks const blocks = kernels::hidden_blocks(problem);

@@ -26,6 +26,9 @@ cudnn_frontend::error_t visit_problem(cudnn_frontend::graph::Graph& graph,
 cudnn_frontend::error_t run_on_host(cudnn_frontend::graph::Graph& graph, cudnn_frontend::kernels::AttentionOffer offer,
                                     std::function<void*(std::int64_t)> const& address);
 
+// How often the codes of named modifiers have computed terms of a distance.
+std::int64_t distances_until_now();
+
 // The bits that the kernels found for the blocks of the first head that has its own, as text: a line for each
 // tile, in which a block is hidden (.), unchanged (#) or neither (+).
 std::string text_of_blocks(cudnn_frontend::kernels::AttentionKernelProblem const& problem,

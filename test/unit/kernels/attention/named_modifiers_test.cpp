@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 using namespace sdpa_test;
 
@@ -154,4 +155,20 @@ TEST_CASE("terms of the distance are right with every number of columns, forward
 TEST_CASE("terms of the distance are right next to a bias of 2 bytes, forward and backward") {
     ModifierSizes const sizes{.batches = 1, .heads = 2, .queries = 100, .keys = 136, .columns = 64, .has_bias = true};
     for (NamedModifier const& modifier : distance_modifiers()) check_modifier(modifier, sizes);
+}
+
+TEST_CASE("terms of the distance are computed for the blocks of scores that the modifier changes") {
+    // The first two of four blocks of keys are a prefix, and so are the first two tiles of keys of gradients.
+    ModifierSizes const sizes{.batches = 1, .heads = 1, .key_heads = 1, .queries = 200, .keys = 512, .columns = 64};
+    check_modifier(modifier_behind_prefix(), sizes);
+    std::vector<std::int64_t> counts;
+    ModifierProblem problem(&modifier_behind_prefix(), DataType_t::BFLOAT16, sizes);
+    for (auto graph : {problem.forward(), problem.backward()}) {
+        std::int64_t const before = distances_until_now();
+        CHECK(run_on_kernels(graph, problem).get_message() == "");
+        counts.push_back(distances_until_now() - before);
+    }
+    constexpr std::int64_t kWarps = 8, kTilesOfQueries = 2, kBlocksOfKeys = 2, kTilesOfKeys = 2, kBlocksOfQueries = 4;
+    CHECK(counts[0] == kTilesOfQueries * kBlocksOfKeys * kWarps * (16 + 128 - 1));
+    CHECK(counts[1] == kTilesOfKeys * kBlocksOfQueries * kWarps * (16 + 64 - 1));
 }

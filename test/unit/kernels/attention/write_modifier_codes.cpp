@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,10 @@ bool add_code(std::vector<Code>& codes, fe::graph::Graph graph) {
 
 struct Function {
     char const *head, *call;  // without the number of the code
+    char const* before = "";  // a statement
 };
 constexpr Function kFunctions[] = {
-    {"DistanceTerms distance_terms(ScorePlace", "distance_terms(at, inputs)"},
+    {"DistanceTerms distance_terms(ScorePlace", "distance_terms(at, inputs)", "    ++computed_distances;\n"},
     {"float modified_score(Linear score, ScorePlace", "modified_score(score, at, inputs)"},
     {"float modified_gradient(Linear score, float gradient, ScorePlace",
      "modified_gradient(score, gradient, at, inputs)"}};
@@ -52,7 +54,7 @@ constexpr Function kFunctionsOfBounds[] = {
 // One function for all scores of a kernel, or compiling would take minutes.
 std::string dispatched(Function const& function, std::vector<Code> const& codes, std::string Code::*text) {
     std::string all = std::string("[[gnu::noinline]] inline ") + function.head +
-                      " const& at, ScoreInputs const& inputs) {\n    switch (host_modifier) {\n";
+                      " const& at, ScoreInputs const& inputs) {\n" + function.before + "    switch (host_modifier) {\n";
     for (std::size_t i = 0; i < codes.size(); ++i) {
         if ((codes[i].*text).empty()) continue;
         all += "        case " + std::to_string(i) + ": return code" + std::to_string(i) + "::" + function.call + ";\n";
@@ -87,7 +89,8 @@ int main(int count, char** arguments) {
     if (count != 3) return std::fputs("write_modifier_codes: expected two files\n", stderr), 2;
     constexpr std::int64_t kColumns = 64;
     std::vector<Code> codes;
-    for (auto const& modifiers : {sdpa_test::named_modifiers(), sdpa_test::distance_modifiers()}) {
+    for (auto const& modifiers : {sdpa_test::named_modifiers(), sdpa_test::distance_modifiers(),
+                                  std::span(&sdpa_test::modifier_behind_prefix(), 1)}) {
         for (sdpa_test::NamedModifier const& modifier : modifiers) {
             sdpa_test::ModifierProblem problem(&modifier, fe::DataType_t::BFLOAT16, {.columns = kColumns});
             if (!add_code(codes, problem.forward()) || !add_code(codes, problem.backward())) return 1;

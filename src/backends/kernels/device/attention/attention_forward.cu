@@ -321,7 +321,7 @@ class QueryWarpgroup {
         wait_for_keys();
         if (kTakesTurns) wait_for_turn(1 + warpgroup_);
         start_scores(scores);
-        terms.prepare(block, memory_, warpgroup_, keys_.number);
+        terms.prepare(block, blocks.is_modified(block), memory_, warpgroup_, keys_.number);
         if (kHasDropout) kept.draw(block);
         wait_for_products<0>();
         if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
@@ -338,7 +338,7 @@ class QueryWarpgroup {
             start_output(output, weights, adds);
             adds = true;
             if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
-            terms.prepare(block, memory_, warpgroup_, keys_.number);
+            terms.prepare(block, blocks.is_modified(block), memory_, warpgroup_, keys_.number);
             if (kHasDropout) kept.draw(block);
             wait_for_products<1>();
             hold(scores);

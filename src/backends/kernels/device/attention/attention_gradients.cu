@@ -321,6 +321,7 @@ class KeyWarpgroup {
         return memory_.distances[(warpgroup_ * kWarpgroupQueries + row_of_warp()) / kRowsOfWarp];
     }
     void compute_distances(QueryBlock const& queries) const {
+        if (!queries.changes) return;
         distances().template compute<false>(queries.tile.batch, queries.head,
                                             queries.first - (queries.tile.first + first_row_ + row_of_warp()),
                                             arguments_.sequences, arguments_.inputs);

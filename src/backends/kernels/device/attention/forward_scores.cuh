@@ -23,13 +23,15 @@ class ScoreTerms {
         are_pairs_ = arguments.bias.are_pairs && reinterpret_cast<unsigned long long>(arguments.bias.start) % 4 == 0;
     }
 
-    // Uses the time of products: computes terms of distances, waits for a bias that the copy engine fetches and reads
-    // it, and starts to read another one of 2 bytes. `number` counts the warpgroup's blocks.
+    // Uses the time of products: computes terms of distances where scores are modified, waits for a bias that the copy
+    // engine fetches and reads it, and starts to read another one of 2 bytes. `number` counts the warpgroup's blocks.
     template <class Memory>
-    void prepare(int block, Memory& memory, int warpgroup, int number) {
+    void prepare(int block, bool is_modified, Memory& memory, int warpgroup, int number) {
         distances_ = &memory.distances[warpgroup * (kThreadsOfWarpgroup / 32) + row_of_warp() / kRowsOfWarp];
-        distances_->template compute<true>(batch_, head_, block * KEYS - first_query_, arguments_.sequences,
-                                           arguments_.inputs);
+        if (is_modified) {
+            distances_->template compute<true>(batch_, head_, block * KEYS - first_query_, arguments_.sequences,
+                                               arguments_.inputs);
+        }
         if constexpr (kFetchesBias) {
             if (arguments_.bias.is_boxed) return memory.bias.read(words_, warpgroup, memory.bias_rounds, number);
         }
