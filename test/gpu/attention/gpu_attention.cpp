@@ -71,6 +71,7 @@ std::vector<Test> all_tests(CaseRange const& random, std::string const& part_of_
         }
     };
     add(gpu_case_groups());
+    add(block_mask_groups());
     add(random_gpu_groups(random));
     return tests;
 }

@@ -26,5 +26,8 @@ std::vector<CaseGroup> fp8_option_groups();
 std::vector<CaseGroup> fp8_shape_groups();
 // Groups that violate a limit, on some architecture at least.
 std::vector<CaseGroup> groups_at_limits();
+// Groups of block masks that limits of cuDNN's engines refuse everywhere (cudnn.s55, cudnn.s56), and that the library's
+// own engine runs.
+std::vector<CaseGroup> block_mask_groups();
 
 }  // namespace sdpa_test

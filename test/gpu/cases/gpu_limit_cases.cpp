@@ -184,6 +184,17 @@ std::vector<CaseGroup> lengths_at_limits() {
 
 }  // namespace
 
+std::vector<CaseGroup> block_mask_groups() {
+    auto const masked = [](Change const& change) {
+        return [=](AttentionCase& c) { head_dims(128, 128)(c), c.s_kv += 500, c.block_mask = true, change(c); };
+    };
+    return {
+        group("block mask and bias", masked([](auto& c) { biased(true, true, true)(c), c.d_bias = false; })),
+        group("block mask and dropout", masked(dropout)),
+        group("block mask, packed sequences", masked(packed)),
+    };
+}
+
 std::vector<CaseGroup> groups_at_limits() {
     std::vector<CaseGroup> all;
     for (auto const& groups : {shapes_at_limits(), implementations_at_limits(), scores_at_limits(), dropout_at_limits(),

@@ -37,6 +37,14 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
     return number;
 }
 
+// Whether the library's own engine accepts a block mask next to these options (kernels.c04 to c19).
+bool accepts_block_mask(AttentionCase const& c) {
+    bool const has_type = c.type != DataType_t::FLOAT && c.result_type == c.type && c.stats_type == DataType_t::FLOAT;
+    bool const has_shape = c.d_qk <= 192 && c.d_v <= 128 && c.h_k == c.h_v;
+    bool const has_layout = is_ragged(c.input_layout) == is_ragged(c.output_layout) && !c.keys_layout;
+    return has_type && has_shape && has_layout && c.scale == Scale::Number && c.dropout != Dropout::Mask && !c.paging;
+}
+
 bool masks_by_documents(AttentionCase const& c) {
     return c.modifier == oracle::Modify::Documents || c.modifier == oracle::Modify::CappedDocuments;
 }
@@ -74,12 +82,13 @@ AttentionCase random_gpu_case(std::uint64_t index) {
     bool const is_whole_bias = c.bias && (*c.bias)[2] == c.s_q && (*c.bias)[3] == c.s_kv;
     c.d_bias = c.d_bias && is_whole_bias;  // cudnn.s12
     c.nan_in_padding = c.paging.wild_entries = false;
-    c.block_mask = false;  // cudnn.s55
     if (c.sink) c.sink = DataType_t::FLOAT;
     if (c.generate_stats || c.sink) c.logit_max = c.score_sum_exp = false;
     if (random.chance(0.05)) c.type = c.result_type = DataType_t::FLOAT;                         // backward: cudnn.s03
     else if (random.chance(0.04)) c.gradient_type = c.type, c.result_type = other_half(c.type);  // backward: cudnn.s74
     choose_form(c, index);
+    // Not often, since cuDNN has no engine for one on Hopper (cudnn.s55), and such a case has no backward.
+    c.block_mask = accepts_block_mask(c) && Random(320000 + index).chance(0.4);
     return c;
 }
 
@@ -98,7 +107,7 @@ AttentionCase random_fp8_gpu_case(std::uint64_t index) {
     c.scale_value = static_cast<float>(random.real(0.5, 2.0) / std::sqrt(static_cast<double>(c.d_qk)));
     c.s_q = std::max(c.s_q, std::int64_t{2});  // cudnn.s44
     c.bias.reset(), c.mask.reset(), c.sink.reset();
-    c.alibi = c.d_bias = c.d_sink = c.rng_dump = c.logit_max = c.score_sum_exp = c.deterministic = false;
+    c.alibi = c.d_bias = c.d_sink = c.rng_dump = c.logit_max = c.score_sum_exp = c.deterministic = c.block_mask = false;
     c.dropout = Dropout::None;
     c.modifier = oracle::Modify::Nothing;
     c.implementation = AttentionImplementation_t::AUTO;

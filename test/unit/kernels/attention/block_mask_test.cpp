@@ -1,4 +1,5 @@
 // Block masks in the kernels of attention, on the host: their bits, and the results.
+#include "gpu/cases/random_gpu_case.h"
 #include "kernel_cases.h"
 #include "support/catch.h"
 #include "support/random.h"
@@ -85,4 +86,28 @@ TEST_CASE("blocks that a block mask hides are left out") {
         });
     };
     CHECK(check_case(c, rig).faults() == "");
+}
+
+TEST_CASE("block masks of 128 columns next to a bias, to dropout and with packed sequences are what the formula says") {
+    for (CaseGroup const& group : block_mask_groups()) {
+        for (AttentionCase const& c : group.cases) {
+            if (c.type != DataType_t::BFLOAT16) continue;  // the type of the bias in the host's code
+            INFO(group.name << ": " << describe(c));
+            CHECK(check_case(c, rig_of_kernel()).faults() == "");
+        }
+    }
+}
+
+TEST_CASE("the engine accepts the GPU's random cases with a block mask") {
+    constexpr std::uint64_t kCases = 600;
+    int count = 0;
+    for (std::uint64_t number = 0; number < kCases; ++number) {
+        AttentionCase c = random_gpu_case(number);
+        if (!c.block_mask) continue;
+        INFO("case " << number);
+        ++count;
+        c.has_data = false;
+        CHECK(read_graph(Session(c, make_inputs(c), make_forward_outputs(c))).error().get_message() == "");
+    }
+    CHECK(count > 10);
 }

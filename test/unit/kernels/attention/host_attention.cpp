@@ -105,9 +105,19 @@ HostCode<AttentionArguments> dropout_code(int columns) {
 }
 
 template <class Element>
-HostCode<AttentionArguments> block_mask_code(int columns, bool has_documents) {
+HostCode<AttentionArguments> wide_block_mask_code(AttentionKernelProblem const& problem) {
+    if (problem.has(attention::Bias))
+        return {forward_128_block_mask_bias::forward<Element>, forward_128_block_mask_bias::shared_memory};
+    if (problem.dropout)
+        return {forward_128_block_mask_dropout::forward<Element>, forward_128_block_mask_dropout::shared_memory};
+    return {forward_128_block_mask::forward<Element>, forward_128_block_mask::shared_memory};
+}
+
+template <class Element>
+HostCode<AttentionArguments> block_mask_code(int columns, AttentionKernelProblem const& problem) {
     if (columns == 192) return {forward_192_block_mask::forward<Element>, forward_192_block_mask::shared_memory};
-    if (!has_documents) return {forward_64_block_mask::forward<Element>, forward_64_block_mask::shared_memory};
+    if (columns == 128) return wide_block_mask_code<Element>(problem);
+    if (!problem.finds_blocks()) return {forward_64_block_mask::forward<Element>, forward_64_block_mask::shared_memory};
     return {forward_64_documents_block_mask::forward<Element>, forward_64_documents_block_mask::shared_memory};
 }
 
@@ -142,7 +152,7 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
         case Options::DocumentsAndBias:
             return {forward_64_documents_bias::forward<Element>, forward_64_documents_bias::shared_memory};
         case Options::Dropout: return dropout_code<Element>(columns);
-        case Options::BlockMask: return block_mask_code<Element>(columns, problem.finds_blocks());
+        case Options::BlockMask: return block_mask_code<Element>(columns, problem);
         case Options::Maxima: return {forward_64_maxima::forward<Element>, forward_64_maxima::shared_memory};
         case Options::BiasGradient:
         case Options::BiasSums:  // of backward
