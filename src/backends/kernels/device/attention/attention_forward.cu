@@ -358,7 +358,7 @@ class QueryWarpgroup {
     void weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
                OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, KeptWeights<kKeys> const& kept,
                RowWeights<kKeys>& rows, float (&factors)[2]) {
-        if (blocks.is_modified(block)) terms.template add<true>(scores, block);
+        if (terms.is_modified()) terms.template add<true>(scores, block);
         else if (kHasTerms) terms.template add<false>(scores, block);
         if (kFetchesBias && arguments_.bias.is_boxed) memory_.bias_rounds.are_read[warpgroup_].arrive();
         if (!blocks.is_full(block)) own.hide(scores, block);

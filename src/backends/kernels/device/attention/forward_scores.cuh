@@ -27,6 +27,7 @@ class ScoreTerms {
     // engine fetches and reads it, and starts to read another one of 2 bytes. `number` counts the warpgroup's blocks.
     template <class Memory>
     void prepare(int block, bool is_modified, Memory& memory, int warpgroup, int number) {
+        is_modified_ = is_modified;
         distances_ = &memory.distances[warpgroup * (kThreadsOfWarpgroup / 32) + row_of_warp() / kRowsOfWarp];
         if (is_modified) {
             distances_->template compute<true>(batch_, head_, block * KEYS - first_query_, arguments_.sequences,
@@ -43,6 +44,9 @@ class ScoreTerms {
             }
         }
     }
+
+    // Whether the modifier changes scores of the block for which it was prepared.
+    bool is_modified() const { return is_modified_; }
 
     template <bool IS_MODIFIED>
     void add(float (&scores)[KEYS / 8][4], int block) const {
@@ -99,7 +103,7 @@ class ScoreTerms {
     unsigned words_[KEYS / 8][2];
     int batch_, head_, first_query_, queries_[2];
     DistanceNumbers<KEYS>* distances_;
-    bool are_pairs_;
+    bool are_pairs_, is_modified_;
     float slope_;
 };
 
