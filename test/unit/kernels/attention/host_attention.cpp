@@ -12,6 +12,7 @@
 #include <attention/attention_tiles.cuh>
 #include <attention/dropout.cuh>
 #include <hopper/block_order.cuh>
+#include <hopper/greatest_scores.cuh>
 
 #include <algorithm>
 #include <cstring>

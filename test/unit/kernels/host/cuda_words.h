@@ -30,5 +30,6 @@ inline void atomicOr(unsigned* word, unsigned bits) { *word |= bits; }
 inline void atomicAnd(unsigned* word, unsigned bits) { *word &= bits; }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __log2f(float x) { return std::log2(x); }

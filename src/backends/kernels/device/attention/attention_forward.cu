@@ -1,15 +1,16 @@
 // Attention forward by warpgroups, for compute capability 9.0. A block goes on from tile of queries to tile of queries.
 // One warp has the copy engine fetch the tile's queries and all keys and values that are visible to any of them, some
-// stages ahead; the other warpgroups have 64 queries each. While a warpgroup's products of the last weights and values
-// go on, it computes the next weights.
+// stages ahead; the other warpgroups have 64 queries each, and take turns with their products.
 #include <attention/forward_scores.cuh>
+#include <hopper/greatest_scores.cuh>
 
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
 // maxima are results, the base is the greatest score.
 constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 
-// Whether a warpgroup starts its products while the others compute weights, where these take long.
-constexpr bool kTakesTurns = COLUMNS_OF_KEYS > 128 || kNeedsRegisters;
+// Whether a warpgroup computes the next weights while its products of the last weights and values go on. With other
+// numbers of columns the other warpgroups' products suffice to keep the multiprocessor busy, and this one takes longer.
+constexpr bool kOverlapsOwnProducts = COLUMNS_OF_KEYS == 128;
 constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters || kHasBlockMask);
 static_assert(!kHasBlockMask || tile_keys(COLUMNS_OF_KEYS) == kBlockMaskRows);
 
@@ -186,26 +187,14 @@ struct RowWeights {
     float base[2] = {minus_infinity(), minus_infinity()};
     float sum[2] = {0, 0};
 
-    // Scores become weights. Returns in `factors` what earlier sums must be multiplied by.
-    void weigh(float (&scores)[KEYS / 8][4], float scale, float (&factors)[2]) {
-        float largest[2] = {minus_infinity(), minus_infinity()};
-#pragma unroll
-        for (int i = 0; i < KEYS / 8; ++i) {
-#pragma unroll
-            for (int j = 0; j < 4; ++j) largest[j / 2] = fmaxf(largest[j / 2], scores[i][j]);
-        }
+    // Scores become weights. Where one of the warp's rows has a new base, returns true, and in `factors` what earlier
+    // sums must be multiplied by.
+    bool weigh(float (&scores)[KEYS / 8][4], float scale, float (&factors)[2]) {
+        bool const may_move = kStoresMaxima || ballot(may_exceed(scores, scale)) != 0;
+        bool const moves = may_move && move_bases(scores, scale, factors);
         float negated[2];
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            float& most = largest[half];
-            most = fmaxf(most, from_lane_across(most, 1));
-            most = fmaxf(most, from_lane_across(most, 2)) * scale;
-            bool const moves = most > base[half] + kMostAboveBase;
-            factors[half] = moves ? power_of_2(base[half] - most) : 1.0f;
-            if (moves) base[half] = most;
-            sum[half] *= factors[half];
-            negated[half] = base[half] == minus_infinity() ? 0.0f : -base[half];
-        }
+        for (int half = 0; half < 2; ++half) negated[half] = base[half] == minus_infinity() ? 0.0f : -base[half];
 #pragma unroll
         for (int i = 0; i < KEYS / 8; ++i) {
 #pragma unroll
@@ -214,6 +203,7 @@ struct RowWeights {
                 sum[j / 2] += scores[i][j];
             }
         }
+        return moves;
     }
     // A logit without a value. Returns what earlier sums must be multiplied by.
     void add_sink(float logit, float (&factors)[2]) {
@@ -241,11 +231,39 @@ struct RowWeights {
         bool const has_nan = sum[half] != sum[half] && base[half] < -minus_infinity();  // which maxima pass over
         return has_nan ? sum[half] : kLnOf2 * base[half];
     }
+
+   private:
+    // Whether one of the lane's scores may be too far above the base.
+    bool may_exceed(float const (&scores)[KEYS / 8][4], float scale) const {
+        float greatest[2];
+        find_greatest(greatest, scores);
+        return greatest[0] * scale > base[0] + kMostAboveBase || greatest[1] * scale > base[1] + kMostAboveBase;
+    }
+
+    // Moves the bases of rows whose greatest score is too far above them. Returns whether the warp has such rows.
+    bool move_bases(float const (&scores)[KEYS / 8][4], float scale, float (&factors)[2]) {
+        float largest[2] = {minus_infinity(), minus_infinity()};
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) largest[j / 2] = fmaxf(largest[j / 2], scores[i][j]);
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float& most = largest[half];
+            most = fmaxf(most, from_lane_across(most, 1));
+            most = fmaxf(most, from_lane_across(most, 2)) * scale;
+            bool const moves = most > base[half] + kMostAboveBase;
+            factors[half] = moves ? power_of_2(base[half] - most) : 1.0f;
+            if (moves) base[half] = most;
+            sum[half] *= factors[half];
+        }
+        return ballot(factors[0] != 1 || factors[1] != 1) != 0;
+    }
 };
 
 template <int COUNT>
 inline void multiply_rows(float (&sums)[COUNT][4], float const (&factors)[2]) {
-    if (ballot(factors[0] != 1 || factors[1] != 1) == 0) return;
 #pragma unroll
     for (auto& four : sums) {
 #pragma unroll
@@ -278,9 +296,9 @@ class QueryWarpgroup {
         : arguments_(arguments), memory_(memory), warpgroup_(warpgroup) {}
 
     void attend_to_tiles() {
-        if (kTakesTurns && warpgroup_ == kWarpgroups - 1) give_turn(1);
+        if (warpgroup_ == kWarpgroups - 1) give_turn(1);
         for_each_place(arguments_.order, [&](TilePlace const& place) { attend(QueryTile(arguments_, place)); });
-        if (kTakesTurns && warpgroup_ == 0) wait_for_turn(1);
+        if (warpgroup_ == 0) wait_for_turn(1);
         if (lane_index() == 0) wait_for_box_stores();
     }
 
@@ -318,62 +336,63 @@ class QueryWarpgroup {
         MatrixBlock weights[kKeys / 16];
         memory_.queries_are_here.wait_for(tiles_++);
         int block = blocks.last();
-        wait_for_keys();
-        if (kTakesTurns) wait_for_turn(1 + warpgroup_);
+        wait_for_keys(true);
+        wait_for_turn(1 + warpgroup_);
         start_scores(scores);
         terms.prepare(block, blocks.is_modified(block), memory_, warpgroup_, keys_.number);
         if (kHasDropout) kept.draw(block);
         wait_for_products<0>();
-        if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
+        give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
         hold(scores);
         memory_.keys_are_read[keys_.stage()].arrive();
         keys_.go_on();
         weigh(scores, block, blocks, own, terms, kept, rows, factors);
         pack_weights(weights, scores);
         bool adds = false;
-        block = next_block(blocks, block);
+        block = blocks.before(block);
+        wait_for_keys(blocks.has(block));
         while (blocks.has(block)) {
-            if (kTakesTurns) wait_for_turn(1 + warpgroup_);
+            wait_for_turn(1 + warpgroup_);
             start_scores(scores);
             start_output(output, weights, adds);
             adds = true;
-            if (kTakesTurns) give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
+            give_turn(1 + (warpgroup_ + 1) % kWarpgroups);
             terms.prepare(block, blocks.is_modified(block), memory_, warpgroup_, keys_.number);
             if (kHasDropout) kept.draw(block);
             wait_for_products<1>();
             hold(scores);
             memory_.keys_are_read[keys_.stage()].arrive();
             keys_.go_on();
-            weigh(scores, block, blocks, own, terms, kept, rows, factors);
-            block = next_block(blocks, block);
+            bool const moves = weigh(scores, block, blocks, own, terms, kept, rows, factors);
+            int const next = blocks.before(block);
+            if (kOverlapsOwnProducts) wait_for_keys(blocks.has(next));
             finish_output(output, weights);
-            multiply_rows(output, factors);
+            if (moves) multiply_rows(output, factors);
             pack_weights(weights, scores);
+            if (!kOverlapsOwnProducts) wait_for_keys(blocks.has(next));
+            block = next;
         }
         if (Memory::kHasOutput) memory_.queries_are_read.arrive();
         start_output(output, weights, adds);
         finish_output(output, weights);
     }
 
-    void weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
+    bool weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
                OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, KeptWeights<kKeys> const& kept,
                RowWeights<kKeys>& rows, float (&factors)[2]) {
         if (terms.is_modified()) terms.template add<true>(scores, block);
         else if (kHasTerms) terms.template add<false>(scores, block);
         if (kFetchesBias && arguments_.bias.is_boxed) memory_.bias_rounds.are_read[warpgroup_].arrive();
         if (!blocks.is_full(block)) own.hide(scores, block);
-        rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
+        bool const moves = rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
         if (kHasDropout) kept.drop(scores);
+        return moves;
     }
 
-    void wait_for_keys() { memory_.keys_are_here[keys_.stage()].wait_for(keys_.round()); }
-
-    // The next block, once its keys are here. The wait for them is a branch. Without one behind the weights, the
-    // compiler moves the wait for products ahead of these, so that nothing is computed while products go on.
-    int next_block(KeyBlocks<kQueries, kKeys> const& blocks, int block) {
-        int const next = blocks.before(block);
-        if (blocks.has(next)) wait_for_keys();
-        return next;
+    // This is a branch. Without one behind the weights, the compiler moves the wait for products ahead of these, so
+    // that nothing is computed while products go on.
+    void wait_for_keys(bool are_fetched) {
+        if (are_fetched) memory_.keys_are_here[keys_.stage()].wait_for(keys_.round());
     }
 
     void start_scores(float (&scores)[kKeys / 8][4]) {
