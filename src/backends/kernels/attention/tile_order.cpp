@@ -134,7 +134,8 @@ QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multipro
     bool const has_known_keys = !problem.key_lengths && !problem.hides_blocks();
     bool const has_equal_tiles = problem.right.has_value() == problem.left.has_value();
     bool const is_shared_out = has_known_keys && (has_equal_tiles || balance(order, problem, fitting, multiprocessors));
-    return {order, is_shared_out ? std::min(multiprocessors, order.places) : order.places};
+    bool const are_persistent = is_shared_out || problem.hands_out_tiles();
+    return {order, are_persistent ? std::min(multiprocessors, order.places) : order.places};
 }
 
 // Blocks that go through the same queries at the same time read them once from memory. With a causal mask, a block that

@@ -172,6 +172,28 @@ TEST_CASE("a tile of forward has a block where no sections give blocks equally m
     CHECK(has_a_block(more_queries));
 }
 
+TEST_CASE("tiles of forward are handed out to a block for each multiprocessor where a kernel before can count them") {
+    Shape const shape{4, 16, 16, 2048, 2048, 128};
+    auto const blocks_of = [](AttentionKernelProblem const& problem) {
+        return kernels::query_schedule(problem, kHopper).blocks;
+    };
+    AttentionKernelProblem problem = problem_of(shape);
+    CHECK_FALSE(problem.hands_out_tiles());
+    problem.key_lengths = kernels::SequenceLengths{};
+    CHECK_FALSE(problem.hands_out_tiles());
+    CHECK(blocks_of(problem) == 4 * 16 * 2048 / 128);
+    problem.key_lengths->are_sums = true;
+    CHECK(problem.hands_out_tiles());
+    CHECK(blocks_of(problem) == kHopper);
+    problem.key_lengths.reset();
+    problem.modifier.text_of_bounds = "text";
+    CHECK(problem.hands_out_tiles());
+    CHECK(blocks_of(problem) == kHopper);
+    CHECK(kernels::query_schedule(problem, 4096).blocks == 4 * 16 * 2048 / 128);
+    problem.is_backward = true;
+    CHECK_FALSE(problem.hands_out_tiles());
+}
+
 TEST_CASE("tiles of keys whose gradients are added first begin first") {
     for (Shape shape : kShapes) {
         shape.is_deterministic = true;

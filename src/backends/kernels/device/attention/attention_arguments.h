@@ -148,6 +148,7 @@ struct AttentionArguments {
     EntryMaps entries;
     Sequences sequences;
     TileOrder order;
+    int* tiles_begun;                // their count, where tiles are handed out to blocks that are free; else null
     RowNumbers stats;                // null where they are not wanted
     HeadNumbers<float const> sinks;  // null where there are none
     ScoreNumbers bias;               // for code with a bias
@@ -240,6 +241,7 @@ struct BiasGradientEndArguments {
 struct BlockBitsArguments {
     ScoreInputs inputs;
     BlockBits bits;    // the result
+    int* tiles_begun;  // set to 0 for forward, where it counts them
     int heads_of_all;  // those that have bits of their own
     int heads;         // of them in a batch
     int query_rows, key_rows;
@@ -254,7 +256,8 @@ inline constexpr int kBlockScoresThreads = 1024;  // for one block of scores
 // The graph's block mask: a bit for each tile of queries and block of keys, in bytes.
 struct BlockMaskArguments {
     ScoreNumbers mask;
-    BlockBits bits;  // the result
+    BlockBits bits;    // the result
+    int* tiles_begun;  // set to 0 for forward, where it counts them
     int heads_of_all, heads;
     int bytes;     // of a tile of queries
     int has_bits;  // whether blocks that the modifier hides have been found before
@@ -303,6 +306,7 @@ struct EntryArguments {
     LengthSource query_lengths, key_lengths;
     TensorMap* maps;     // the results: for each entry one of each tensor that has one
     long long* offsets;  // for each entry one of each tensor
+    int* tiles_begun;    // set to 0 for forward, where it counts them
 };
 
 inline constexpr int kEntryThreads = 128, kEntriesOfBlock = kEntryThreads / 32;  // a warp for each entry
@@ -345,9 +349,10 @@ constexpr int attention_shared_bytes(int columns, int value_columns, int warpgro
         columns + (has_output_memory(columns) ? value_columns : 0) + (has_bias ? tile_keys(columns) : 0);
     int const elements =
         tile_queries(warpgroups) * columns_of_query + kKeyStages * tile_keys(columns) * (columns + value_columns);
-    int const barriers = 3 + 4 * kKeyStages + 2 * warpgroups;
+    int const barriers = 5 + 4 * kKeyStages + 2 * warpgroups;
     int const distances = has_modifier ? distance_bytes(columns, has_bias, 4 * warpgroups, tile_keys(columns)) : 0;
-    int const bytes = elements * kBytes + barriers * kBarrierBytes + distances;
+    int const place = static_cast<int>(sizeof(long long));
+    int const bytes = elements * kBytes + barriers * kBarrierBytes + place + distances;
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 

@@ -1,6 +1,7 @@
 // Finds the blocks of scores that a graph's own score modifier hides, and those that it leaves as they are, for the
 // attention kernels of that graph.
 #include <attention/score_bounds.cuh>
+#include <hopper/block_order.cuh>
 #include <score_code.cuh>
 #include <warp.cuh>
 
@@ -41,6 +42,7 @@ inline Effect effect_at(BlockPlace const& place, ScoreInputs const& inputs) {
 // A lane for each block.
 extern "C" __global__ void __launch_bounds__(kBlockBitsThreads)
     attention_block_bits(__grid_constant__ BlockBitsArguments const arguments) {
+    clear_number(arguments.tiles_begun);
     BlockBits const& bits = arguments.bits;
     long long const word =
         static_cast<long long>(blockIdx.x) * (kBlockBitsThreads / 32) + static_cast<int>(threadIdx.x) / 32;

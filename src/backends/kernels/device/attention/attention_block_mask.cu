@@ -1,5 +1,6 @@
 // Makes bits of blocks of a graph's block mask, for the attention kernel of that graph.
 #include <attention/attention_arguments.h>
+#include <hopper/block_order.cuh>
 
 using namespace cudnn_frontend::kernels;
 
@@ -7,6 +8,7 @@ using namespace cudnn_frontend::kernels;
 extern "C" __global__ void __launch_bounds__(kBlockMaskThreads)
     attention_block_mask(__grid_constant__ BlockMaskArguments const arguments) {
     constexpr int kBytesOfWord = 4;
+    clear_number(arguments.tiles_begun);
     BlockBits const& bits = arguments.bits;
     long long const number = static_cast<long long>(blockIdx.x) * kBlockMaskThreads + static_cast<int>(threadIdx.x);
     long long const tile_of_all = number / bits.words_of_tile;

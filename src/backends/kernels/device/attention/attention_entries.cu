@@ -1,6 +1,7 @@
 // Prepares the entries of a batch of packed sequences for the attention kernels: the lengths of each, where it begins
 // in each tensor, and maps that have its rows alone.
 #include <attention/attention_arguments.h>
+#include <hopper/block_order.cuh>
 #include <hopper/bulk_copies.cuh>
 
 using namespace cudnn_frontend::kernels;
@@ -34,6 +35,7 @@ inline void store_entry_map(TensorMap& to, EntryTensor const& tensor, long long 
 extern "C" __global__ void __launch_bounds__(kEntryThreads)
     attention_entries(__grid_constant__ EntryArguments const arguments) {
     extern __shared__ __align__(128) unsigned char shared_memory[];
+    clear_number(arguments.tiles_begun);
     TensorMap* const memory = reinterpret_cast<TensorMap*>(shared_memory);
     int const warp = threadIdx.x / 32, entry = blockIdx.x * (kEntryThreads / 32) + warp;
     if (entry >= arguments.batches) return;

@@ -2,6 +2,7 @@
 // One warp has the copy engine fetch the tile's queries and all keys and values that are visible to any of them, some
 // stages ahead; the other warpgroups have 64 queries each, and take turns with their products.
 #include <attention/forward_scores.cuh>
+#include <hopper/block_order.cuh>
 #include <hopper/greatest_scores.cuh>
 
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
@@ -35,6 +36,8 @@ struct ForwardMemory {
     Arrivals values_are_here[kKeyStages], values_are_read[kKeyStages];
     Arrivals cut_values_are_here;  // those of a block that goes beyond its sequence
     QueryBiasRounds<kWarpgroups> bias_rounds;
+    Arrivals place_is_here, place_is_read;
+    int place;  // of a tile, from the warp that fetches
 
     Panel<Element, kQueries>* output() {
         if constexpr (kHasOutput) return own_output.panels;
@@ -52,19 +55,49 @@ struct ForwardMemory {
             values_are_read[stage].make(kWarps);
         }
         bias_rounds.make();
+        place_is_here.make(1);
+        place_is_read.make(kWarps);
         show_barriers_to_copies();
     }
 };
 
-// Calls visit(place) for the block's tiles. Blocks take tiles in rounds, in every second round in reverse order, so
-// that all of them have equally many keys where these fall from each tile to the next one.
-template <class Visit>
-inline void for_each_place(TileOrder const& order, Visit const& visit) {
-    int const blocks = gridDim.x;
-    for (int first = 0, own = blockIdx.x; first + own < order.places; first += blocks, own = blocks - 1 - own) {
-        if (TilePlace const place(order, first + own); !place.is_empty) visit(place);
+// The places of the block's tiles, one after the other. The warp that fetches takes them and passes them on to the
+// others. The place behind all tiles ends them. Where all blocks have about equally many keys so, a block takes places
+// in rounds, in every second round in reverse order, since keys may become fewer from each tile to the next one.
+// Otherwise it takes the next place of all blocks whenever it is free.
+template <class Memory>
+class OwnPlaces {
+   public:
+    OwnPlaces(AttentionArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
+
+    // With the warp that fetches.
+    int take() {
+        int const blocks = gridDim.x, own = static_cast<int>(blockIdx.x), round = taken_++;
+        bool const are_handed_out = arguments_.tiles_begun != nullptr;
+        if (!are_handed_out || round == 0) return round * blocks + (round % 2 == 0 ? own : blocks - 1 - own);
+        unsigned begun = 0;
+        if (lane_index() == 0) begun = static_cast<unsigned>(count_up(arguments_.tiles_begun));
+        return blocks + static_cast<int>(from_lane(begun, 0));
     }
-}
+    void pass(int place) {
+        if (passed_ > 0) memory_.place_is_read.wait_for(passed_ - 1);
+        if (lane_index() == 0) memory_.place = place;
+        memory_.place_is_here.arrive();
+        ++passed_;
+    }
+    // With each warp of the others.
+    int read() {
+        memory_.place_is_here.wait_for(passed_++);
+        int const place = memory_.place;
+        memory_.place_is_read.arrive();
+        return place;
+    }
+
+   private:
+    AttentionArguments const& arguments_;
+    Memory& memory_;
+    int taken_ = 0, passed_ = 0;
+};
 
 // A tile of queries of one head.
 struct QueryTile : Sequence {
@@ -115,7 +148,17 @@ class Fetcher {
     Fetcher(AttentionArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
 
     void fetch_tiles() {
-        for_each_place(arguments_.order, [&](TilePlace const& place) { fetch(QueryTile(arguments_, place)); });
+        OwnPlaces<Memory> places(arguments_, memory_);
+        for (;;) {
+            int const place = places.take();
+            if (place >= arguments_.order.places) return places.pass(place);
+            TilePlace const of_tile(arguments_.order, place);
+            if (of_tile.is_empty) continue;
+            QueryTile const tile(arguments_, of_tile);
+            acquire_maps(tile, arguments_);
+            places.pass(place);
+            fetch(tile);
+        }
     }
 
    private:
@@ -297,7 +340,10 @@ class QueryWarpgroup {
 
     void attend_to_tiles() {
         if (warpgroup_ == kWarpgroups - 1) give_turn(1);
-        for_each_place(arguments_.order, [&](TilePlace const& place) { attend(QueryTile(arguments_, place)); });
+        OwnPlaces<Memory> places(arguments_, memory_);
+        for (int place = places.read(); place < arguments_.order.places; place = places.read()) {
+            if (TilePlace const tile(arguments_.order, place); !tile.is_empty) attend(QueryTile(arguments_, tile));
+        }
         if (warpgroup_ == 0) wait_for_turn(1);
         if (lane_index() == 0) wait_for_box_stores();
     }

@@ -160,14 +160,24 @@ class TileBlocks {
     int kind_;  // the words of a kind
 };
 
+// Lets the block's copies read the maps of a sequence, with a warp. Threads that wait for this warp may use them, too.
+template <class Arguments>
+inline void acquire_maps(Sequence const& sequence, Arguments const& arguments) {
+    EntryMaps const& entries = arguments.entries;
+    if (entries.start == nullptr) return;
+    int const lane = lane_index();
+    if (lane < entries.count) {
+        acquire_map(&entries.start[static_cast<long long>(sequence.batch) * entries.count + lane]);
+    }
+    wait_for_warp();
+}
+
 // The map of a tensor for the sequence.
 template <class Arguments>
 inline TensorMap const& map_for(Sequence const& sequence, Arguments const& arguments, int number) {
     EntryMaps const& entries = arguments.entries;
     if (entries.start == nullptr) return arguments.maps[number];
-    TensorMap const& map = entries.start[static_cast<long long>(sequence.batch) * entries.count + number];
-    acquire_map(&map);
-    return map;
+    return entries.start[static_cast<long long>(sequence.batch) * entries.count + number];
 }
 inline int batch_for(Sequence const& sequence, EntryMaps const& entries) {
     return entries.start == nullptr ? sequence.batch : 0;

@@ -47,6 +47,7 @@ class QueryFetcher {
     QueryFetcher(GradientArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
 
     void fetch_all(KeyTile const& tile) {
+        acquire_maps(tile, arguments_);
         fetch_keys(tile);
         EntryMaps const& entries = arguments_.entries;
         TensorMap const& queries = map_for(tile, arguments_, QueryMap);

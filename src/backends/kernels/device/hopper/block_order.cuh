@@ -4,6 +4,11 @@
 // Counts to a number, with one thread, and returns what it was before.
 inline int count_up(int* number) { return atomicAdd(number, 1); }
 
+// Sets the number to 0 for the next kernel, with one thread of all blocks.
+inline void clear_number(int* number) {
+    if (number != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *number = 0;
+}
+
 // Shows a number to other blocks, with one thread. It comes behind all writes and additions to memory by this thread
 // and by threads that it waited for.
 inline void show_number(int* to, int number) {

@@ -9,6 +9,9 @@
 #include <source_location>
 
 inline int count_up(int* number) { return (*number)++; }
+inline void clear_number(int* number) {
+    if (number != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *number = 0;
+}
 inline void show_number(int* to, int number, std::source_location const where = std::source_location::current()) {
     sdpa_test::show_number(to, number, !sdpa_test::is_left_out("show_number()", where));
 }
