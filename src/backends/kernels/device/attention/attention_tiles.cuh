@@ -165,11 +165,8 @@ template <class Arguments>
 inline void acquire_maps(Sequence const& sequence, Arguments const& arguments) {
     EntryMaps const& entries = arguments.entries;
     if (entries.start == nullptr) return;
-    int const lane = lane_index();
-    if (lane < entries.count) {
-        acquire_map(&entries.start[static_cast<long long>(sequence.batch) * entries.count + lane]);
-    }
-    wait_for_warp();
+    TensorMap const* const maps = entries.start + static_cast<long long>(sequence.batch) * entries.count;
+    for (int i = 0; i < entries.count; ++i) acquire_map(maps + i);
 }
 
 // The map of a tensor for the sequence.
