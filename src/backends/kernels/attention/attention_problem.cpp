@@ -78,12 +78,12 @@ bool has_fast_gradients(AttentionKernelProblem const& problem) {
     return columns->columns != 192 || (!is_causal && has_any_order);
 }
 
-// The least number of rows from which forward was faster than other engines on an H200 (docs/performance.md); nothing
-// where it was not faster in every case.
-std::optional<std::int64_t> rows_of_fast_forward(int columns, bool is_causal) {
+// The least number of rows from which forward was faster than other engines in every case on an H200
+// (docs/performance.md).
+std::int64_t rows_of_fast_forward(int columns, bool is_causal) {
     switch (columns) {
         case 64: return is_causal ? 3000 : 2048;
-        case 128: return is_causal ? std::optional<std::int64_t>(2048) : std::nullopt;
+        case 128: return is_causal ? 2048 : 8192;
         case 192: return 1024;
         default: return 2048;
     }
@@ -94,8 +94,7 @@ bool has_fast_forward(AttentionKernelProblem const& problem) {
     if (problem.is_backward || !columns || !is_plain(problem, *columns) || problem.has(attention::SinkToken))
         return false;
     bool const is_causal = problem.right.has_value();
-    auto const least_rows = rows_of_fast_forward(columns->columns, is_causal);
-    if (!least_rows || shorter_rows(problem) < *least_rows) return false;
+    if (shorter_rows(problem) < rows_of_fast_forward(columns->columns, is_causal)) return false;
     if (is_causal) return problem.queries() == problem.keys();
     // With fewer tiles the last round of blocks costs much, or programs that split the keys are faster.
     std::int64_t const least_rounds = columns->columns == 64 ? 7 : 3;
