@@ -10,7 +10,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -55,10 +57,20 @@ Row modified(Row row, bench::Modifier modifier) {
     return row;
 }
 
+// Documents of those lengths in one sequence.
+Row packed(char const* name, std::int64_t h_q, std::int64_t h_k, std::int64_t d, bench::Dims const& documents) {
+    Row row = plain(name, 1, h_q, h_k, std::reduce(documents.begin(), documents.end()), d);
+    row.documents = documents;
+    return row;
+}
+
 std::vector<Row> rows() {
     Row const wide = plain("b2 h16 s8192 d128", 2, 16, 16, 8192, 128);
     Row const narrow = plain("b2 h32 s8192 d64", 2, 32, 32, 8192, 64);
     Row const short_row = plain("b4 h16 s2048 d128", 4, 16, 16, 2048, 128);
+    Row const of_256 = packed("32 documents of 256 h16 d128", 16, 16, 128, bench::Dims(32, 256));
+    Row const uneven =
+        packed("11 documents h16 d128", 16, 16, 128, {2048, 100, 900, 64, 1500, 300, 20, 1024, 700, 40, 1496});
     Row const split = with_values(plain("b4 h16 s2048 d192/128", 4, 16, 16, 2048, 192), 128);
     return {wide,
             causal(wide),
@@ -75,6 +87,12 @@ std::vector<Row> rows() {
             modified(short_row, bench::Modifier::Softcap),
             modified(short_row, bench::Modifier::Documents),
             modified(short_row, bench::Modifier::Prefix),
+            of_256,
+            causal(of_256),
+            packed("32 documents of 256 h16 d64", 16, 16, 64, bench::Dims(32, 256)),
+            packed("64 documents of 128 h32/8 d128", 32, 8, 128, bench::Dims(64, 128)),
+            uneven,
+            causal(uneven),
             split,
             causal(split),
             causal(with_values(plain("b1 h16 s4096 d192/128", 1, 16, 16, 4096, 192), 128)),
