@@ -178,6 +178,64 @@ class NeighborhoodPass {
     bool is_forward_;
 };
 
+// A class of columns of the library's own attention engine, and the rows of its tiles and of their blocks.
+struct AttentionClass {
+    std::int64_t columns, value_columns;
+    std::int64_t queries, keys;                    // of a tile of forward, and of its blocks
+    std::int64_t gradient_keys, gradient_queries;  // the same for gradients
+};
+constexpr AttentionClass kClasses[] = {{64, 64, 192, 128, 128, 128},
+                                       {128, 128, 128, 128, 128, 64},
+                                       {192, 128, 128, 128, 128, 64},
+                                       {256, 256, 128, 80, 64, 64}};
+
+// One pass of the engine without a mask, with as many heads as there are multiprocessors: each has the tiles of one.
+class AttentionPass {
+   public:
+    AttentionPass(Gpu const& gpu, Basics const& basics, AttentionClass const& of_columns, char const* name)
+        : gpu_(gpu), basics_(basics), class_(of_columns), name_(name) {}
+
+    // Prints nothing where the GPU does not run it.
+    void print() const {
+        constexpr std::int64_t kFewer = 2048, kMore = 4096;
+        double const few = time_of_tile(kFewer), many = time_of_tile(kMore);
+        if (few <= 0.0 || many <= few) return;
+        double const block = (many - few) / (blocks(kMore) - blocks(kFewer));
+        std::string const name = "attention_" + std::to_string(class_.columns) + "_" + name_;
+        std::printf("%s_block %.4g\n%s_extra %.4g\n", name.c_str(), block, name.c_str(),
+                    std::max(1e-3, few - blocks(kFewer) * block));
+    }
+
+   private:
+    static double count(std::int64_t rows, std::int64_t of_each) {
+        return std::ceil(static_cast<double>(rows) / static_cast<double>(of_each));
+    }
+    bool is_forward() const { return name_ == "forward"; }
+    double tiles(std::int64_t rows) const { return count(rows, is_forward() ? class_.queries : class_.gradient_keys); }
+    double blocks(std::int64_t rows) const { return count(rows, is_forward() ? class_.keys : class_.gradient_queries); }
+
+    double time_of_tile(std::int64_t rows) const {
+        constexpr double kKernelsOfGradients = 3.0;
+        Row row{name_.c_str(), fe::Rewrite_t::BANDS, 1, basics_.multiprocessors, basics_.multiprocessors, rows,
+                rows,          class_.columns};
+        row.d_v = class_.value_columns;
+        row.deterministic = name_ == "deterministic";
+        Buffers const buffers(row);
+        if (!is_forward() && !gpu_.prepare_backward(row, buffers.pack())) return 0.0;
+        fe::graph::Graph graph;
+        describe_pass(row, !is_forward(), graph);
+        graph.set_rewrites(fe::RewritePolicy_t::OFF);
+        if (!plan(gpu_, graph, "attention")) return 0.0;
+        double const starts = (is_forward() ? 1.0 : kKernelsOfGradients) * basics_.start;
+        return (gpu_.time(graph, buffers.pack()) - starts) / tiles(rows);
+    }
+
+    Gpu const& gpu_;
+    Basics basics_;
+    AttentionClass class_;
+    std::string name_;
+};
+
 // How often decode reads the keys of 128 query heads that share one.
 double decode_heads(Gpu const& gpu, Basics const& basics) {
     constexpr double kBytes = 2.0 * 128 * 4096 * 256;
@@ -199,7 +257,9 @@ int main() {
         "# What attention costs on this GPU, for the choice of rewrites. ./run rates prints such a file.\n"
         "# %s, cuDNN %zu.%zu.%zu.\n"
         "# Times in microseconds, sizes in bytes. A tile has 128 queries and 128 keys; its width is the mean of the\n"
-        "# head dims of Q and V. A stage of neighborhoods has 64 rows, and the extra is counted in stages.\n",
+        "# head dims of Q and V. A stage of neighborhoods has 64 rows, and the extra is counted in stages.\n"
+        "# Attention by the library's own engine, by columns and pass: of each block of a tile, and the rest of a "
+        "tile.\n",
         device.name, version / 10000, version / 100 % 100, version % 100);
     std::printf("start %.3g\nbandwidth %.3g\n", basics.start, basics.bandwidth);
     print_tiles("forward", forward_tile(gpu, 64, basics.start), forward_tile(gpu, 128, basics.start));
@@ -210,5 +270,9 @@ int main() {
     std::printf("decode_heads %.0f\n", decode_heads(gpu, basics));
     for (Form const& form : kForms) {
         for (bool const is_forward : {true, false}) NeighborhoodPass(gpu, basics, form, is_forward).print();
+    }
+    for (AttentionClass const& of_columns : kClasses) {
+        for (char const* const pass : {"forward", "backward", "deterministic"})
+            AttentionPass(gpu, basics, of_columns, pass).print();
     }
 }

@@ -254,6 +254,17 @@ TEST_CASE("explain() expects cuDNN's time of cuDNN's first engine, also behind t
     CHECK(all[1].estimated_us > 0.0);
 }
 
+TEST_CASE("explain() expects the time of the library's own engine where its tiles were measured", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    Shape const large{.batches = 2, .heads = 16, .key_heads = 16, .queries = 8192, .keys = 8192};
+    auto const all = backward_of({.bias = {}}, large).explain(Target::offline("h200")).candidates.candidates;
+    REQUIRE(all.size() >= 2);
+    CHECK(all[0].name == "attention");
+    CHECK(all[0].estimated_us == Approx(4436).epsilon(0.02));  // docs/performance.md
+    CHECK(all[1].backend == "cuDNN");
+    CHECK(all[1].estimated_us > all[0].estimated_us);
+}
+
 TEST_CASE("a bias whose tiles do not fill the GPU stays behind cuDNN's engines", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     Shape small;

@@ -2,6 +2,7 @@
 
 #include "core/data_type.h"
 #include "cuda/device_facts.h"
+#include "kernels/attention/attention_graph.h"
 #include "kernels/neighborhood/neighborhood_engine.h"
 #include "kernels/neighborhood/neighborhood_forms.h"
 #include "kernels/neighborhood/neighborhood_tiling.h"
@@ -25,6 +26,16 @@ std::optional<NeighborhoodRates> read_form(std::string_view text, NeighborhoodFo
     auto const forward = read_pass(text, engine + "_forward"), backward = read_pass(text, engine + "_backward");
     if (!forward || !backward) return {};
     return NeighborhoodRates{*forward, *backward};
+}
+
+AttentionRates read_attention_rates(std::string_view text) {
+    AttentionRates rates;
+    for (std::string const& name : names_of_attention_rates()) {
+        auto const block = cuda::read_rate(text, "attention_" + name + "_block"),
+                   extra = cuda::read_rate(text, "attention_" + name + "_extra");
+        if (block && extra) rates[name] = {*block, *extra};
+    }
+    return rates;
 }
 
 // By tokens, where rows do not fit the tiles, the same work takes this many times as long.
@@ -57,7 +68,7 @@ std::optional<KernelRates> read_rates(std::string_view text) {
     auto const start = cuda::read_rate(text, "start"), bandwidth = cuda::read_rate(text, "bandwidth");
     if (!start || !bandwidth) return {};
     return KernelRates{*start, *bandwidth, read_form(text, NeighborhoodForm::Tiles),
-                       read_form(text, NeighborhoodForm::Warpgroups)};
+                       read_form(text, NeighborhoodForm::Warpgroups), read_attention_rates(text)};
 }
 
 std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, KernelRates const& rates, int multiprocessors) {
@@ -74,7 +85,16 @@ std::optional<double> neighborhood_cost(NeighborhoodSteps const& steps, KernelRa
 }
 
 std::optional<double> KernelCosts::of(nodes::ValidatedGraph const& graph) const {
-    if (!is_neighborhood(graph)) return {};
+    return is_neighborhood(graph) ? of_neighborhood(graph) : of_attention(graph);
+}
+
+std::optional<double> KernelCosts::of_attention(nodes::ValidatedGraph const& graph) const {
+    auto const read = read_attention(graph, device_, AttentionOffer::NextToOthers);
+    if (read.is_bad() || !fills(read.value().problem, device_)) return {};
+    return attention_cost(read.value().problem, rates_.attention, rates_.start, multiprocessors_);
+}
+
+std::optional<double> KernelCosts::of_neighborhood(nodes::ValidatedGraph const& graph) const {
     for (NeighborhoodForm const form : kNeighborhoodForms) {
         auto const steps = neighborhood_steps(graph, form);
         if (steps.is_bad()) return {};

@@ -1,6 +1,7 @@
 // How long the kernels are expected to take, from their times on a GPU: the figures in devices/rates.
 #pragma once
 
+#include "kernels/attention/attention_costs.h"
 #include "kernels/launch/kernel.h"
 #include "kernels/neighborhood/neighborhood_graph.h"
 #include "rewrite/costs.h"
@@ -24,6 +25,7 @@ struct KernelRates {
     double start = 0.0;                                  // of a kernel, in microseconds
     double bandwidth = 0.0;                              // bytes a microsecond
     std::optional<NeighborhoodRates> tiles, warpgroups;  // by form; not every GPU has both
+    AttentionRates attention;
 };
 
 // Reads the text of a file; nothing where it lacks a figure that all kernels need.
@@ -34,11 +36,15 @@ class KernelCosts final : public rewrite::Costs {
     KernelCosts(KernelRates const& rates, DeviceFacts const& device, int multiprocessors)
         : rates_(rates), device_(device), multiprocessors_(multiprocessors) {}
 
-    // The cost of one fused neighborhood attention of 16 bits, by the kernels that are best for it.
+    // The cost of one fused neighborhood attention of 16 bits, by the kernels that are best for it; or that of one
+    // attention, where its engine comes before those of other backends.
     std::optional<double> of(nodes::ValidatedGraph const& graph) const override;
     std::optional<double> of(rewrite::Joint const& joint) const override;
 
    private:
+    std::optional<double> of_attention(nodes::ValidatedGraph const& graph) const;
+    std::optional<double> of_neighborhood(nodes::ValidatedGraph const& graph) const;
+
     KernelRates rates_;
     DeviceFacts device_;
     int multiprocessors_;  // plans are made for this many

@@ -180,6 +180,10 @@ std::optional<AttentionClass> class_of(AttentionKernelProblem const& problem) {
     return found == kAttentionClasses.end() ? std::nullopt : std::optional(*found);
 }
 
+bool is_fast_and_plain(AttentionKernelProblem const& problem) {
+    return has_fast_gradients(problem) || has_fast_forward(problem);
+}
+
 std::string advantage_of(AttentionKernelProblem const& problem) {
     if (problem.modifier.hides_scores) return "they leave out the blocks of scores that the modifier hides";
     if (problem.has(attention::BlockMask)) return "they leave out the blocks of scores that the block mask hides";
