@@ -166,8 +166,8 @@ void bind(AttentionKernelProblem const& problem, AttentionPointers const& from, 
     }
 }
 
-int* tiles_begun(AttentionKernelProblem const& problem, AttentionPointers const& from) {
-    return problem.hands_out_tiles() ? in_workspace<int>(problem, from, workspace_of(problem).tiles_begun) : nullptr;
+int* places_taken(AttentionKernelProblem const& problem, AttentionPointers const& from) {
+    return problem.hands_out_tiles() ? in_workspace<int>(problem, from, workspace_of(problem).places_taken) : nullptr;
 }
 
 BlockBits block_bits(AttentionKernelProblem const& problem, AttentionPointers const& from) {
@@ -329,7 +329,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     };
     to.query_lengths = lengths_of(problem.query_lengths, workspace.query_lengths);
     to.key_lengths = lengths_of(problem.key_lengths, workspace.key_lengths);
-    to.tiles_begun = tiles_begun(problem, from);
+    to.places_taken = places_taken(problem, from);
     if (!problem.is_packed()) return {};
     to.map_count = static_cast<int>(mapped_ports(problem).size());
     to.maps = in_workspace<TensorMap>(problem, from, workspace.maps);
@@ -399,7 +399,7 @@ AttentionLaunch<BlockBitsArguments> block_scores_launch(AttentionKernelProblem c
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockBitsArguments& to) {
     bind(problem, from, to.inputs);
     to.bits = block_bits(problem, from);
-    to.tiles_begun = tiles_begun(problem, from);
+    to.places_taken = places_taken(problem, from);
     return {};
 }
 
@@ -420,7 +420,7 @@ AttentionLaunch<BlockMaskArguments> block_mask_launch(AttentionKernelProblem con
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, BlockMaskArguments& to) {
     to.mask = score_numbers_of(problem.operand(attention::BlockMask), from);
     to.bits = block_bits(problem, from);
-    to.tiles_begun = tiles_begun(problem, from);
+    to.places_taken = places_taken(problem, from);
     return {};
 }
 
@@ -463,7 +463,7 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     SDPA_GRAPH_TRY(bind_maps(problem, from, to.maps));
     to.entries = entry_maps(problem, from);
     bind(problem, from, to.sequences);
-    to.tiles_begun = tiles_begun(problem, from);
+    to.places_taken = places_taken(problem, from);
     to.stats = row_numbers(problem, from, attention::Stats);
     to.maxima = row_numbers(problem, from, attention::Max);
     to.sums = row_numbers(problem, from, attention::SumExp);

@@ -321,7 +321,7 @@ AttentionWorkspace workspace_of(AttentionKernelProblem const& problem) {
         HiddenBlocks const blocks = hidden_blocks(problem);
         workspace.block_bits = reserve(blocks.heads_of_all * blocks.tiles * blocks.words_of_tile * kKinds * kWord);
     }
-    if (problem.hands_out_tiles()) workspace.tiles_begun = reserve(sizeof(int));
+    if (problem.hands_out_tiles()) workspace.places_taken = reserve(sizeof(int));
     if (problem.is_backward) {
         constexpr std::int64_t kFloat = 4, kNumbers = 2;
         int const columns = class_of(problem)->columns, rows_of_tile = gradient_tile_queries(problem);

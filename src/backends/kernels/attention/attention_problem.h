@@ -114,8 +114,8 @@ struct AttentionKernelProblem {
     // Whether attention_entries runs first: it converts lengths and offsets to one form, and makes the tensor maps of
     // each packed sequence.
     bool needs_entries() const;
-    // Whether tiles of forward are handed out to blocks that are free, as they may have any numbers of keys. A kernel
-    // before sets their count to 0.
+    // Whether blocks of forward take tiles from a count when they are free: where tiles may have any numbers of keys,
+    // and a kernel comes before, which sets the count to 0.
     bool hands_out_tiles() const { return !is_backward && (hides_blocks() || (key_lengths && needs_entries())); }
 
     std::int64_t batches() const { return operand(attention::Q).dims[0]; }
@@ -206,7 +206,7 @@ struct AttentionWorkspace {
     std::int64_t query_lengths = 0, key_lengths = 0;  // INT32
     std::int64_t maps = 0, offsets = 0;               // of entries
     std::int64_t block_bits = 0;
-    std::int64_t tiles_begun = 0;           // a number of INT32
+    std::int64_t places_taken = 0;          // a number of INT32
     std::int64_t statistics = 0, sums = 0;  // of tiles of queries; the sums' order is behind them
     std::int64_t bias_sums = 0;
     std::int64_t bytes = 0;

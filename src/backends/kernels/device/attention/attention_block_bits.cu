@@ -42,7 +42,7 @@ inline Effect effect_at(BlockPlace const& place, ScoreInputs const& inputs) {
 // A lane for each block.
 extern "C" __global__ void __launch_bounds__(kBlockBitsThreads)
     attention_block_bits(__grid_constant__ BlockBitsArguments const arguments) {
-    clear_number(arguments.tiles_begun);
+    clear_number(arguments.places_taken);
     BlockBits const& bits = arguments.bits;
     long long const word =
         static_cast<long long>(blockIdx.x) * (kBlockBitsThreads / 32) + static_cast<int>(threadIdx.x) / 32;

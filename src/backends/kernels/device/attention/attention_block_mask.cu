@@ -8,7 +8,7 @@ using namespace cudnn_frontend::kernels;
 extern "C" __global__ void __launch_bounds__(kBlockMaskThreads)
     attention_block_mask(__grid_constant__ BlockMaskArguments const arguments) {
     constexpr int kBytesOfWord = 4;
-    clear_number(arguments.tiles_begun);
+    clear_number(arguments.places_taken);
     BlockBits const& bits = arguments.bits;
     long long const number = static_cast<long long>(blockIdx.x) * kBlockMaskThreads + static_cast<int>(threadIdx.x);
     long long const tile_of_all = number / bits.words_of_tile;

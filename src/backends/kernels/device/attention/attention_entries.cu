@@ -35,7 +35,7 @@ inline void store_entry_map(TensorMap& to, EntryTensor const& tensor, long long 
 extern "C" __global__ void __launch_bounds__(kEntryThreads)
     attention_entries(__grid_constant__ EntryArguments const arguments) {
     extern __shared__ __align__(128) unsigned char shared_memory[];
-    clear_number(arguments.tiles_begun);
+    clear_number(arguments.places_taken);
     TensorMap* const memory = reinterpret_cast<TensorMap*>(shared_memory);
     int const warp = threadIdx.x / 32, entry = blockIdx.x * (kEntryThreads / 32) + warp;
     if (entry >= arguments.batches) return;

@@ -10,7 +10,7 @@
 constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 
 // Whether a warpgroup computes the next weights while its products of the last weights and values go on. With other
-// numbers of columns the other warpgroups' products suffice to keep the multiprocessor busy, and this one takes longer.
+// numbers of columns, products of other warpgroups suffice, and instructions during own products only take longer.
 constexpr bool kOverlapsOwnProducts = COLUMNS_OF_KEYS == 128;
 constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters || kHasBlockMask);
 static_assert(!kHasBlockMask || tile_keys(COLUMNS_OF_KEYS) == kBlockMaskRows);
@@ -61,10 +61,10 @@ struct ForwardMemory {
     }
 };
 
-// The places of the block's tiles, one after the other. The warp that fetches takes them and passes them on to the
-// others. The place behind all tiles ends them. Where all blocks have about equally many keys so, a block takes places
-// in rounds, in every second round in reverse order, since keys may become fewer from each tile to the next one.
-// Otherwise it takes the next place of all blocks whenever it is free.
+// The places of the block's tiles, one after the other. The warp that fetches takes them, and passes those that have a
+// tile on to the others; a place behind all tiles is the end. A block takes places in rounds, in every second round in
+// reverse order, since keys may become fewer from each tile to the next one. Where tiles are handed out, it takes
+// places behind its first one from a count that all blocks share.
 template <class Memory>
 class OwnPlaces {
    public:
@@ -73,10 +73,10 @@ class OwnPlaces {
     // With the warp that fetches.
     int take() {
         int const blocks = gridDim.x, own = static_cast<int>(blockIdx.x), round = taken_++;
-        bool const are_handed_out = arguments_.tiles_begun != nullptr;
+        bool const are_handed_out = arguments_.places_taken != nullptr;
         if (!are_handed_out || round == 0) return round * blocks + (round % 2 == 0 ? own : blocks - 1 - own);
         unsigned begun = 0;
-        if (lane_index() == 0) begun = static_cast<unsigned>(count_up(arguments_.tiles_begun));
+        if (lane_index() == 0) begun = static_cast<unsigned>(count_up(arguments_.places_taken));
         return blocks + static_cast<int>(from_lane(begun, 0));
     }
     void pass(int place) {
@@ -435,10 +435,10 @@ class QueryWarpgroup {
         return moves;
     }
 
-    // This is a branch. Without one behind the weights, the compiler moves the wait for products ahead of these, so
-    // that nothing is computed while products go on.
-    void wait_for_keys(bool are_fetched) {
-        if (are_fetched) memory_.keys_are_here[keys_.stage()].wait_for(keys_.round());
+    // Waits if there is such a block. This is a branch: without one behind the weights, the compiler moves the wait for
+    // own products ahead of these, so that nothing is computed while products go on.
+    void wait_for_keys(bool has_block) {
+        if (has_block) memory_.keys_are_here[keys_.stage()].wait_for(keys_.round());
     }
 
     void start_scores(float (&scores)[kKeys / 8][4]) {

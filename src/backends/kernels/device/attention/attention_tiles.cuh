@@ -160,7 +160,8 @@ class TileBlocks {
     int kind_;  // the words of a kind
 };
 
-// Lets the block's copies read the maps of a sequence, with a warp. Threads that wait for this warp may use them, too.
+// Lets the block's copies read the maps of a sequence. One warp calls it; other threads may use the maps once they have
+// waited for that warp.
 template <class Arguments>
 inline void acquire_maps(Sequence const& sequence, Arguments const& arguments) {
     EntryMaps const& entries = arguments.entries;

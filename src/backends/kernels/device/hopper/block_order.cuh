@@ -1,10 +1,10 @@
-// Numbers in memory by which blocks of a kernel wait for each other.
+// Numbers in memory that blocks of a kernel share.
 #pragma once
 
 // Counts to a number, with one thread, and returns what it was before.
 inline int count_up(int* number) { return atomicAdd(number, 1); }
 
-// Sets the number to 0 for the next kernel, with one thread of all blocks.
+// Sets the number to 0 for the next kernel: the first thread of the first block does.
 inline void clear_number(int* number) {
     if (number != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *number = 0;
 }
