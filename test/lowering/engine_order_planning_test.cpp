@@ -197,6 +197,10 @@ TEST_CASE("forward of many rows is run by the library's own engine first where i
     CHECK_FALSE(is_first(usual, Mask::Ahead));
     CHECK(is_first(shape_of(8192, 128, 128), Mask::None));
     CHECK_FALSE(is_first(shape_of(8191, 128, 128), Mask::None));
+    Shape few_tiles = shape_of(8192, 128, 128);
+    few_tiles.batches = 1;
+    few_tiles.heads = 6;  // 384 tiles: fewer than three rounds of 132
+    CHECK_FALSE(is_first(few_tiles, Mask::None));
     CHECK_FALSE(is_first(shape_of(2048, 120, 120), Mask::Causal));
     Shape more_keys = usual;
     more_keys.keys = 4096;

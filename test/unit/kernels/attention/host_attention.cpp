@@ -297,8 +297,18 @@ void find_hidden_blocks(AttentionKernelProblem const& problem, kernels::Pointers
 
 namespace {
 
+// Memory may hold the count of a run before: of more tiles than there are.
+void leave_old_count(AttentionKernelProblem const& problem, kernels::Pointers pointers) {
+    constexpr int kManyTiles = 1 << 20;
+    if (!problem.hands_out_tiles()) return;
+    auto* const workspace = static_cast<std::byte*>(pointers[*problem.workspace_pointer]);
+    std::memcpy(workspace + kernels::workspace_of(problem).places_taken, &kManyTiles, sizeof(kManyTiles));
+}
+
 template <class Element>
 void run_all(AttentionKernelProblem const& problem, int multiprocessors, kernels::Pointers pointers) {
+    leave_old_count(problem, pointers);
+    forget_stored_maps();
     if (problem.needs_entries()) {
         HostCode<EntryArguments> const code{
             [](EntryArguments const& arguments) { entries::attention_entries(arguments); }, entries::shared_memory};

@@ -172,7 +172,34 @@ TEST_CASE("a tile of forward has a block where no sections give blocks equally m
     CHECK(has_a_block(more_queries));
 }
 
-TEST_CASE("tiles of forward are handed out to a block for each multiprocessor where a kernel before can count them") {
+TEST_CASE("where tiles of forward are handed out, a kernel before sets their count to 0") {
+    using kernels::AttentionWork;
+    auto const clears_count = [](AttentionKernelProblem const& problem) {
+        auto const works = kernels::works_of(problem);
+        auto const clears = [](AttentionWork work) {
+            return work == AttentionWork::Entries || work == AttentionWork::BlockBits ||
+                   work == AttentionWork::BlockMask;
+        };
+        auto const forward = std::ranges::find(works, AttentionWork::Forward);
+        return forward != works.end() && std::any_of(works.begin(), forward, clears);
+    };
+    int handed_out = 0;
+    for (unsigned options = 0; options < 32; ++options) {
+        AttentionKernelProblem problem = problem_of({4, 16, 16, 2048, 2048, 128});
+        if (options & 1) problem.key_lengths.emplace();
+        if (options & 2) problem.query_lengths.emplace().is_wide = true;
+        if (options & 4) problem.modifier.text_of_bounds = "text";
+        if (options & 8) problem.operands[attention::BlockMask] = problem.operand(attention::Q);
+        if (options & 16) problem.packed[attention::Q].emplace();
+        if (!problem.hands_out_tiles()) continue;
+        INFO("options " << options);
+        CHECK(clears_count(problem));
+        ++handed_out;
+    }
+    CHECK(handed_out == 27);
+}
+
+TEST_CASE("tiles of forward are handed out to a block for each multiprocessor where a kernel before clears a count") {
     Shape const shape{4, 16, 16, 2048, 2048, 128};
     auto const blocks_of = [](AttentionKernelProblem const& problem) {
         return kernels::query_schedule(problem, kHopper).blocks;

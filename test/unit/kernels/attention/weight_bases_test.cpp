@@ -5,6 +5,7 @@
 
 #include <hopper/greatest_scores.cuh>
 
+#include <cmath>
 #include <limits>
 
 using namespace sdpa_test;
@@ -30,12 +31,15 @@ TEST_CASE("the greatest score of a row is found by its bits, and is 0 where all 
     CHECK(greatest_of({-kInfinity, -kInfinity, -kInfinity, -kInfinity}) == 0);
     CHECK(greatest_of({1, kInfinity, 2, -kInfinity}) == kInfinity);
     CHECK(greatest_of({-0.0f, 1e-40f, -1e-40f, 0}) == 1e-40f);
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    CHECK(std::isnan(greatest_of({1, nan, kInfinity, 2})));
+    CHECK(greatest_of({1, -nan, 3, 2}) == 3);
 }
 
 TEST_CASE("weights follow scores that differ by hundreds from tile to tile, from negative to positive") {
     for (Columns const& columns : {Columns{64, 64}, Columns{128, 128}, Columns{192, 128}, Columns{256, 256}}) {
         for (float const scale : {1.0f, 40.0f}) {
-            AttentionCase c = plain_case(DataType_t::BFLOAT16, columns);
+            AttentionCase c = plain_case(scale > 1 ? DataType_t::BFLOAT16 : DataType_t::HALF, columns);
             c.h_q = 2;
             c.s_q = 200;
             c.s_kv = 700;

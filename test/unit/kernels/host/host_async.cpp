@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -25,12 +26,14 @@ constexpr unsigned kPoison = 0x7fffdead;  // NaN
 // The time up to which the writes of each writer are known, and shown to products.
 struct KnownWrites {
     std::array<unsigned, kMostWriters> made{}, shown{};
+    std::set<void const*> maps{};  // that copies may read
 
     void join(KnownWrites const& other) {
         for (unsigned writer = 0; writer < kMostWriters; ++writer) {
             made[writer] = std::max(made[writer], other.made[writer]);
             shown[writer] = std::max(shown[writer], other.shown[writer]);
         }
+        maps.insert(other.maps.begin(), other.maps.end());
     }
 };
 
@@ -78,6 +81,7 @@ struct AsyncBlock {
 };
 
 AsyncBlock block;
+std::set<void const*> stored_maps;
 
 unsigned warp_index() { return threadIdx.x / 32; }
 ThreadWork& work_of_thread() { return block.threads[threadIdx.x]; }
@@ -266,6 +270,15 @@ void pass_on_writes(void const* barrier, unsigned round) {
 
 void learn_of_writes(void const* barrier, unsigned round) {
     block.warps[warp_index()].join(block.passed_on[{barrier, round % 2}]);
+}
+
+void note_stored_map(void const* map) { stored_maps.insert(map); }
+void forget_stored_maps() { stored_maps.clear(); }
+void show_map_to_copies(void const* map) { block.warps[warp_index()].maps.insert(map); }
+
+void check_map_of_copy(void const* map) {
+    if (stored_maps.contains(map) && !block.warps[warp_index()].maps.contains(map))
+        throw std::logic_error("the copy engine reads a tensor map from memory without a fence");
 }
 
 SharedMemoryOfProduct::SharedMemoryOfProduct(unsigned writes_before)

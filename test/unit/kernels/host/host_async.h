@@ -43,6 +43,14 @@ void show_writes_to_products();
 void pass_on_writes(void const* barrier, unsigned round);
 void learn_of_writes(void const* barrier, unsigned round);
 
+// A tensor map in memory, which a kernel before has stored: the copy engine may read it for a warp that has executed a
+// fence for it, or has waited for one that has.
+void note_stored_map(void const* map);
+void forget_stored_maps();
+void show_map_to_copies(void const* map);
+// Throws std::logic_error where it is a stored one that the running warp's copies must not read.
+void check_map_of_copy(void const* map);
+
 // The copy engine has written there, in a copy that counts for a barrier. Products see what it wrote once their warp
 // has waited for a round that it passed on.
 void note_engine_write(void const* barrier, void const* to, std::size_t bytes);

@@ -30,6 +30,7 @@ inline sdpa_test::HostBoxPlace place_of(BoxPlace const& place) {
 
 template <class Map>
 void start_box_copy(void* panel, Map const& map, BoxPlace const& place, Arrivals& arrivals) {
+    sdpa_test::check_map_of_copy(&map);
     sdpa_test::start_box_copy(panel, host_matrix::read_map(map), host_matrix::place_of(place), &arrivals);
     arrivals.end_round();
 }
@@ -41,6 +42,7 @@ inline void start_row_copy(void* to, void const* from, int bytes, Arrivals& arri
 
 template <class Map>
 void start_box_store(Map const& map, BoxPlace const& place, void const* panel) {
+    sdpa_test::check_map_of_copy(&map);
     sdpa_test::start_box_store(host_matrix::read_map(map), host_matrix::place_of(place), panel);
 }
 inline void end_box_stores(std::source_location const where = std::source_location::current()) {
@@ -59,6 +61,10 @@ inline void set_rows(void* map, int rows) {
     std::memcpy(static_cast<unsigned char*>(map) + kRows, &count, sizeof(count));
 }
 inline void store_map(void* to, void const* map) {
-    if (lane_index() == 0) std::memcpy(to, map, sizeof(sdpa_test::HostTensorMap));
+    if (lane_index() != 0) return;
+    std::memcpy(to, map, sizeof(sdpa_test::HostTensorMap));
+    sdpa_test::note_stored_map(to);
 }
-inline void acquire_map(void const*) {}
+inline void acquire_map(void const* map, std::source_location const where = std::source_location::current()) {
+    if (!sdpa_test::is_left_out("acquire_map()", where)) sdpa_test::show_map_to_copies(map);
+}
