@@ -46,14 +46,16 @@ std::int64_t shorter_rows(AttentionKernelProblem const& problem) { return std::m
 bool has_lengths(AttentionKernelProblem const& problem) { return problem.query_lengths || problem.key_lengths; }
 
 // Whether all columns of the class are used, and nothing but a causal mask is asked for: no other bound, lengths, terms
-// of scores, dropout, gradient of a sink, Max or Sum_exp. A sink and deterministic gradients are left to the caller.
+// of scores, block mask, dropout, gradient of a sink, Max or Sum_exp. A sink and deterministic gradients are left to
+// the caller.
 bool is_plain(AttentionKernelProblem const& problem, AttentionClass const& columns) {
     bool const has_all_columns = problem.operand(attention::Q).dims[3] == columns.columns &&
                                  problem.operand(attention::V).dims[3] == columns.value_columns;
     bool const is_banded = problem.left || problem.right.value_or(0) != 0;
     bool const has_row_results =
         problem.has(attention::DSinkToken) || problem.has(attention::Max) || problem.has(attention::SumExp);
-    return has_all_columns && !is_banded && !has_row_results && !has_lengths(problem) && !problem.needs_registers();
+    bool const has_terms = problem.needs_registers() || problem.hides_blocks();
+    return has_all_columns && !is_banded && !has_row_results && !has_lengths(problem) && !has_terms;
 }
 
 // Gradients of shared keys are fast with a causal mask and two tiles of keys for each multiprocessor: the longest tiles

@@ -75,6 +75,9 @@ TEST_CASE("the time of attention is not known where tiles may have other blocks,
     AttentionKernelProblem with_lengths = forward_of(sizes, true);
     with_lengths.key_lengths.emplace();
     CHECK_FALSE(cost_of(with_lengths));
+    AttentionKernelProblem in_blocks = forward_of(sizes, false);
+    in_blocks.operands[attention::BlockMask].emplace();
+    CHECK_FALSE(cost_of(in_blocks));
     AttentionKernelProblem in_window = backward_of(sizes, true);
     in_window.left = 256;
     CHECK_FALSE(cost_of(in_window));
