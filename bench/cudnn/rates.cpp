@@ -189,7 +189,8 @@ constexpr AttentionClass kClasses[] = {{64, 64, 192, 128, 128, 128},
                                        {192, 128, 128, 128, 128, 64},
                                        {256, 256, 128, 80, 64, 64}};
 
-// One pass of the engine without a mask, with as many heads as there are multiprocessors: each has the tiles of one.
+// One pass of the engine without a mask. There are as many heads as multiprocessors, so that each multiprocessor has
+// the tiles of one head.
 class AttentionPass {
    public:
     AttentionPass(Gpu const& gpu, Basics const& basics, AttentionClass const& of_columns, char const* name)
@@ -258,8 +259,9 @@ int main() {
         "# %s, cuDNN %zu.%zu.%zu.\n"
         "# Times in microseconds, sizes in bytes. A tile has 128 queries and 128 keys; its width is the mean of the\n"
         "# head dims of Q and V. A stage of neighborhoods has 64 rows, and the extra is counted in stages.\n"
-        "# Attention by the library's own engine, by columns and pass: of each block of a tile, and the rest of a "
-        "tile.\n",
+        "# Attention by the library's own engine, for each class of columns and pass: the time of a block of a tile, "
+        "and\n"
+        "# that of a tile without its blocks.\n",
         device.name, version / 10000, version / 100 % 100, version % 100);
     std::printf("start %.3g\nbandwidth %.3g\n", basics.start, basics.bandwidth);
     print_tiles("forward", forward_tile(gpu, 64, basics.start), forward_tile(gpu, 128, basics.start));

@@ -37,7 +37,7 @@ class KernelCosts final : public rewrite::Costs {
         : rates_(rates), device_(device), multiprocessors_(multiprocessors) {}
 
     // The cost of one fused neighborhood attention of 16 bits, by the kernels that are best for it; or that of one
-    // attention, where its engine comes before those of other backends.
+    // attention which is_fast_and_plain().
     std::optional<double> of(nodes::ValidatedGraph const& graph) const override;
     std::optional<double> of(rewrite::Joint const& joint) const override;
 

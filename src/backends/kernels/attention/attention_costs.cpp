@@ -25,7 +25,7 @@ TileSizes sizes_of(AttentionKernelProblem const& problem) {
     return {tile_queries(forward_warpgroups(problem)), tile_keys(class_of(problem)->columns)};
 }
 
-// The blocks of a tile of queries whose last one that is, or of a tile of keys that begins there.
+// The number of blocks of the tile whose first row that is: of queries in forward, of keys in gradients.
 std::int64_t blocks_of_tile(AttentionKernelProblem const& problem, std::int64_t first, TileSizes const& sizes) {
     std::int64_t const diagonal = problem.is_bottom_right ? problem.keys() - problem.queries() : 0;
     if (!problem.is_backward) {
@@ -48,7 +48,8 @@ std::vector<std::string> names_of_attention_rates() {
     return names;
 }
 
-// Blocks share tiles with different numbers of keys out evenly; tiles with equally many run round by round.
+// Forward without a mask runs in whole rounds of tiles, one for each multiprocessor. Otherwise the work counts as
+// spread evenly over the multiprocessors.
 std::optional<double> attention_cost(AttentionKernelProblem const& problem, AttentionRates const& rates, double start,
                                      int multiprocessors) {
     if (!is_fast_and_plain(problem)) return {};

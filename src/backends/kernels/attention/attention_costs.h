@@ -22,8 +22,8 @@ using AttentionRates = std::map<std::string, TileRates>;
 // All names that rates may have.
 std::vector<std::string> names_of_attention_rates();
 
-// In microseconds, where a kernel takes that long without its tiles. For problems that is_fast_and_plain(), of which it
-// is known how many blocks tiles have; nothing for others, and where their tiles were not measured.
+// The expected time in microseconds, where a kernel takes `start` without its tiles. Nothing for problems that are not
+// is_fast_and_plain(), since it is not known how many blocks their tiles have, and where rates lack the class and pass.
 std::optional<double> attention_cost(AttentionKernelProblem const& problem, AttentionRates const& rates, double start,
                                      int multiprocessors);
 

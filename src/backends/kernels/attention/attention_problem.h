@@ -164,7 +164,8 @@ inline constexpr std::int64_t kVectorElements = 8;  // of 16 bytes
 // Why the kernels are faster for it than other backends, provided that it fills() the device; empty where they are not
 // known to be. For such problems, the engine comes before those of other backends.
 std::string advantage_of(AttentionKernelProblem const& problem);
-// Whether they are, although nothing but a causal mask is asked for.
+// Whether they are known to be faster for a problem without options, or with a causal mask alone. Gradients may have to
+// be deterministic.
 bool is_fast_and_plain(AttentionKernelProblem const& problem);
 
 // Whether its tiles give the multiprocessors enough to do: a tile goes through its keys alone, however many there are.

@@ -130,7 +130,7 @@ QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multipro
     std::int64_t const tiles = tiles_of(problem.queries(), tile_queries(forward_warpgroups(problem)));
     TileOrder order = order_of(tiles, heads, power_of_two(std::min(fitting, heads)));
     order.is_backwards = sees_more_later(problem);
-    // Otherwise the device hands tiles out as multiprocessors become free.
+    // Otherwise each tile has a block of its own, which begins as multiprocessors become free.
     bool const has_known_keys = !problem.key_lengths && !problem.hides_blocks();
     bool const has_equal_tiles = problem.right.has_value() == problem.left.has_value();
     bool const is_shared_out = has_known_keys && (has_equal_tiles || balance(order, problem, fitting, multiprocessors));

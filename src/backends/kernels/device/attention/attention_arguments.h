@@ -148,7 +148,7 @@ struct AttentionArguments {
     EntryMaps entries;
     Sequences sequences;
     TileOrder order;
-    int* places_taken;               // those behind each block's first one, where tiles are handed out; else null
+    int* places_taken;               // their number without each block's first one; null where blocks do not share it
     RowNumbers stats;                // null where they are not wanted
     HeadNumbers<float const> sinks;  // null where there are none
     ScoreNumbers bias;               // for code with a bias
@@ -241,7 +241,7 @@ struct BiasGradientEndArguments {
 struct BlockBitsArguments {
     ScoreInputs inputs;
     BlockBits bits;     // the result
-    int* places_taken;  // set to 0 for forward; null where it does not count
+    int* places_taken;  // set to 0 for forward; null where forward has none
     int heads_of_all;   // those that have bits of their own
     int heads;          // of them in a batch
     int query_rows, key_rows;
@@ -257,7 +257,7 @@ inline constexpr int kBlockScoresThreads = 1024;  // for one block of scores
 struct BlockMaskArguments {
     ScoreNumbers mask;
     BlockBits bits;     // the result
-    int* places_taken;  // set to 0 for forward; null where it does not count
+    int* places_taken;  // set to 0 for forward; null where forward has none
     int heads_of_all, heads;
     int bytes;     // of a tile of queries
     int has_bits;  // whether blocks that the modifier hides have been found before
@@ -306,7 +306,7 @@ struct EntryArguments {
     LengthSource query_lengths, key_lengths;
     TensorMap* maps;     // the results: for each entry one of each tensor that has one
     long long* offsets;  // for each entry one of each tensor
-    int* places_taken;   // set to 0 for forward; null where it does not count
+    int* places_taken;   // set to 0 for forward; null where forward has none
 };
 
 inline constexpr int kEntryThreads = 128, kEntriesOfBlock = kEntryThreads / 32;  // a warp for each entry

@@ -61,16 +61,16 @@ struct ForwardMemory {
     }
 };
 
-// The places of the block's tiles, one after the other. The warp that fetches takes them, and passes those that have a
-// tile on to the others; a place behind all tiles is the end. A block takes places in rounds, in every second round in
-// reverse order, since keys may become fewer from each tile to the next one. Where tiles are handed out, it takes
-// places behind its first one from a count that all blocks share.
+// The places of the block's tiles, one after the other. The warp that fetches finds the next place and, if it has a
+// tile, passes it on to the other warps; a place behind all tiles is the end. As a rule blocks go through places in
+// rounds, in every second round in reverse order, since keys may become fewer from tile to tile. Where tiles are handed
+// out, a block gets each place after its first one from a count that all blocks share.
 template <class Memory>
 class OwnPlaces {
    public:
     OwnPlaces(AttentionArguments const& arguments, Memory& memory) : arguments_(arguments), memory_(memory) {}
 
-    // With the warp that fetches.
+    // Called by the warp that fetches alone, as is pass().
     int take() {
         int const blocks = gridDim.x, own = static_cast<int>(blockIdx.x), round = taken_++;
         bool const are_handed_out = arguments_.places_taken != nullptr;
@@ -85,7 +85,7 @@ class OwnPlaces {
         memory_.place_is_here.arrive();
         ++passed_;
     }
-    // With each warp of the others.
+    // Called by each of the other warps.
     int read() {
         memory_.place_is_here.wait_for(passed_++);
         int const place = memory_.place;
@@ -435,8 +435,8 @@ class QueryWarpgroup {
         return moves;
     }
 
-    // Waits if there is such a block. This is a branch: without one behind the weights, the compiler moves the wait for
-    // own products ahead of these, so that nothing is computed while products go on.
+    // Waits for the keys of the next block, if there is one. Without a branch after the weights, which this is, the
+    // compiler moves the wait for own products ahead of the weights, so that nothing is computed while products go on.
     void wait_for_keys(bool has_block) {
         if (has_block) memory_.keys_are_here[keys_.stage()].wait_for(keys_.round());
     }

@@ -2,8 +2,8 @@
 #pragma once
 
 // The lane's greatest score of each row, or 0 where all are negative. Numbers that are not negative have the order of
-// their bits, and of integers a multiprocessor finds the greatest of three at once. NaN counts as the greatest, or as
-// negative where it has a sign: this is for rows whose results are NaN then in any case.
+// their bits, and one instruction finds the greatest of three integers. NaN counts as the greatest number, or as
+// negative if it has a sign, which does no harm: the results of its row are NaN in any case.
 template <int COUNT>
 inline void find_greatest(float (&greatest)[2], float const (&scores)[COUNT][4]) {
     auto const greater = [](int a, int b) { return a > b ? a : b; };
