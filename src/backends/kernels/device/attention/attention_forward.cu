@@ -233,7 +233,7 @@ struct RowWeights {
     // Scores become weights. Where one of the warp's rows has a new base, returns true, and in `factors` what earlier
     // sums must be multiplied by.
     bool weigh(float (&scores)[KEYS / 8][4], float scale, float (&factors)[2]) {
-        bool const may_move = kStoresMaxima || ballot(may_exceed(scores, scale)) != 0;
+        bool const may_move = kStoresMaxima || ballot(may_exceed(scores, scale, base, kMostAboveBase)) != 0;
         bool const moves = may_move && move_bases(scores, scale, factors);
         float negated[2];
 #pragma unroll
@@ -276,13 +276,6 @@ struct RowWeights {
     }
 
    private:
-    // Whether one of the lane's scores may be too far above the base.
-    bool may_exceed(float const (&scores)[KEYS / 8][4], float scale) const {
-        float greatest[2];
-        find_greatest(greatest, scores);
-        return greatest[0] * scale > base[0] + kMostAboveBase || greatest[1] * scale > base[1] + kMostAboveBase;
-    }
-
     // Moves the bases of rows whose greatest score is too far above them. Returns whether the warp has such rows.
     bool move_bases(float const (&scores)[KEYS / 8][4], float scale, float (&factors)[2]) {
         float largest[2] = {minus_infinity(), minus_infinity()};

@@ -19,3 +19,11 @@ inline void find_greatest(float (&greatest)[2], float const (&scores)[COUNT][4])
 #pragma unroll
     for (int half = 0; half < 2; ++half) greatest[half] = __uint_as_float(static_cast<unsigned>(found[half]));
 }
+
+// Whether one of the lane's scores, times a scale above 0, may exceed the base of its row by more than that.
+template <int COUNT>
+inline bool may_exceed(float const (&scores)[COUNT][4], float scale, float const (&bases)[2], float most_above) {
+    float greatest[2];
+    find_greatest(greatest, scores);
+    return greatest[0] * scale > bases[0] + most_above || greatest[1] * scale > bases[1] + most_above;
+}

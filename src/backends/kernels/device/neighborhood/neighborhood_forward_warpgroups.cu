@@ -33,7 +33,7 @@ struct WarpgroupAttention {
                 for (int j = 0; j < 4; ++j) scores[i][j] = seen.has(i, j) ? scores[i][j] : -infinity();
             }
         }
-        if (ballot(may_exceed(scores)) != 0) move_bases(scores);
+        if (ballot(may_exceed(scores, scale, base, kMostAboveBase)) != 0) move_bases(scores);
         float bases[2];
         for (int half = 0; half < 2; ++half) bases[half] = base[half] == -infinity() ? 0.0f : base[half];
         for (auto& score : scores) {
@@ -41,13 +41,6 @@ struct WarpgroupAttention {
             sum[0] += score[0] + score[1];
             sum[1] += score[2] + score[3];
         }
-    }
-
-    // Whether one of the lane's scores may be too far above the base.
-    bool may_exceed(float const (&scores)[8][4]) const {
-        float greatest[2];
-        find_greatest(greatest, scores);
-        return greatest[0] * scale > base[0] + kMostAboveBase || greatest[1] * scale > base[1] + kMostAboveBase;
     }
 
     void move_bases(float const (&scores)[8][4]) {
