@@ -1,7 +1,5 @@
 #include "kernels/attention/attention_costs.h"
 
-#include "kernels/device/attention/attention_arguments.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -13,16 +11,6 @@ std::string name_of(int columns, char const* pass) { return std::to_string(colum
 std::string name_of_rates(AttentionKernelProblem const& problem) {
     char const* const pass = !problem.is_backward ? "forward" : problem.is_deterministic ? "deterministic" : "backward";
     return name_of(class_of(problem)->columns, pass);
-}
-
-// The rows of a tile, and those of its blocks.
-struct TileSizes {
-    std::int64_t rows, rows_of_block;
-};
-
-TileSizes sizes_of(AttentionKernelProblem const& problem) {
-    if (problem.is_backward) return {gradient_tile_keys(problem), gradient_tile_queries(problem)};
-    return {tile_queries(forward_warpgroups(problem)), tile_keys(class_of(problem)->columns)};
 }
 
 // The number of blocks of the tile whose first row that is: of queries in forward, of keys in gradients.
@@ -55,20 +43,18 @@ std::optional<double> attention_cost(AttentionKernelProblem const& problem, Atte
     if (!is_fast_and_plain(problem)) return {};
     auto const measured = rates.find(name_of_rates(problem));
     if (measured == rates.end()) return {};
-    TileSizes const sizes = sizes_of(problem);
-    std::int64_t const rows = problem.is_backward ? problem.keys() : problem.queries();
+    TileSizes const sizes = tile_sizes(problem);
     std::int64_t const heads = problem.is_backward ? problem.all_key_heads() : problem.all_heads();
     std::int64_t const sharing = problem.is_backward ? problem.heads_of_key_head() : 1;
-    std::int64_t tiles = 0, blocks = 0;
-    for (std::int64_t first = 0; first < rows; first += sizes.rows, ++tiles)
+    std::int64_t tiles = 0, blocks = 0;  // of a head
+    for (std::int64_t first = 0; first < rows_of_tiles(problem); first += sizes.rows, ++tiles)
         blocks += sharing * blocks_of_tile(problem, first, sizes);
     auto const [block, extra] = measured->second;
-    double const of_head = static_cast<double>(blocks) * block + static_cast<double>(tiles) * extra;
-    double const all_tiles = static_cast<double>(tiles * heads);
+    double const mean_of_tile = block * static_cast<double>(blocks) / static_cast<double>(tiles) + extra;
+    double const rounds = static_cast<double>(tiles * heads) / multiprocessors;
     bool const runs_in_rounds = !problem.is_backward && !problem.right;
-    double const rounds = all_tiles / multiprocessors;
     return static_cast<double>(works_of(problem).size()) * start +
-           (runs_in_rounds ? std::ceil(rounds) : rounds) * of_head / static_cast<double>(tiles);
+           (runs_in_rounds ? std::ceil(rounds) : rounds) * mean_of_tile;
 }
 
 }  // namespace cudnn_frontend::kernels

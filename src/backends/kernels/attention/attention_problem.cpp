@@ -19,15 +19,9 @@ constexpr Port kBackwardMapped[] = {attention::Q,  attention::K,  attention::V,
 constexpr Port kBackwardMatrices[] = {attention::Q,  attention::K,  attention::V,  attention::O,
                                       attention::DO, attention::DQ, attention::DK, attention::DV};
 
-// The rows of tiles, and those of the blocks that each tile goes through.
-std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {
-    return problem.is_backward ? problem.keys() : problem.queries();
-}
+// The rows of the blocks that tiles go through.
 std::int64_t rows_of_blocks(AttentionKernelProblem const& problem) {
     return problem.is_backward ? problem.queries() : problem.keys();
-}
-int rows_of_tile(AttentionKernelProblem const& problem) {
-    return problem.is_backward ? gradient_tile_keys(problem) : tile_queries(forward_warpgroups(problem));
 }
 
 bool is_plain(std::optional<SequenceLengths> const& lengths) {
@@ -100,7 +94,7 @@ bool has_fast_forward(AttentionKernelProblem const& problem) {
     if (is_causal) return problem.queries() == problem.keys();
     // With fewer tiles the last round of blocks costs much, or programs that split the keys are faster.
     std::int64_t const least_rounds = columns->columns == 64 ? 7 : 3;
-    std::int64_t const tiles = tiles_of(problem.queries(), rows_of_tile(problem)) * problem.all_heads();
+    std::int64_t const tiles = tiles_of(problem.queries(), tile_sizes(problem).rows) * problem.all_heads();
     return tiles >= least_rounds * kOrderedMultiprocessors;
 }
 
@@ -272,11 +266,21 @@ int shared_bytes_of(AttentionKernelProblem const& problem) {
                                                         problem.has_modifier());
 }
 
+std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {
+    return problem.is_backward ? problem.keys() : problem.queries();
+}
+
+TileSizes tile_sizes(AttentionKernelProblem const& problem) {
+    if (problem.is_backward) return {gradient_tile_keys(problem), gradient_tile_queries(problem)};
+    return {tile_queries(forward_warpgroups(problem)), tile_keys(class_of(problem)->columns)};
+}
+
 HiddenBlocks hidden_blocks(AttentionKernelProblem const& problem) {
     constexpr std::int64_t kBitsOfWord = 32;
     HiddenBlocks blocks{};
-    blocks.tile_rows = rows_of_tile(problem);
-    blocks.block_rows = problem.is_backward ? gradient_tile_queries(problem) : tile_keys(class_of(problem)->columns);
+    auto const [rows, rows_of_block] = tile_sizes(problem);
+    blocks.tile_rows = rows;
+    blocks.block_rows = rows_of_block;
     blocks.tiles = tiles_of(rows_of_tiles(problem), blocks.tile_rows);
     blocks.blocks_of_tile = tiles_of(rows_of_blocks(problem), blocks.block_rows);
     blocks.words_of_tile = tiles_of(blocks.blocks_of_tile, kBitsOfWord);

@@ -178,6 +178,14 @@ int forward_warpgroups(AttentionKernelProblem const& problem);
 int gradient_tile_keys(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);
 
+// The rows that are in tiles, queries in forward and keys for gradients; and those of one tile, and of each of the
+// blocks of keys or queries that it goes through.
+std::int64_t rows_of_tiles(AttentionKernelProblem const& problem);
+struct TileSizes {
+    int rows, rows_of_block;
+};
+TileSizes tile_sizes(AttentionKernelProblem const& problem);
+
 // Whether kernels have memory for tiles of bias, and whether the copy engine can move such a tile of a tensor of
 // [batch, head, query, key], the bias or its gradient, if its address is a multiple of attention::kMatrixAlignment.
 bool has_bias_memory(AttentionKernelProblem const& problem);
