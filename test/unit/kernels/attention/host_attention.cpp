@@ -13,6 +13,7 @@
 #include <attention/dropout.cuh>
 #include <hopper/block_order.cuh>
 #include <hopper/greatest_scores.cuh>
+#include <hopper/launch_registers.cuh>
 
 #include <algorithm>
 #include <cstring>

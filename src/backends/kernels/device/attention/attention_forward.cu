@@ -5,6 +5,7 @@
 #include <hopper/block_order.cuh>
 #include <hopper/greatest_scores.cuh>
 
+#include <hopper/launch_registers.cuh>
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
 // maxima are results, the base is the greatest score.
 constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;

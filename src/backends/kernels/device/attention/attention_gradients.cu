@@ -6,7 +6,10 @@
 // registers, and those of queries in memory, which blocks share: in any order, or in the one that a warp of its own
 // keeps.
 #include <attention/gradient_memory.cuh>
+#include <hopper/launch_registers.cuh>
 
+static_assert(has_registers(kGradientWarpgroups + 1,
+                            kGradientWarpgroups* kGradientRegisters + kGradientFetcherRegisters));
 // Each of two warpgroups adds up the gradients of queries for half of a tile's queries, or half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;

@@ -2,6 +2,7 @@
 // to sums in memory; passes over rows come before and after it. Tensors: Queries, Keys, Values, Output, Stats,
 // OutputGradient; QueryStatistics and QuerySums, which are intermediate; QueryGradient, KeyGradient, ValueGradient.
 // Options define X, the type of the elements, and WARPGROUP_COLUMNS, their number rounded up.
+#include <hopper/launch_registers.cuh>
 #include <neighborhood/neighborhood_queries.cuh>
 
 // --- Rows
@@ -353,6 +354,9 @@ template <class Element, int COLUMNS>
 inline void gradients(NeighborhoodArguments const& arguments) {
     using SharedMemory = GradientMemory<Element, COLUMNS>;
     static_assert(sizeof(SharedMemory) == warpgroup_shared_bytes(COLUMNS, true));
+    constexpr int kThreads = gradient_threads(COLUMNS), kOfAdders = has_adders(COLUMNS) ? kAdderRegisters : 0;
+    static_assert(has_registers(kThreads / kWarpgroupThreads,
+                                kWarpgroups * key_registers(COLUMNS) + kOfAdders + fetcher_registers(COLUMNS)));
     extern __shared__ __align__(kPanelAlignment) unsigned char shared_memory[];
     SharedMemory& shared = *reinterpret_cast<SharedMemory*>(shared_memory);
     int const warpgroup = warpgroup_index();
