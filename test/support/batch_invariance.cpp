@@ -112,7 +112,7 @@ class BatchGraph {
         if (options_.bias) options.set_bias(bias(*options_.bias));
         if (options_.has_sink) options.set_sink_token(sink());
         if (options_.window) options.set_diagonal_band_left_bound(*options_.window);
-        if (options_.has_softcap) options.set_score_mod(fe::graph::attn::score_modifiers::softcap(0.5f).forward);
+        if (options_.has_softcap) options.set_score_mod(fe::graph::attn::score_modifiers::softcap(2.0f).forward);
         auto const [o, stats] = graph_.sdpa(vectors(Uid::Q), vectors(Uid::K), vectors(Uid::V), options);
         shape(*o, Uid::O, kHeads, columns_);
         o->set_output(true);

@@ -185,6 +185,7 @@ Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, Device
     AttentionGraph read = reader.run();
     SDPA_GRAPH_TRY(check_attention(*values, read.problem, reader.modifier_failure(), device, offer));
     if (workspace_of(read.problem).bytes > 0) {
+    if (offer == AttentionOffer::InAnyBatch) read.problem.modifier.text_of_short_score.clear();
         read.problem.workspace_pointer = read.places.size();
         read.places.push_back({.is_in_workspace = true});
     }

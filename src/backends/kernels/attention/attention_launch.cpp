@@ -285,6 +285,14 @@ CodeName code_of_gradients(AttentionKernelProblem const& problem) {
 CodeName code_of_blocks(AttentionKernelProblem const& problem) {
     return {"attention_block_bits",
             {"attention_block_bits", "attention_block_scores"},
+CodeName code_of_forward(AttentionKernelProblem const& problem) {
+    CodeName name = code_of_tiles(problem, "attention_forward", {"attention_forward"});
+    if (problem.modifier.text_of_short_score.empty()) return name;
+    name.defines.push_back("HAS_SHORT_SCORE");
+    name.score_code += problem.modifier.text_of_short_score;
+    return name;
+}
+
             {},
             {90, true},
             problem.modifier.text_of_bounds};
@@ -300,7 +308,7 @@ CodeName code_of(AttentionKernelProblem const& problem, AttentionWork work) {
         case AttentionWork::BlockMask: return {"attention_block_mask", {"attention_block_mask"}, {}, {90, true}, {}};
         case AttentionWork::DropoutMask:
             return {"attention_dropout_mask", {"attention_dropout_mask"}, {}, {90, true}, {}};
-        case AttentionWork::Forward: return code_of_tiles(problem, "attention_forward", {"attention_forward"});
+        case AttentionWork::Forward: return code_of_forward(problem);
         case AttentionWork::GradientStart:
         case AttentionWork::Gradients:
         case AttentionWork::GradientEnd:

@@ -63,6 +63,9 @@ struct ModifierCode {
     // Defines modified_score(), modified_gradient(), distance_terms(), kChangesGradients and kDistanceTerms. Numbers
     // and sizes are no part of it, so that graphs that differ in them alone have one text.
     std::string text;
+    // Defines short_score() and has_short_score() for forward: the form of scores near 0. Empty where there is none, or
+    // where a row's bits may not depend on whether the scores of other rows are near 0, too.
+    std::string text_of_short_score;
     // The first two functions of bounds (device/attention/score_bounds.cuh); empty where the modifier neither hides nor
     // leaves scores.
     std::string text_of_bounds;

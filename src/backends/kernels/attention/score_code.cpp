@@ -148,6 +148,7 @@ class Writer {
         code_.modifier.text += distance_terms();
         code_.modifier.text += function("modified_score(Linear score", region_.score);
         code_.modifier.text += function("modified_gradient(Linear score, float gradient", gradient);
+        add_short_score();
         auto const is = [](From from) {
             return [from](ir::RegionOperand const& operand) { return operand.from == from; };
         };
@@ -238,6 +239,52 @@ class Writer {
                           body_, "    return {", values, "};\n}\n");
     }
 
+    // The short form of scores near 0, where there is one: with a tanh of a multiple of the score.
+    void add_short_score() {
+        find_multiples();
+        std::string conditions;
+        written_.clear();
+        body_.clear();
+        for (ir::RegionStep const& step : region_.steps) {
+            if (!is_short_tanh(step)) continue;
+            conditions += (conditions.empty() ? "has_short_tanh(" : " && has_short_tanh(") + operand(step.in[0]) + ")";
+        }
+        if (conditions.empty()) return;
+        std::string& text = code_.modifier.text_of_short_score;
+        text = core::text("inline bool has_short_score(Scaled score, ScoreInputs const& inputs) {\n", body_,
+                          "    return ", conditions, ";\n}\n");
+        is_short_ = true;
+        text += function("short_score(Scaled score", region_.score);
+        is_short_ = false;
+    }
+    // The steps whose results are the score times numbers that are uniform.
+    void find_multiples() {
+        using enum PointwiseMode_t;
+        for (ir::RegionStep const& step : region_.steps) {
+            bool const is_first = is_multiple(step.in[0]), is_second = is_multiple(step.in[1]);
+            bool is = false;
+            switch (step.function.mode) {
+                case IDENTITY:
+                case NEG: is = is_first; break;
+                case DIV: is = is_first && is_uniform(step.in[1]); break;
+                case MUL: is = (is_first && is_uniform(step.in[1])) || (is_second && is_uniform(step.in[0])); break;
+                default: break;
+            }
+            multiples_.push_back(is && step.type == DataType_t::FLOAT);
+        }
+    }
+    bool is_multiple(ir::RegionOperand const& operand) const {
+        return operand.from == From::Score || of_step(operand, multiples_);
+    }
+    bool is_uniform(ir::RegionOperand const& operand) const {
+        if (operand.from != From::Value) return false;
+        ir::Value const& value = graph_.value(operand.index);
+        return value.role == ir::Role::Constant && !is_integer(value.type);
+    }
+    bool is_short_tanh(ir::RegionStep const& step) const {
+        return step.function.mode == PointwiseMode_t::TANH_FWD && is_multiple(step.in[0]);
+    }
+
     std::string function(char const* head, ir::RegionOperand const& result) {
         written_.clear();
         body_.clear();
@@ -298,6 +345,7 @@ class Writer {
             return "0";
         }
         if (has_bounds_ && !has_bounds(step.function.mode)) return "anything()";
+        if (is_short_ && is_short_tanh(step)) pattern = "short_tanh_of(a)";
         return with_operands(pattern, {operand(step.in[0]), operand(step.in[1]), operand(step.in[2])});
     }
 
@@ -358,7 +406,9 @@ class Writer {
     ScoreCode code_;
     std::set<std::int32_t> written_;
     std::string body_;
+    OfSteps multiples_;        // of the score
     bool has_bounds_ = false;  // numbers are bounds
+    bool is_short_ = false;    // what is written is the short form
     std::optional<std::string> problem_;
 };
 

@@ -147,7 +147,9 @@ HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem)
         case Options::Region:
             if (columns == 192) return {forward_192_region::forward<Element>, forward_192_region::shared_memory};
             if (columns == 256) return {forward_256_region::forward<Element>, forward_256_region::shared_memory};
-            return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
+            if (problem.modifier.text_of_short_score.empty())
+                return {forward_64_region::forward<Element>, forward_64_region::shared_memory};
+            return {forward_64_short_region::forward<Element>, forward_64_short_region::shared_memory};
         case Options::Documents:
             if (columns == 256) return {forward_256_documents::forward<Element>, forward_256_documents::shared_memory};
             return {forward_64_documents::forward<Element>, forward_64_documents::shared_memory};

@@ -111,14 +111,15 @@ void for_each_pass(oracle::Modify modifier, Visit const& visit) {
 }
 
 struct ScoreCodes {
-    std::string text, text_of_bounds;
+    std::string text, text_of_bounds, text_of_short_score;
 };
 
 // The codes of gradients, for a modifier whose gradients are computed, too.
 ScoreCodes score_codes_of(oracle::Modify modifier) {
     ScoreCodes codes;
     for_each_pass(modifier, [&](kernels::AttentionKernelProblem const& problem) {
-        if (problem.is_backward) codes = {problem.modifier.text, problem.modifier.text_of_bounds};
+        kernels::ModifierCode const& made = problem.modifier;
+        if (problem.is_backward) codes = {made.text, made.text_of_bounds, made.text_of_short_score};
     });
     return codes;
 }
@@ -344,10 +345,12 @@ TEST_CASE("blocks that documents hide are left out, and in blocks of one documen
 }
 
 TEST_CASE("modifiers become the CUDA C++ with which the host's kernels are compiled") {
-    auto const [softcap, softcap_bounds] = score_codes_of(oracle::Modify::Softcap);
+    auto const [softcap, softcap_bounds, short_softcap] = score_codes_of(oracle::Modify::Softcap);
     CHECK(softcap == score_code_file("softcap_code.inc"));
     CHECK(softcap_bounds.empty());
-    auto const [documents, document_bounds] = score_codes_of(oracle::Modify::Documents);
+    CHECK(short_softcap == score_code_file("softcap_short_score.inc"));
+    auto const [documents, document_bounds, short_documents] = score_codes_of(oracle::Modify::Documents);
+    CHECK(short_documents.empty());
     CHECK(documents == score_code_file("documents_code.inc"));
     CHECK(document_bounds == score_code_file("documents_bounds.inc"));
 }

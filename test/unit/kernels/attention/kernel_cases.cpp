@@ -134,7 +134,7 @@ void add_terms(Random& random, AttentionCase& c) {
         if (random.flip()) add_bias_gradient(c);
     } else {
         c.modifier = random.pick({oracle::Modify::Softcap, oracle::Modify::Documents});
-        c.modifier_number = 0.7f;
+        c.modifier_number = random.pick({0.7f, 10.0f});
         if (c.modifier == oracle::Modify::Documents && random.flip()) {
             c.bias = dims;
             c.bias_type = DataType_t::BFLOAT16;

@@ -78,6 +78,38 @@ TEST_CASE("functions of scores are exact to a few units of 1e-7") {
     CHECK(std::isnan(cosine_of(kInfinity)));
 }
 
+TEST_CASE("tanh of numbers near 0 has a short form, which is exact to a unit of 1e-6") {
+    CHECK(has_short_tanh({0.5f, 1.0f}));
+    CHECK(has_short_tanh({-5.0f, 0.1f}));
+    CHECK_FALSE(has_short_tanh({0.51f, -1.0f}));
+    CHECK_FALSE(has_short_tanh({std::numeric_limits<float>::infinity(), 1.0f}));
+    CHECK_FALSE(has_short_tanh({std::numeric_limits<float>::quiet_NaN(), 1.0f}));
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+        Random random(seed);
+        auto const factor = static_cast<float>(random.real(-4.0, 4.0));
+        auto const number = static_cast<float>(random.real(-0.5, 0.5)) / factor;
+        INFO("seed " << seed);
+        double const exact = std::tanh(double(number) * double(factor));
+        Scaled const made = short_tanh_of({number, factor});
+        REQUIRE(std::abs(float(made) - exact) <= 1e-6 * std::abs(exact));
+        REQUIRE(std::abs(made.number) <= std::abs(number));
+        REQUIRE(std::abs(power_of(Uniform{2.0f} * -made, 0.5f) - (0.5 - 2 * exact * 1.4426950408889634)) <= 2e-6);
+    }
+    CHECK(std::isnan(float(short_tanh_of({std::numeric_limits<float>::quiet_NaN(), 1.0f}))));
+}
+
+TEST_CASE("scores that share a factor are in order of their numbers if it is above 0") {
+    float factor = 0;
+    CHECK(number_of(Scaled{3.0f, 2.0f}, factor) == 3.0f);
+    CHECK(factor == 2.0f * kLog2OfE);
+    CHECK(number_of(3.0f, factor) == 3.0f);
+    CHECK(factor == kLog2OfE);
+    CHECK(keeps_order(Scaled{3.0f, 2.0f}));
+    CHECK_FALSE(keeps_order(Scaled{3.0f, 0.0f}));
+    CHECK_FALSE(keeps_order(-Scaled{3.0f, 2.0f}));
+    CHECK(keeps_order(-3.0f));
+}
+
 TEST_CASE("the greater or lesser of two numbers is NaN if either is") {
     constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
     for (float const other : {-2.0f, 0.0f, 3.0f}) {

@@ -9,4 +9,7 @@
 #include "documents_code.inc"
 #else
 #include "softcap_code.inc"
+#ifdef HAS_SHORT_SCORE
+#include "softcap_short_score.inc"
+#endif
 #endif

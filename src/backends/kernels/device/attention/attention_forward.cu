@@ -4,9 +4,9 @@
 #include <attention/forward_scores.cuh>
 #include <hopper/block_order.cuh>
 #include <hopper/greatest_scores.cuh>
-
 #include <hopper/launch_registers.cuh>
 // Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
+
 // maxima are results, the base is the greatest score.
 constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 
@@ -232,9 +232,10 @@ struct RowWeights {
     float sum[2] = {0, 0};
 
     // Scores become weights. Where one of the warp's rows has a new base, returns true, and in `factors` what earlier
-    // sums must be multiplied by.
-    bool weigh(float (&scores)[KEYS / 8][4], float scale, float (&factors)[2]) {
-        bool const may_move = kStoresMaxima || ballot(may_exceed(scores, scale, base, kMostAboveBase)) != 0;
+    // sums must be multiplied by. `are_below` says that bases need not move.
+    bool weigh(float (&scores)[KEYS / 8][4], float scale, bool are_below, float (&factors)[2]) {
+        bool const may_move =
+            kStoresMaxima || (!are_below && ballot(may_exceed(scores, scale, base, kMostAboveBase)) != 0);
         bool const moves = may_move && move_bases(scores, scale, factors);
         float negated[2];
 #pragma unroll
@@ -418,13 +419,21 @@ class QueryWarpgroup {
     }
 
     bool weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
-               OwnRows<kKeys> const& own, ScoreTerms<kKeys> const& terms, KeptWeights<kKeys> const& kept,
+               OwnRows<kKeys> const& own, ScoreTerms<kKeys>& terms, KeptWeights<kKeys> const& kept,
                RowWeights<kKeys>& rows, float (&factors)[2]) {
-        if (terms.is_modified()) terms.template add<true>(scores, block);
-        else if (kHasTerms) terms.template add<false>(scores, block);
+        float scale = arguments_.scale_as_power;
+        bool are_below = false;
+        if (!terms.is_modified()) {
+            if (kHasTerms) scale = terms.template add<ScoreForm::Unchanged>(scores, block);
+        } else if (kHasShortScore && terms.are_short(scores)) {
+            scale = terms.template add<ScoreForm::Short>(scores, block);
+            are_below = terms.are_below(rows.base, scale, kMostAboveBase);
+        } else {
+            scale = terms.template add<ScoreForm::Modified>(scores, block);
+        }
         if (kFetchesBias && arguments_.bias.is_boxed) memory_.bias_rounds.are_read[warpgroup_].arrive();
         if (!blocks.is_full(block)) own.hide(scores, block);
-        bool const moves = rows.weigh(scores, kHasTerms ? 1.0f : arguments_.scale_as_power, factors);
+        bool const moves = rows.weigh(scores, kHasTerms ? scale : arguments_.scale_as_power, are_below, factors);
         if (kHasDropout) kept.drop(scores);
         return moves;
     }

@@ -4,6 +4,9 @@
 #include <attention/distance_terms.cuh>
 #include <attention/dropout.cuh>
 
+// How a block's scores follow from products: by the score modifier, by its short form for scores near 0, or without it.
+enum class ScoreForm { Unchanged, Modified, Short };
+
 // Makes scores of the products in the lane's two rows, times log2(e).
 template <int KEYS>
 class ScoreTerms {
@@ -48,8 +51,24 @@ class ScoreTerms {
     // Whether the modifier changes scores of the block for which it was prepared.
     bool is_modified() const { return is_modified_; }
 
-    template <bool IS_MODIFIED>
-    void add(float (&scores)[KEYS / 8][4], int block) const {
+    // Whether the modifier's short form serves for all of the warp's scores.
+    bool are_short(float const (&scores)[KEYS / 8][4]) {
+        most_ = 0;
+#pragma unroll
+        for (int i = 0; i < KEYS / 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) most_ = fmaxf(most_, fabsf(scores[i][j]));
+        }
+        Scaled const greatest{most_, arguments_.scale};
+        bool const are = has_short_score(greatest, arguments_.inputs) &&
+                         (!kSharesFactor || keeps_order(short_score(greatest, ScorePlace(), arguments_.inputs)));
+        return ballot(!are) == 0;
+    }
+
+    // Makes numbers of the products that a factor, the result, makes scores.
+    template <ScoreForm FORM>
+    float add(float (&scores)[KEYS / 8][4], int block) const {
+        float factor = 1.0f;
 #pragma unroll
         for (int i = 0; i < KEYS / 8; ++i) {
 #pragma unroll
@@ -60,21 +79,35 @@ class ScoreTerms {
                     float term = kHasBias ? kLog2OfE * number_at(block, i, half, j) : 0.0f;
                     int const key = key_of(block, i) + j;
                     if (kHasAlibi) term += slope_ * static_cast<float>(key - queries_[half]);
-                    if constexpr (IS_MODIFIED) {
-                        ScorePlace const place =
-                            with_distance({batch_, head_, queries_[half], smaller(key, last_key()), {}},
-                                          distances_->at(i, 2 * half + j), arguments_.inputs);
+                    if constexpr (FORM == ScoreForm::Unchanged) {
+                        score = fmaf(score, arguments_.scale_as_power, term);
+                        continue;
+                    }
+                    ScorePlace const place =
+                        with_distance({batch_, head_, queries_[half], smaller(key, last_key()), {}},
+                                      distances_->at(i, 2 * half + j), arguments_.inputs);
+                    if constexpr (FORM == ScoreForm::Modified) {
                         score =
                             power_of(modified_score({score, arguments_.scale, 0.0f}, place, arguments_.inputs), term);
                     } else {
-                        score = fmaf(score, arguments_.scale_as_power, term);
+                        auto const made = short_score({score, arguments_.scale}, place, arguments_.inputs);
+                        score = kSharesFactor ? number_of(made, factor) : power_of(made, term);
                     }
                 }
             }
         }
+        return factor;
+    }
+
+    // Whether scores of the short form, times that factor, are known to exceed none of these bases by more than that.
+    bool are_below(float const (&bases)[2], float factor, float most_above) const {
+        return kSharesFactor && ballot(most_ * factor > fminf(bases[0], bases[1]) + most_above) == 0;
     }
 
    private:
+    // Whether the short form leaves one factor for all scores.
+    static constexpr bool kSharesFactor =
+        kIsScaled<decltype(short_score(Scaled(), ScorePlace(), ScoreInputs()))> && !kHasBias && !kHasAlibi;
     static constexpr bool kReadsAhead = kHasBias && sizeof(BiasElement) == 2;
 
     int key_of(int block, int i) const { return block * KEYS + 8 * i + 2 * (lane_index() % 4); }
@@ -105,6 +138,7 @@ class ScoreTerms {
     DistanceNumbers<KEYS>* distances_;
     bool are_pairs_, is_modified_;
     float slope_;
+    float most_;  // the greatest magnitude of the lane's products
 };
 
 // Which weights of the lane's two rows dropout keeps. Two neighboring lanes have a group's four keys: each draws those

@@ -39,6 +39,14 @@ inline Linear modified_score(Linear score, ScorePlace const&, ScoreInputs const&
 inline float modified_gradient(Linear, float gradient, ScorePlace const&, ScoreInputs const&) { return gradient; }
 #endif
 
+#ifdef HAS_SHORT_SCORE
+constexpr bool kHasShortScore = true;
+#else
+constexpr bool kHasShortScore = false;
+inline bool has_short_score(Scaled, ScoreInputs const&) { return false; }
+inline float short_score(Scaled score, ScorePlace const&, ScoreInputs const&) { return score; }
+#endif
+
 #ifdef HIDES_BLOCKS
 constexpr bool kHidesBlocks = true;
 #else

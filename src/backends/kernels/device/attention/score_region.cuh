@@ -121,3 +121,44 @@ inline float sigmoid_of(Linear a) { return logistic(a.number, -a.factor, -a.adde
 // Exact to a few units of 1e-7: the instruction for it is not.
 inline Linear tanh_of(float a) { return {logistic(a, 2.0f, 0.0f), -2.0f, 1.0f}; }
 inline Linear tanh_of(Linear a) { return {logistic(a.number, 2.0f * a.factor, 2.0f * a.addend), -2.0f, 1.0f}; }
+
+// --- Scores near 0, for which tanh has a short form
+
+// number * factor, where the factor is uniform.
+struct Scaled {
+    float number, factor;
+    operator float() const { return number * factor; }
+};
+template <class Number>
+inline constexpr bool kIsScaled = false;
+template <>
+inline constexpr bool kIsScaled<Scaled> = true;
+inline Scaled operator*(Scaled a, Uniform b) { return {a.number, a.factor * b.value}; }
+inline Scaled operator*(Uniform a, Scaled b) { return b * a; }
+inline Scaled operator-(Scaled a) { return {a.number, -a.factor}; }
+inline Scaled as_float(Scaled a) { return a; }
+inline float plain(Scaled a) { return a; }
+inline float power_of(Scaled score, float term) { return fmaf(score.number, score.factor * kLog2OfE, term); }
+
+// A number that the factor makes a score as a power of 2.
+inline float number_of(Scaled score, float& factor) {
+    factor = score.factor * kLog2OfE;
+    return score.number;
+}
+inline float number_of(float score, float& factor) {
+    factor = kLog2OfE;
+    return score;
+}
+// Whether the greatest number is that of the greatest score.
+inline bool keeps_order(Scaled score) { return score.factor > 0; }
+inline bool keeps_order(float) { return true; }
+
+// Whether short_tanh_of() is exact, to 7e-7 of the result.
+inline bool has_short_tanh(Scaled a) { return fabsf(a) <= 0.5f; }
+// An odd polynomial of degree 7, with the least greatest relative error. Its number is no greater than that of `a`.
+inline Scaled short_tanh_of(Scaled a) {
+    float const square = a.number * a.number, uniform = a.factor * a.factor;
+    float const third = -0.3332816f * uniform, fifth = 0.1320536f * uniform * uniform,
+                seventh = -0.044750642f * uniform * uniform * uniform;
+    return {fmaf(a.number * square, fmaf(fmaf(seventh, square, fifth), square, third), a.number), a.factor};
+}
