@@ -16,7 +16,7 @@ using fe::graph::Tensor_attributes;
 using Dims = std::vector<std::int64_t>;
 using Tensor_ptr = std::shared_ptr<Tensor_attributes>;
 
-constexpr std::int64_t kHeads = 4, kKeyHeads = 2;
+constexpr std::int64_t kHeads = 4, kKeyHeads = 2, kPageRows = 16;
 
 // The queries of a sequence from `first_query` to its last token. Each sees the tokens up to its own.
 struct SequencePart {
@@ -29,7 +29,8 @@ struct SequencePart {
 struct Batch {
     char const* name;
     std::vector<SequencePart> parts;  // the first of sequence 0 is compared
-    bool is_packed = false;
+    bool is_packed = false;           // queries, and keys that are not in pages
+    bool has_pages = false;
 };
 
 enum Uid : std::int64_t {
@@ -44,7 +45,8 @@ enum Uid : std::int64_t {
     KeyOffsets,
     StatsOffsets,
     Bias,
-    Sink
+    Sink,
+    PageTable
 };
 
 // An element of a sequence as BFLOAT16, between -1 and 1.
@@ -109,6 +111,11 @@ class BatchGraph {
         options.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT).set_diagonal_band_right_bound(0);
         options.set_padding_mask(true).set_seq_len_q(lengths(Uid::QueryLengths, true));
         options.set_seq_len_kv(lengths(Uid::KeyLengths, false));
+        if (batch_.has_pages) {
+            Tensor_ptr const table = page_table();
+            options.set_paged_attention_k_table(table).set_paged_attention_v_table(table);
+            options.set_paged_attention_max_seq_len_kv(static_cast<int>(most_keys_));
+        }
         if (options_.bias) options.set_bias(bias(*options_.bias));
         if (options_.has_sink) options.set_sink_token(sink());
         if (options_.window) options.set_diagonal_band_left_bound(*options_.window);
@@ -142,6 +149,7 @@ class BatchGraph {
 
     Tensor_ptr vectors(Uid uid) {
         std::int64_t const heads = uid == Uid::Q ? kHeads : kKeyHeads, elements = heads * columns_;
+        if (batch_.has_pages && !has_queries(uid)) return in_pages(uid);
         HostMemory& memory = reserve(uid, elements * 2);
         for (std::int64_t i = 0; i < batches(); ++i) {
             SequencePart const& part = batch_.parts[static_cast<std::size_t>(i)];
@@ -154,6 +162,40 @@ class BatchGraph {
         Tensor_attributes tensor;
         shape(tensor.set_name(std::string(1, "QKV"[uid - Uid::Q])), uid, heads, columns_);
         return graph_.tensor(tensor);
+    }
+
+    // Sequences have equally many pages, in reverse order of all.
+    std::int64_t pages_of_sequence() const { return (most_keys_ + kPageRows - 1) / kPageRows; }
+    std::int64_t page_of(std::int64_t number, std::int64_t token) const {
+        return batches() * pages_of_sequence() - 1 - (number * pages_of_sequence() + token / kPageRows);
+    }
+    Tensor_ptr page_table() {
+        std::vector<std::int32_t> all;
+        for (std::int64_t i = 0; i < batches(); ++i) {
+            for (std::int64_t page = 0; page < pages_of_sequence(); ++page)
+                all.push_back(static_cast<std::int32_t>(page_of(i, page * kPageRows)));
+        }
+        Tensor_ptr const table = integers(Uid::PageTable, all);
+        table->set_dim({batches(), 1, pages_of_sequence(), 1}).set_stride({pages_of_sequence(), 1, 1, 1});
+        return table;
+    }
+    Tensor_ptr in_pages(Uid uid) {
+        std::int64_t const elements = kKeyHeads * columns_, pages = batches() * pages_of_sequence();
+        HostMemory& memory = memory_.try_emplace(uid, pages * kPageRows * elements * 2).first->second;
+        std::memset(memory.data(), 0x42, static_cast<std::size_t>(memory.size()));
+        for (std::int64_t i = 0; i < batches(); ++i) {
+            SequencePart const& part = batch_.parts[static_cast<std::size_t>(i)];
+            for (std::int64_t place = 0; place < part.tokens * elements; ++place) {
+                std::int64_t const token = place / elements, row = page_of(i, token) * kPageRows + token % kPageRows;
+                reinterpret_cast<std::uint16_t*>(memory.data())[row * elements + place % elements] =
+                    element(part.sequence, uid, place);
+            }
+        }
+        return graph_.tensor(Tensor_attributes()
+                                 .set_name(std::string(1, "QKV"[uid - Uid::Q]))
+                                 .set_uid(uid)
+                                 .set_dim({pages, kKeyHeads, kPageRows, columns_})
+                                 .set_stride({kPageRows * elements, columns_, elements, 1}));
     }
 
     // A number for each score, which depends on the places of query and key in the sequence. In packed batches rows may
@@ -254,7 +296,10 @@ std::string faults_of_batch_invariance(std::int64_t columns, InvariantOptions co
                              {"packed", {{1, 77, 0}, whole, {2, 513, 0}}, true},
                              {"a chunk", {chunk}},
                              {"a chunk, packed", {{2, 513, 200}, chunk, {1, 77, 76}}, true},
+                             {"a chunk over pages", {{1, 77, 0}, chunk}, false, true},
+                             {"a chunk, packed over pages", {{2, 513, 200}, chunk, {1, 77, 76}}, true, true},
                              {"decoding", {last}},
+                             {"decoding over pages", {{2, 513, 512}, last}, true, true},
                              {"decoding among others", {{1, 77, 76}, last, {2, 513, 100}}}};
     std::string alone, faults;
     for (Batch const& batch : batches) {

@@ -1,5 +1,5 @@
 // Whether the results of a sequence's queries have the same bits in every batch: alone, among others, packed, in chunks
-// of a prefill and in decoding.
+// of a prefill, over pages and in decoding.
 #pragma once
 
 #include "host_tensor.h"

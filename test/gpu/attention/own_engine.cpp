@@ -8,7 +8,9 @@ using cudnn_frontend::HeurMode_t;
 using cudnn_frontend::RewritePolicy_t;
 using cudnn_frontend::ShapePolicy_t;
 
-RunOn queue_of(AttentionCase const& c) { return c.dropout == Dropout::Probability ? RunOn::Stream : RunOn::Handle; }
+RunOn queue_of(AttentionCase const& c) {
+    return c.dropout == Dropout::Probability || c.paging ? RunOn::Stream : RunOn::Handle;
+}
 
 cudnn_frontend::error_t build_by_own_engine(Graph& graph, GpuStream const& gpu, RunOn queue) {
     Target const target =

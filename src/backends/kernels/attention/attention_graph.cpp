@@ -93,6 +93,7 @@ class Reader {
         problem.is_bottom_right = options.alignment == DiagonalAlignment_t::BOTTOM_RIGHT;
         problem.has_alibi = options.alibi;
         problem.scale = values_.scale().value_or(1.0f);
+        problem.keys_in_pages = values_.keys_in_pages;
     }
 
     void read_dropout() {
@@ -184,8 +185,8 @@ Result<AttentionGraph> read_attention(nodes::ValidatedGraph const& graph, Device
     Reader reader(graph, *values);
     AttentionGraph read = reader.run();
     SDPA_GRAPH_TRY(check_attention(*values, read.problem, reader.modifier_failure(), device, offer));
-    if (workspace_of(read.problem).bytes > 0) {
     if (offer == AttentionOffer::InAnyBatch) read.problem.modifier.text_of_short_score.clear();
+    if (workspace_of(read.problem).bytes > 0) {
         read.problem.workspace_pointer = read.places.size();
         read.places.push_back({.is_in_workspace = true});
     }

@@ -84,13 +84,14 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     bool const has_keys = port == attention::K || port == attention::V;
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
     if (problem.is_backward) return has_keys ? gradient_tile_keys(problem) : gradient_tile_queries(problem);
+    if (problem.page_table(port) != nullptr) return box_rows_in_pages(problem, problem.operand(port).dims[2]);
     return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem));
 }
 
 // A matrix, or one entry of it where sequences are packed.
 cuda::BoxedTensor boxed(AttentionKernelProblem const& problem, Port port) {
     PlacedOperand const& matrix = problem.operand(port);
-    return boxed(matrix, problem.is_packed() ? 1 : matrix.dims[0], box_rows(problem, port));
+    return boxed(matrix, problem.packed[port] ? 1 : matrix.dims[0], box_rows(problem, port));
 }
 
 template <class Map, std::size_t COUNT>
@@ -132,6 +133,14 @@ EntryOffsets entry_offsets(AttentionKernelProblem const& problem, AttentionPoint
     auto const number = std::ranges::find(ports, port) - ports.begin();
     return {in_workspace<long long>(problem, from, workspace_of(problem).offsets) + number,
             static_cast<int>(ports.size())};
+}
+
+Pages pages_of(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port) {
+    PlacedOperand const* const table = problem.page_table(port);
+    if (table == nullptr) return {};
+    auto const rows = static_cast<std::uint64_t>(problem.operand(port).dims[2]);
+    return {static_cast<int const*>(from.at(table->pointer)), table->strides[0], table->strides[2],
+            std::countr_zero(rows), box_rows(problem, port)};
 }
 
 Rows rows_of(AttentionKernelProblem const& problem, AttentionPointers const& from, Port port) {
@@ -276,6 +285,15 @@ AttentionLaunch<Arguments> gradient_part(AttentionKernelProblem const& problem, 
     return launch;
 }
 
+CodeName code_of_forward(AttentionKernelProblem const& problem) {
+    CodeName name = code_of_tiles(problem, "attention_forward", {"attention_forward"});
+    if (problem.keys_in_pages) name.defines.push_back("HAS_PAGES");
+    if (problem.modifier.text_of_short_score.empty()) return name;
+    name.defines.push_back("HAS_SHORT_SCORE");
+    name.score_code += problem.modifier.text_of_short_score;
+    return name;
+}
+
 CodeName code_of_gradients(AttentionKernelProblem const& problem) {
     std::vector<std::string> functions{"attention_gradient_start", "attention_gradients", "attention_gradient_end"};
     if (problem.sums_bias_gradient()) functions.push_back("attention_bias_gradient_end");
@@ -285,14 +303,6 @@ CodeName code_of_gradients(AttentionKernelProblem const& problem) {
 CodeName code_of_blocks(AttentionKernelProblem const& problem) {
     return {"attention_block_bits",
             {"attention_block_bits", "attention_block_scores"},
-CodeName code_of_forward(AttentionKernelProblem const& problem) {
-    CodeName name = code_of_tiles(problem, "attention_forward", {"attention_forward"});
-    if (problem.modifier.text_of_short_score.empty()) return name;
-    name.defines.push_back("HAS_SHORT_SCORE");
-    name.score_code += problem.modifier.text_of_short_score;
-    return name;
-}
-
             {},
             {90, true},
             problem.modifier.text_of_bounds};
@@ -343,16 +353,17 @@ error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& fro
     to.maps = in_workspace<TensorMap>(problem, from, workspace.maps);
     to.offsets = in_workspace<long long>(problem, from, workspace.offsets);
     for (Port const port : packed_ports(problem)) {
+        EntryTensor& tensor = to.tensors[to.tensor_count++];
+        if (!problem.packed[port]) continue;
         PlacedOperand const& operand = problem.operand(port);
         PackedOffsets const& offsets = *problem.packed[port];
-        EntryTensor& tensor = to.tensors[to.tensor_count];
         tensor.start = static_cast<unsigned char*>(from.at(operand.pointer));
         tensor.offsets = from.at(offsets.pointer);
         tensor.elements_of_offset = offsets.elements_of_offset;
         tensor.is_wide = offsets.is_wide;
         tensor.element_bytes = static_cast<int>(core::size_of(operand.type));
         tensor.has_queries = attention::has_query_rows(attention::operand(port));
-        if (to.tensor_count++ >= to.map_count) continue;
+        if (to.tensor_count > to.map_count) continue;
         SDPA_GRAPH_TRY(from.encode(boxed(problem, port), tensor.start).move_to(tensor.map));
     }
     return {};
@@ -470,6 +481,8 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
 error_t bind(AttentionKernelProblem const& problem, AttentionPointers const& from, AttentionArguments& to) {
     SDPA_GRAPH_TRY(bind_maps(problem, from, to.maps));
     to.entries = entry_maps(problem, from);
+    to.key_pages = pages_of(problem, from, attention::K);
+    to.value_pages = pages_of(problem, from, attention::V);
     bind(problem, from, to.sequences);
     to.places_taken = places_taken(problem, from);
     to.stats = row_numbers(problem, from, attention::Stats);

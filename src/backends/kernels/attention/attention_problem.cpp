@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <iterator>
+#include <numeric>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -139,6 +140,12 @@ bool AttentionKernelProblem::needs_entries() const {
     return is_packed() || !is_plain(query_lengths) || !is_plain(key_lengths);
 }
 
+PlacedOperand const* AttentionKernelProblem::page_table(Port port) const {
+    bool const may_be_paged = port == attention::K || port == attention::V;
+    auto const& table = operands[port == attention::K ? attention::PageTableK : attention::PageTableV];
+    return may_be_paged && table ? &*table : nullptr;
+}
+
 bool AttentionKernelProblem::sums_bias_gradient() const {
     core::Dims const scores{batches(), heads(), queries(), keys()};
     return is_backward && has(attention::DBias) && operand(attention::DBias).dims != scores;
@@ -234,8 +241,9 @@ std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
 std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile) { return (rows + rows_of_tile - 1) / rows_of_tile; }
 
 int forward_warpgroups(AttentionKernelProblem const& problem) {
-    return attention_warpgroups(class_of(problem)->columns,
-                                problem.needs_registers() || problem.has(attention::BlockMask));
+    bool const has_small_tiles =
+        problem.needs_registers() || problem.has(attention::BlockMask) || problem.keys_in_pages;
+    return attention_warpgroups(class_of(problem)->columns, has_small_tiles);
 }
 
 int gradient_tile_keys(AttentionKernelProblem const& problem) { return gradient_keys(class_of(problem)->columns); }
@@ -264,6 +272,10 @@ int shared_bytes_of(AttentionKernelProblem const& problem) {
                                                        problem.has_modifier())
                                : attention_shared_bytes(columns, value_columns, forward_warpgroups(problem), has_bias,
                                                         problem.has_modifier());
+}
+
+int box_rows_in_pages(AttentionKernelProblem const& problem, std::int64_t page_rows) {
+    return static_cast<int>(std::gcd<std::int64_t>(page_rows, tile_keys(class_of(problem)->columns)));
 }
 
 std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {

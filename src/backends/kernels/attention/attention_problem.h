@@ -92,6 +92,7 @@ struct AttentionKernelProblem {
     std::vector<PlacedOperand> score_tensors;  // what the modifier reads
     std::vector<std::uint32_t> score_numbers;
     std::optional<GeneratedDropout> dropout;
+    std::optional<std::int64_t> keys_in_pages;     // of a sequence, at most, where keys or values are in pages
     std::optional<std::size_t> workspace_pointer;  // the last one, where there is a workspace
 
     friend bool operator==(AttentionKernelProblem const&, AttentionKernelProblem const&) = default;
@@ -125,7 +126,9 @@ struct AttentionKernelProblem {
     std::int64_t heads() const { return operand(attention::Q).dims[1]; }
     std::int64_t queries() const { return operand(attention::Q).dims[2]; }
     std::int64_t key_heads() const { return operand(attention::K).dims[1]; }
-    std::int64_t keys() const { return operand(attention::K).dims[2]; }
+    std::int64_t keys() const { return keys_in_pages.value_or(operand(attention::K).dims[2]); }
+    // The table of the pages that K or V, of that port, is in; null where it is in none.
+    PlacedOperand const* page_table(attention::Port port) const;
     // Heads of all entries of the batch.
     std::int64_t all_heads() const { return batches() * heads(); }
     std::int64_t all_key_heads() const { return batches() * key_heads(); }
@@ -180,6 +183,10 @@ std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
 int forward_warpgroups(AttentionKernelProblem const& problem);
 int gradient_tile_keys(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);
+
+// The rows of K or V, in pages of so many rows, that the copy engine moves at once.
+int box_rows_in_pages(AttentionKernelProblem const& problem, std::int64_t page_rows);
+inline constexpr std::int64_t kLeastPageRows = 8;  // in shared memory, the places in a row recur after as many rows
 
 // The rows that are in tiles, queries in forward and keys for gradients; and those of one tile, and of each of the
 // blocks of keys or queries that it goes through.

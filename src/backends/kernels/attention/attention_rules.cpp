@@ -28,6 +28,7 @@ struct AttentionRuleScope : core::Reporter {
     AttentionOffer offer;
 
     bool is_next_to_others() const { return offer == AttentionOffer::NextToOthers && advantage_of(problem).empty(); }
+    bool has_others() const { return offer == AttentionOffer::NextToOthers || offer == AttentionOffer::BeforeOthers; }
     bool is_in_any_batch() const { return offer == AttentionOffer::InAnyBatch; }
     void report_port(Port port, std::string found, std::string needed, std::string fix) const {
         report(values.value(port).name, std::move(found), std::move(needed), std::move(fix));
@@ -129,9 +130,21 @@ void check_dropout_mask(Scope const& scope) {
                       "set_dropout(probability, seed, offset)");
 }
 
+constexpr std::array kPagedPorts = {Port::K, Port::V};
+
+bool has_large_pages(AttentionKernelProblem const& problem, Port port) {
+    return problem.page_table(port) == nullptr || problem.operand(port).dims[2] >= kLeastPageRows;
+}
+bool has_large_pages(AttentionKernelProblem const& problem) {
+    return std::ranges::all_of(kPagedPorts, [&](Port port) { return has_large_pages(problem, port); });
+}
+
 void check_pages(Scope const& scope) {
-    if (!scope.values.has_any({Port::PageTableK, Port::PageTableV})) return;
-    scope.report("", "page tables", "K and V without pages", "gather the pages before, or engines of other backends");
+    for (Port const port : kPagedPorts) {
+        if (has_large_pages(scope.problem, port)) continue;
+        scope.report_port(port, text("pages of ", scope.problem.operand(port).dims[2], " rows"),
+                          text("at least ", kLeastPageRows), "larger pages, or engines of other backends");
+    }
 }
 
 // Kernels with more columns have tiles of fewer keys than a bit of the mask stands for.
@@ -202,11 +215,13 @@ void check_packing(Scope const& scope) {
     auto const is_packed = [&](Port port) { return problem.packed[port].has_value(); };
     for (attention::Operand const& row : attention::kOperands) {
         if (!attention::is_of_operation(row) || !problem.has(row.port)) continue;
-        bool const may_be = may_be_packed(row) && is_packed(Port::Q), must_be = may_be && attention::has_vectors(row);
+        bool const may_be = may_be_packed(row) && is_packed(Port::Q);
+        bool const must_be = may_be && attention::has_vectors(row) && problem.page_table(row.port) == nullptr;
         if (is_packed(row.port) ? may_be : !must_be) continue;
-        scope.report_port(row.port, is_packed(row.port) ? "packed sequences" : "padded sequences next to packed ones",
-                          "all matrices packed or none, and with them Stats, Max and Sum_exp alone",
-                          "lay the matrices out alike");
+        scope.report_port(
+            row.port, is_packed(row.port) ? "packed sequences" : "padded sequences next to packed ones",
+            "all matrices that are not in pages packed or none, and with them Stats, Max and Sum_exp alone",
+            "lay the matrices out alike");
     }
     if (!is_packed(Port::Q) || (problem.query_lengths && problem.key_lengths)) return;
     scope.report("", "packed sequences without lengths", "lengths of queries and keys",
@@ -273,11 +288,18 @@ void check_lengths_next_to_others(Scope const& scope) {
 
 // The two passes of a training step must draw the same numbers.
 void check_generator_next_to_others(Scope const& scope) {
-    bool const has_others = scope.offer == AttentionOffer::NextToOthers || scope.offer == AttentionOffer::BeforeOthers;
-    if (!has_others || !scope.values.options.dropout_probability) return;
+    if (!scope.has_others() || !scope.values.options.dropout_probability) return;
     scope.report("",
                  "dropout by a probability, whose numbers are others than those of engines that may run the other pass",
                  "none where there are other engines", "a stream as target");
+}
+
+// Other engines have programs for few queries, which read most pages.
+void check_pages_next_to_others(Scope const& scope) {
+    bool const has_scores_of_own = scope.problem.has_modifier() || scope.problem.hides_blocks();
+    if (!scope.has_others() || !scope.problem.keys_in_pages || has_scores_of_own) return;
+    scope.report("", "pages, and scores without a modifier", "a modifier or a block mask where there are other engines",
+                 "a stream as target");
 }
 
 // --- Conditions under which a row's bits depend on its own sequence alone
@@ -322,7 +344,7 @@ constexpr Rule kRules[] = {
     {"kernels.c08", "All heads together have at most 2^30 blocks of 64 rows.", kCode, check_counts, has_few_blocks},
     {"kernels.c09", "attn_scale is a number of the graph above 0.", kCode, check_scale},
     {"kernels.c10", "Dropout has no mask of the caller's.", kCode, check_dropout_mask},
-    {"kernels.c11", "K and V have no pages.", kCode, check_pages},
+    {"kernels.c11", "Pages of K and V have at least 8 rows.", kCode, check_pages, has_large_pages},
     {"kernels.c12", "With a block mask, head dims are at most 192, and those of V at most 128.", kCode,
      check_block_mask, has_blocks_of_mask},
     {"kernels.c13", "A sink token that is read is FLOAT.", kCode, check_sink},
@@ -335,8 +357,8 @@ constexpr Rule kRules[] = {
     {"kernels.c18", "Operations, numbers and tensors of a score modifier have a form in the kernels.", kCode,
      check_modifier},
     {"kernels.c19",
-     "Either all matrices are packed and have lengths, or none is packed. If they are, Stats, Max and Sum_exp may be "
-     "packed too; no other tensor may.",
+     "Either all matrices that are not in pages are packed and have lengths, or none is packed. If they are, Stats, "
+     "Max and Sum_exp may be packed too; no other tensor may.",
      kCode, check_packing},
     {"kernels.c20", "Lengths and ragged offsets are contiguous in the caller's memory.", kCode,
      check_numbers_of_entries},
@@ -353,6 +375,8 @@ constexpr Rule kRules[] = {
     {"kernels.c27", "Batch-invariant: no dropout.", kCode, check_dropout_in_any_batch},
     {"kernels.c28", "Batch-invariant: no score modifier that leaves scores as they are.", kCode,
      check_modifier_in_any_batch},
+    {"kernels.c29", "Where there are other engines: no pages without a score modifier or a block mask.", kCode,
+     check_pages_next_to_others},
 };
 
 // The part of the node that is no part of attention as one operation, and the change that removes it.

@@ -33,10 +33,11 @@ ir::Value const& AttentionValues::source_of(ir::Value const& lengths) const {
 std::optional<AttentionValues> attention_values(ir::OpGraph const& graph) {
     for (ir::Op const& op : graph.ops()) {
         if (auto const* const body = std::get_if<ir::SdpaForwardOp>(&op.body)) {
-            return AttentionValues{graph, op, false, body->options, body->operands, body->region, false};
+            return AttentionValues{graph, op, false, body->options, body->operands, body->region, false, body->keys};
         }
         if (auto const* const body = std::get_if<ir::SdpaBackwardOp>(&op.body)) {
-            return AttentionValues{graph, op, true, body->options, body->operands, body->region, body->deterministic};
+            return AttentionValues{graph, op, true, body->options, body->operands, body->region, body->deterministic,
+                                   {}};
         }
     }
     return {};

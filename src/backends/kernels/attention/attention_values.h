@@ -20,6 +20,7 @@ struct AttentionValues {
     attention::OfOperation<ir::ValueId> const& operands;
     ir::ScoreRegion const& region;
     bool deterministic;
+    std::optional<std::int64_t> keys_in_pages;
 
     bool has(attention::Port port) const { return operands[port] != ir::kNoValue; }
     bool has_any(std::initializer_list<attention::Port> ports) const;

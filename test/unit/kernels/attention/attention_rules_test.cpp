@@ -257,21 +257,29 @@ TEST_CASE("kernels.c10: dropout by a mask") {
                    "probability. Try: set_dropout(probability, seed, offset)."));
 }
 
-TEST_CASE("kernels.c11: pages") {
+// Keys in pages of so many rows, and values in pages of 32.
+Graph paged(std::int64_t rows, Change const& change = nothing) {
     Tensors tensors;
-    tensors.k = tensors.v = {6, 2, 32, 64};
-    Graph const graph = forward(
-        [](Graph& all, SDPA_attributes& options) {
+    std::int64_t const pages = (80 + rows - 1) / rows;
+    tensors.k = {2 * pages, 2, rows, 64};
+    tensors.v = {6, 2, 32, 64};
+    return forward(
+        [=](Graph& all, SDPA_attributes& options) {
             pad(all, options, DataType_t::INT32);
-            options.set_paged_attention_k_table(input(all, "k_pages", {2, 1, 3, 1}, DataType_t::INT32));
+            options.set_paged_attention_k_table(input(all, "k_pages", {2, 1, pages, 1}, DataType_t::INT32));
             options.set_paged_attention_v_table(input(all, "v_pages", {2, 1, 3, 1}, DataType_t::INT32));
             options.set_paged_attention_max_seq_len_kv(80);
+            change(all, options);
         },
         tensors);
-    std::string const refusal = refusal_of(graph);
-    CHECK(refusal == by("kernels.c11",
-                        ": found page tables; expected K and V without pages. Try: gather the pages "
-                        "before, or engines of other backends."));
+}
+
+TEST_CASE("kernels.c11: small pages") {
+    CHECK(refusal_of(paged(8)) == "");
+    CHECK(refusal_of(paged(4)) ==
+          by("kernels.c11",
+             ", tensor 'K': found pages of 4 rows; expected at least 8. Try: larger pages, or engines of other "
+             "backends."));
 }
 
 TEST_CASE("kernels.c12: a block mask, and head dims of 256") {
@@ -401,8 +409,9 @@ TEST_CASE("kernels.c19: matrices that are packed next to others") {
         return graph;
     };
     std::string const rest =
-        "; expected all matrices packed or none, and with them Stats, Max and Sum_exp alone. Try: lay the matrices out "
-        "alike.";
+        "; expected all matrices that are not in pages packed or none, and with them Stats, Max and Sum_exp alone. "
+        "Try: "
+        "lay the matrices out alike.";
     CHECK(refusal_of(packed({"Q", "K", "V"})) == "");
     CHECK(refusal_of(packed({"K", "V"})) == by("kernels.c19", ", tensors 'K', 'V': found packed sequences" + rest));
     CHECK(refusal_of(packed({"Q"})) ==
@@ -442,6 +451,20 @@ TEST_CASE("kernels.c21 to kernels.c25: what the engine leaves to others, and run
     check("kernels.c25",
           "dropout by a probability, whose numbers are others than those of engines that may run the other pass", drop);
     CHECK(refusal_of(drop, AttentionOffer::BeforeOthers).starts_with(by("kernels.c25", "")));
+}
+
+TEST_CASE("kernels.c29: pages, which other engines read") {
+    CHECK(refusal_of(paged(16), AttentionOffer::InAnyBatch) == "");
+    for (AttentionOffer const offer : {AttentionOffer::NextToOthers, AttentionOffer::BeforeOthers}) {
+        CHECK(refusal_of(paged(16), offer) ==
+              by("kernels.c29",
+                 ": found pages, and scores without a modifier; expected a modifier or a block mask where there are "
+                 "other engines. Try: a stream as target."));
+        Change const cap = [](Graph&, SDPA_attributes& options) {
+            options.set_score_mod(graph::attn::score_modifiers::softcap(30.0f).forward);
+        };
+        CHECK(refusal_of(paged(16, cap), offer) == "");
+    }
 }
 
 TEST_CASE("kernels.c26 to kernels.c28: what depends on the batch") {

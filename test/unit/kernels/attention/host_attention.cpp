@@ -133,8 +133,27 @@ HostCode<AttentionArguments> named_code(int columns, bool hides_blocks) {
 }
 
 template <class Element>
+HostCode<AttentionArguments> code_for_pages(int columns, Options options) {
+    if (options == Options::Terms && columns == 64)
+        return {forward_64_terms_pages::forward<Element>, forward_64_terms_pages::shared_memory};
+    if (options == Options::FloatBias && columns == 128)
+        return {forward_128_bias_pages::forward<Element>, forward_128_bias_pages::shared_memory};
+    if (options == Options::Region && columns == 64)
+        return {forward_64_region_pages::forward<Element>, forward_64_region_pages::shared_memory};
+    if (options != Options::None) no_code();
+    switch (columns) {
+        case 64: return {forward_64_pages::forward<Element>, forward_64_pages::shared_memory};
+        case 128: return {forward_128_pages::forward<Element>, forward_128_pages::shared_memory};
+        case 192: return {forward_192_pages::forward<Element>, forward_192_pages::shared_memory};
+        case 256: return {forward_256_pages::forward<Element>, forward_256_pages::shared_memory};
+        default: no_code();
+    }
+}
+
+template <class Element>
 HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem) {
     int const columns = kernels::class_of(problem)->columns;
+    if (problem.keys_in_pages) return code_for_pages<Element>(columns, options_of(problem));
     switch (options_of(problem)) {
         case Options::Named: return named_code<Element>(columns, problem.hides_blocks());
         case Options::NamedAndBias:

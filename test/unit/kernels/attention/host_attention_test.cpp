@@ -280,6 +280,31 @@ TEST_CASE("gradients of 192 columns, and those of 256 by warpgroups that split c
     }
 }
 
+TEST_CASE("keys and values in pages") {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        AttentionCase const c = random_paged_case(seed);
+        INFO(describe(c));
+        CHECK(faults_of(c) == "");
+    }
+}
+
+// All, some or none of the blocks of a warp have scores of at most half of the cap alone.
+TEST_CASE("capped scores have a short form in blocks where they are near 0") {
+    for (Columns const& columns : {Columns{64, 64}, Columns{192, 128}, Columns{256, 256}}) {
+        for (float const cap : {50.0f, 9.0f, 0.5f}) {
+            AttentionCase c = plain_case(DataType_t::BFLOAT16, columns);
+            INFO(columns.d_qk << " columns, cap " << cap);
+            c.h_q = 2;
+            c.s_q = 200;
+            c.s_kv = 300;
+            c.right = 0;
+            c.modifier = oracle::Modify::Softcap;
+            c.modifier_number = cap;
+            CHECK(faults_of(c) == "");
+        }
+    }
+}
+
 TEST_CASE("dropout by warpgroups drops what the CPU targets drop") {
     AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
     c.b = 2;

@@ -220,4 +220,28 @@ AttentionCase random_packed_case(std::uint64_t seed) {
     return c;
 }
 
+AttentionCase random_paged_case(std::uint64_t seed) {
+    Random random(seed + 2);
+    AttentionCase c = random.flip() ? random_packed_case(seed) : random_kernel_case(seed);
+    c.modifier = oracle::Modify::Nothing;
+    c.dropout = Dropout::None;
+    c.rng_dump = c.d_bias = c.d_sink = false;
+    if (c.bias && !c.alibi) c.bias.reset();
+    if (!c.len_q) {
+        c.len_q.emplace(), c.len_kv.emplace();
+        for (std::int64_t b = 0; b < c.b; ++b) {
+            c.len_q->push_back(random.between(0, c.s_q));
+            c.len_kv->push_back(random.between(0, c.s_kv));
+        }
+    }
+    c.numbers_apart = false;
+    auto const page_rows = [&] { return random.pick({8, 16, 64, 128, 512}); };
+    if (random.chance(0.8)) c.paging.k_rows = page_rows();
+    if (random.chance(0.8) || c.paging.k_rows == 0) c.paging.v_rows = page_rows();
+    c.paging.wide_tables = random.flip();
+    c.paging.wild_entries = random.flip();
+    c.nan_in_padding = random.flip();
+    return c;
+}
+
 }  // namespace sdpa_test

@@ -46,5 +46,7 @@ void add_bias_gradient(AttentionCase& c);
 AttentionCase random_kernel_case(std::uint64_t seed);
 // Sequences of different lengths, one behind the other.
 AttentionCase random_packed_case(std::uint64_t seed);
+// Keys, values or both in pages, and queries of either kind.
+AttentionCase random_paged_case(std::uint64_t seed);
 
 }  // namespace sdpa_test

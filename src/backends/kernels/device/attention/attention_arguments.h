@@ -140,12 +140,22 @@ struct Sequences {
     VisibleBand band;
 };
 
+// Keys or values in pages: row r of entry b is row r mod n of page start[b * batch + r / n * step] of the tensor, with
+// n rows in a page.
+struct Pages {
+    int const* start;  // null where rows are where the strides say
+    long long batch, step;
+    int rows_as_power;  // of a page: 2 to this power
+    int box_rows;       // that the copy engine moves at once: of a page, or part of it
+};
+
 enum ForwardMap : int { QueryMap, KeyMap, ValueMap, OutputMap, ForwardMapCount };
 
 struct AttentionArguments {
     TensorMap maps[ForwardMapCount];
     TensorMap bias_map;
     EntryMaps entries;
+    Pages key_pages, value_pages;
     Sequences sequences;
     TileOrder order;
     int* places_taken;               // their number without each block's first one; null where blocks do not share it
@@ -292,7 +302,7 @@ inline constexpr int kMostEntryTensors =
 struct EntryTensor {
     TensorMap map;  // of one entry; for the tensors that have one
     unsigned char* start;
-    void const* offsets;
+    void const* offsets;  // null for a tensor that is not packed, but in pages
     long long elements_of_offset;
     int is_wide;  // offsets have 64 bits
     int element_bytes;
@@ -315,8 +325,8 @@ inline constexpr int kEntryThreads = 128, kEntriesOfBlock = kEntryThreads / 32; 
 
 inline constexpr int kWarpgroupQueries = 64, kThreadsOfWarpgroup = 128;
 
-// The warpgroups that have queries; one more fetches tiles. Three have too few registers for terms of scores, and more
-// queries than a bit of a block mask stands for.
+// The warpgroups that have queries; one more fetches tiles. Three have too few registers for terms of scores or pages,
+// and more queries than a bit of a block mask stands for.
 constexpr int attention_warpgroups(int columns, bool has_small_tiles) {
     return columns <= 64 && !has_small_tiles ? 3 : 2;
 }
@@ -340,8 +350,13 @@ constexpr int distance_bytes(int columns, bool has_bias, int warps, int rows_of_
                                                   : 0;
 }
 
-constexpr int attention_registers(int warpgroups) { return warpgroups == 3 ? 160 : 240; }
-constexpr int attention_fetcher_registers(int warpgroups) { return warpgroups == 3 ? 32 : 24; }
+// The registers of threads that have queries, and of those that fetch, which need more where rows are in pages.
+constexpr int attention_registers(int warpgroups, bool has_pages) {
+    return warpgroups == 3 ? 160 : has_pages ? 232 : 240;
+}
+constexpr int attention_fetcher_registers(int warpgroups, bool has_pages) {
+    return warpgroups == 3 ? 32 : has_pages ? 40 : 24;
+}
 
 constexpr int attention_shared_bytes(int columns, int value_columns, int warpgroups, bool has_bias, bool has_modifier) {
     constexpr int kBytes = 2, kAlignment = 1024, kBarrierBytes = 8;

@@ -42,6 +42,7 @@ extern "C" __global__ void __launch_bounds__(kEntryThreads)
     int const queries = store_length(arguments.query_lengths, entry), keys = store_length(arguments.key_lengths, entry);
     for (int i = 0; i < arguments.tensor_count; ++i) {
         EntryTensor const& tensor = arguments.tensors[i];
+        if (tensor.offsets == nullptr) continue;
         long long const offset = number_at(tensor.offsets, tensor.is_wide, entry) * tensor.elements_of_offset;
         if (lane_index() == 0) {
             arguments.offsets[static_cast<long long>(entry) * arguments.tensor_count + i] = offset;

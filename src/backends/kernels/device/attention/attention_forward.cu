@@ -2,18 +2,22 @@
 // One warp has the copy engine fetch the tile's queries and all keys and values that are visible to any of them, some
 // stages ahead; the other warpgroups have 64 queries each, and take turns with their products.
 #include <attention/forward_scores.cuh>
+#include <attention/paged_rows.cuh>
 #include <hopper/block_order.cuh>
 #include <hopper/greatest_scores.cuh>
 #include <hopper/launch_registers.cuh>
-// Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
 
+// Scores may exceed the base of their weights by this much, as powers of 2, before the sums move to a new base. Where
 // maxima are results, the base is the greatest score.
 constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 
 // Whether a warpgroup computes the next weights while its products of the last weights and values go on. With other
 // numbers of columns, products of other warpgroups suffice, and instructions during own products only take longer.
 constexpr bool kOverlapsOwnProducts = COLUMNS_OF_KEYS == 128;
-constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters || kHasBlockMask);
+constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters || kHasBlockMask || kHasPages);
+constexpr int kRegisters = attention_registers(kWarpgroups, kHasPages),
+              kFetcherRegisters = attention_fetcher_registers(kWarpgroups, kHasPages);
+static_assert(has_registers(kWarpgroups + 1, kWarpgroups* kRegisters + kFetcherRegisters));
 static_assert(!kHasBlockMask || tile_keys(COLUMNS_OF_KEYS) == kBlockMaskRows);
 
 template <class Element, int ROWS, int COLUMNS, bool HAS_MEMORY>
@@ -170,25 +174,31 @@ class Fetcher {
         if (is_behind(arguments_, tile, tile.number * Memory::kQueries)) return;
         if (tiles_ > 0) memory_.queries_are_read.wait_for(tiles_ - 1);
         EntryMaps const& entries = arguments_.entries;
-        TensorMap const& key_map = map_for(tile, arguments_, KeyMap);
-        TensorMap const& value_map = map_for(tile, arguments_, ValueMap);
+        Pages const &key_pages = arguments_.key_pages, &value_pages = arguments_.value_pages;
+        TensorMap const& key_map =
+            are_in_pages(key_pages) ? arguments_.maps[KeyMap] : map_for(tile, arguments_, KeyMap);
+        TensorMap const& value_map =
+            are_in_pages(value_pages) ? arguments_.maps[ValueMap] : map_for(tile, arguments_, ValueMap);
         int const batch = batch_for(tile, entries);
         start_fetching(memory_.queries, map_for(tile, arguments_, QueryMap),
                        {0, tile.number * Memory::kQueries, tile.head, batch}, memory_.queries_are_here);
         ++tiles_;
         // Rows that a map of an entry does not have are 0.
-        bool const has_rows_behind = arguments_.sequences.key_lengths != nullptr && entries.start == nullptr;
+        bool const has_rows_behind =
+            arguments_.sequences.key_lengths != nullptr && (entries.start == nullptr || are_in_pages(value_pages));
         int const key_head = tile.head / arguments_.sequences.heads_of_key_head;
         for (int block = blocks.last(); blocks.has(block); block = blocks.before(block)) {
             BoxPlace const place{0, block * Memory::kKeys, key_head, batch};
+            int const key_page = page_of_box<Memory::kKeys>(key_pages, tile, place.row);
+            int const value_page = page_of_box<Memory::kKeys>(value_pages, tile, place.row);
             int const stage = ring_.stage(), rows = tile.keys - place.row;
             if (ring_.round() > 0) memory_.keys_are_read[stage].wait_for(ring_.round() - 1);
-            start_fetching(memory_.keys[stage], key_map, place, memory_.keys_are_here[stage]);
+            start_fetching(memory_.keys[stage], key_map, key_pages, key_page, place, memory_.keys_are_here[stage]);
             fetch_bias(tile, place.row);
             if (ring_.round() > 0) memory_.values_are_read[stage].wait_for(ring_.round() - 1);
             bool const is_cut = has_rows_behind && rows < Memory::kKeys;
             Arrivals& values_are_here = memory_.values_are_here[stage];
-            start_fetching(memory_.values[stage], value_map, place,
+            start_fetching(memory_.values[stage], value_map, value_pages, value_page, place,
                            is_cut ? memory_.cut_values_are_here : values_are_here);
             if (is_cut) {
                 memory_.cut_values_are_here.wait_for(cuts_++);
@@ -568,10 +578,10 @@ inline void attend(AttentionArguments const& arguments) {
     __syncthreads();
     int const warpgroup = static_cast<int>(from_lane(threadIdx.x / kThreadsOfWarpgroup, 0));
     if (warpgroup == 0) {
-        leave_registers<attention_fetcher_registers(kWarpgroups)>();
+        leave_registers<kFetcherRegisters>();
         if (threadIdx.x < 32) Fetcher<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory).fetch_tiles();
     } else {
-        take_registers<attention_registers(kWarpgroups)>();
+        take_registers<kRegisters>();
         QueryWarpgroup<Element, COLUMNS, VALUE_COLUMNS>(arguments, memory, warpgroup - 1).attend_to_tiles();
     }
 }

@@ -65,6 +65,12 @@ constexpr bool kLeavesBlocks = true;
 constexpr bool kLeavesBlocks = false;
 #endif
 
+#ifdef HAS_PAGES
+constexpr bool kHasPages = true;
+#else
+constexpr bool kHasPages = false;
+#endif
+
 #ifdef HAS_DROPOUT
 constexpr bool kHasDropout = true;
 #else
