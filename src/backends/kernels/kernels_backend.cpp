@@ -93,6 +93,7 @@ plan::Loaded attention_of(AttentionGraph read, QueueDevice const& device, cuda::
 
 // A stored plan is of a graph that was accepted before.
 AttentionOffer offer_of(plan::PlanningInput const& input, plan::Stored const* stored) {
+    if (input.settings.batch_invariant) return AttentionOffer::InAnyBatch;
     bool const is_alone = stored != nullptr || input.target.kind() == Target::Kind::STREAM;
     return is_alone ? AttentionOffer::Alone : AttentionOffer::NextToOthers;
 }
@@ -160,7 +161,7 @@ Result<std::shared_ptr<plan::Proposal const>> KernelsBackend::propose_batch_inva
     if (!is_attention(input.graph)) return Backend::propose_batch_invariant(input);
     auto const device = devices_.find(input.target, input.settings);
     if (device.is_bad()) return device.error();
-    auto proposed = propose_attention(input, device.value(), AttentionOffer::InAnyBatch, nullptr);
+    auto proposed = propose_attention(input, device.value(), offer_of(input, nullptr), nullptr);
     if (proposed.is_bad()) return proposed.error();
     return std::move(proposed).value().proposal;
 }
