@@ -121,7 +121,7 @@ ROWS = [
     SHORT._replace(bias=True),
     SHORT._replace(bias=True, bias_gradient=True),
     SHORT._replace(dropout=0.1),
-    SHORT._replace(softcap=2.0),
+    SHORT._replace(softcap=30.0),
     SHORT._replace(documents=8),
     SHORT._replace(documents=8, packed=True),
     SHORT._replace(prefix=512),
