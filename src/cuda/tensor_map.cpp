@@ -6,7 +6,7 @@ namespace cudnn_frontend::cuda {
 
 Result<CUtensorMap> encode(BoxedTensor const& tensor, void* start) {
     constexpr std::uint32_t kColumns = 64, kSteps[] = {1, 1, 1, 1};
-    std::uint32_t const box[] = {kColumns, tensor.box_rows, 1, 1};
+    std::uint32_t const box[] = {kColumns, tensor.box_rows, tensor.box_heads, 1};
     bool const is_half = tensor.type == DataType_t::HALF;
     CUtensorMap map;
     SDPA_GRAPH_TRY(ask("describing a tensor to the copy engine", [&](Driver const& cuda) {

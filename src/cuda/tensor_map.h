@@ -19,6 +19,7 @@ struct BoxedTensor {
     std::array<std::uint64_t, 4> dims{};     // columns, rows, heads, batches
     std::array<std::uint64_t, 3> strides{};  // of rows, heads and batches, in bytes
     std::uint32_t box_rows = 0;
+    std::uint32_t box_heads = 1;  // rows of one head behind those of the other
 };
 
 // The driver's form of it, at an address that is a multiple of 16.

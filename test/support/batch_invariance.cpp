@@ -287,6 +287,14 @@ std::span<InvariantOptions const> all_invariant_options() {
     return kAll;
 }
 
+// The part, and so many other sequences of which the last query is decoded: heads then share tiles of queries.
+static std::vector<SequencePart> with_many_others(SequencePart const& part) {
+    constexpr unsigned kOthers = 65;
+    std::vector<SequencePart> parts{part};
+    for (unsigned i = 1; i <= kOthers; ++i) parts.push_back({i, 30 + i, 29 + i});
+    return parts;
+}
+
 std::string faults_of_batch_invariance(std::int64_t columns, InvariantOptions const& options, RunGraph const& run) {
     constexpr std::int64_t kTokens = 300, kLast = kTokens - 1;
     SequencePart const whole{0, kTokens, 0}, chunk{0, kTokens, 140}, last{0, kTokens, kLast};
@@ -300,6 +308,7 @@ std::string faults_of_batch_invariance(std::int64_t columns, InvariantOptions co
                              {"a chunk, packed over pages", {{2, 513, 200}, chunk, {1, 77, 76}}, true, true},
                              {"decoding", {last}},
                              {"decoding over pages", {{2, 513, 512}, last}, true, true},
+                             {"decoding among many", with_many_others(last)},
                              {"decoding among others", {{1, 77, 76}, last, {2, 513, 100}}}};
     std::string alone, faults;
     for (Batch const& batch : batches) {

@@ -62,7 +62,7 @@ Sequences sequences_of(AttentionKernelProblem const& problem) {
 
 // The tensor with that many entries of the batch. A stride of a dim of 1 means nothing, but the copy engine needs a
 // legal one.
-cuda::BoxedTensor boxed(PlacedOperand const& matrix, std::int64_t entries, int box_rows) {
+cuda::BoxedTensor boxed(PlacedOperand const& matrix, std::int64_t entries, int box_rows, int box_heads = 1) {
     core::Dims const &dims = matrix.dims, &strides = matrix.strides;
     std::int64_t const piece = attention::kMatrixAlignment / core::size_of(matrix.type);
     auto const stride = [&](std::size_t dim) {
@@ -73,7 +73,8 @@ cuda::BoxedTensor boxed(PlacedOperand const& matrix, std::int64_t entries, int b
     return {matrix.type,
             {size(3), size(2), size(1), static_cast<std::uint64_t>(entries)},
             {stride(2), stride(1), stride(0)},
-            static_cast<std::uint32_t>(box_rows)};
+            static_cast<std::uint32_t>(box_rows),
+            static_cast<std::uint32_t>(box_heads)};
 }
 
 constexpr int kStoredRows = 16;  // a warp's
@@ -85,13 +86,16 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
     if (problem.is_backward) return has_keys ? gradient_tile_keys(problem) : gradient_tile_queries(problem);
     if (problem.page_table(port) != nullptr) return box_rows_in_pages(problem, problem.operand(port).dims[2]);
-    return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem));
+    return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem)) / heads_of_tile(problem);
+}
+int box_heads(AttentionKernelProblem const& problem, Port port) {
+    return port == attention::Q ? heads_of_tile(problem) : 1;
 }
 
 // A matrix, or one entry of it where sequences are packed.
 cuda::BoxedTensor boxed(AttentionKernelProblem const& problem, Port port) {
     PlacedOperand const& matrix = problem.operand(port);
-    return boxed(matrix, problem.packed[port] ? 1 : matrix.dims[0], box_rows(problem, port));
+    return boxed(matrix, problem.packed[port] ? 1 : matrix.dims[0], box_rows(problem, port), box_heads(problem, port));
 }
 
 template <class Map, std::size_t COUNT>
@@ -471,6 +475,8 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
     arguments.sequences = sequences_of(problem);
     QuerySchedule const schedule = query_schedule(problem, multiprocessors);
     arguments.order = schedule.order;
+    arguments.heads_of_tile = heads_of_tile(problem);
+    arguments.queries_of_tile = tile_queries(warpgroups) / arguments.heads_of_tile;
     set_scores(problem, arguments);
     launch.blocks = static_cast<unsigned>(schedule.blocks);
     launch.threads = static_cast<unsigned>(attention_threads(warpgroups));

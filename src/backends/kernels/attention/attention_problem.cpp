@@ -188,6 +188,7 @@ bool is_fast_and_plain(AttentionKernelProblem const& problem) {
 }
 
 std::string advantage_of(AttentionKernelProblem const& problem) {
+    if (problem.keys_in_pages) return "";  // not measured next to programs for few queries
     if (problem.modifier.hides_scores) return "they leave out the blocks of scores that the modifier hides";
     if (problem.has(attention::BlockMask)) return "they leave out the blocks of scores that the block mask hides";
     if (problem.queries() < kWarpgroupQueries) return "";
@@ -239,6 +240,20 @@ std::vector<Port> packed_ports(AttentionKernelProblem const& problem) {
 }
 
 std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile) { return (rows + rows_of_tile - 1) / rows_of_tile; }
+
+// Each head has the same number of rows in a tile, a multiple of a warp's. A tile for each multiprocessor is left.
+int heads_of_tile(AttentionKernelProblem const& problem) {
+    int const warpgroups = forward_warpgroups(problem), rows = tile_queries(warpgroups);
+    bool const may_share = may_share_tiles(warpgroups) && !problem.has(attention::Bias) && !problem.hides_blocks();
+    if (problem.is_backward || !may_share) return 1;
+    int heads = 1;
+    for (int next = 2; next <= rows / kRowsOfWarp; next *= 2) {
+        bool const has_tiles = problem.all_heads() / next >= kOrderedMultiprocessors;
+        if (problem.heads_of_key_head() % next != 0 || rows / next < problem.queries() || !has_tiles) break;
+        heads = next;
+    }
+    return heads;
+}
 
 int forward_warpgroups(AttentionKernelProblem const& problem) {
     bool const has_small_tiles =

@@ -63,8 +63,8 @@ struct ModifierCode {
     // Defines modified_score(), modified_gradient(), distance_terms(), kChangesGradients and kDistanceTerms. Numbers
     // and sizes are no part of it, so that graphs that differ in them alone have one text.
     std::string text;
-    // Defines short_score() and has_short_score() for forward: the form of scores near 0. Empty where there is none, or
-    // where a row's bits may not depend on whether the scores of other rows are near 0, too.
+    // Defines short_score() and has_short_score() for forward: the form of scores near 0. Empty where the modifier has
+    // none, and for batch-invariant code, since the choice of the form depends on scores of other rows.
     std::string text_of_short_score;
     // The first two functions of bounds (device/attention/score_bounds.cuh); empty where the modifier neither hides nor
     // leaves scores.
@@ -178,6 +178,10 @@ bool is_fast_and_plain(AttentionKernelProblem const& problem);
 bool fills(AttentionKernelProblem const& problem, DeviceFacts const& device);
 
 std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
+
+// How many heads, which share keys, have queries in one tile of forward. Where there are few queries, several do: the
+// tile then reads keys and values once for all of them.
+int heads_of_tile(AttentionKernelProblem const& problem);
 
 // How many warpgroups of a block of forward have queries, and how many keys and queries a tile of gradients has.
 int forward_warpgroups(AttentionKernelProblem const& problem);

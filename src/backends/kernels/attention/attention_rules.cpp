@@ -294,7 +294,7 @@ void check_generator_next_to_others(Scope const& scope) {
                  "none where there are other engines", "a stream as target");
 }
 
-// Other engines have programs for few queries, which read most pages.
+// Most calls with pages have few queries, for which other engines have programs.
 void check_pages_next_to_others(Scope const& scope) {
     bool const has_scores_of_own = scope.problem.has_modifier() || scope.problem.hides_blocks();
     if (!scope.has_others() || !scope.problem.keys_in_pages || has_scores_of_own) return;
@@ -375,8 +375,8 @@ constexpr Rule kRules[] = {
     {"kernels.c27", "Batch-invariant: no dropout.", kCode, check_dropout_in_any_batch},
     {"kernels.c28", "Batch-invariant: no score modifier that leaves scores as they are.", kCode,
      check_modifier_in_any_batch},
-    {"kernels.c29", "Where there are other engines: no pages without a score modifier or a block mask.", kCode,
-     check_pages_next_to_others},
+    {"kernels.c29", "Where there are other engines: K and V are in pages only with a score modifier or a block mask.",
+     kCode, check_pages_next_to_others},
 };
 
 // The part of the node that is no part of attention as one operation, and the change that removes it.

@@ -11,9 +11,10 @@ namespace cudnn_frontend::kernels {
 enum class AttentionOffer {
     // Graphs with an advantage_of(), and graphs without packed sequences whose scores have no terms except a modifier.
     NextToOthers,
-    BeforeOthers,  // all except those with dropout, since other engines run what this one refuses
-    Alone,         // all
-    InAnyBatch,    // those in which a row's bits depend on its own sequence alone
+    // All except those with dropout, or with pages and without a score modifier or block mask: other engines run them.
+    BeforeOthers,
+    Alone,       // all
+    InAnyBatch,  // those in which a row's bits depend on its own sequence alone
 };
 
 // Checks that the graph's attention is one operation, and its only one. The node is null where the graph has none.

@@ -272,7 +272,11 @@ GradientCodes gradient_codes(AttentionKernelProblem const& problem) {
 }
 
 cudnn_frontend::Result<kernels::TensorMap> encode(cudnn_frontend::cuda::BoxedTensor const& tensor, void* start) {
-    HostTensorMap map{static_cast<unsigned char*>(start), {}, {}, static_cast<int>(tensor.box_rows)};
+    HostTensorMap map{static_cast<unsigned char*>(start),
+                      {},
+                      {},
+                      static_cast<int>(tensor.box_rows),
+                      static_cast<int>(tensor.box_heads)};
     for (std::size_t i = 0; i < map.dims.size(); ++i) map.dims[i] = static_cast<std::int64_t>(tensor.dims[i]);
     for (std::size_t i = 0; i < map.strides.size(); ++i) map.strides[i] = static_cast<std::int64_t>(tensor.strides[i]);
     kernels::TensorMap bytes{};

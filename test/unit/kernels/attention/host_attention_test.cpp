@@ -288,6 +288,85 @@ TEST_CASE("keys and values in pages") {
     }
 }
 
+// Few queries of many heads, with as many sequences as let so many heads share a tile.
+void check_shared_tiles(AttentionCase c, int heads, std::int64_t queries) {
+    constexpr std::int64_t kLeastTiles = 132, kKeyHeads = 2;
+    c.h_k = c.h_v = kKeyHeads;
+    c.h_q = kKeyHeads * heads;
+    c.b = kLeastTiles / kKeyHeads;
+    c.s_q = queries;
+    c.s_kv = 100;
+    for (auto* const lengths : {&c.len_q, &c.len_kv}) {
+        lengths->emplace();
+        std::int64_t const most = lengths == &c.len_q ? c.s_q : c.s_kv;
+        for (std::int64_t b = 0; b < c.b; ++b) (*lengths)->push_back((7 * b + most) % (most + 1));
+    }
+    Rig rig = rig_of_kernel();
+    rig.execute = [&](Session const& session) {
+        return run_by_kernel(session, [&](auto const& problem, kernels::Pointers) {
+            if (!problem.is_backward) CHECK(kernels::heads_of_tile(problem) == heads);
+        });
+    };
+    INFO(describe(c));
+    CHECK(check_case(c, rig).faults() == "");
+}
+
+TEST_CASE("heads that share keys share tiles of few queries") {
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {128, 128});
+    c.alignment = DiagonalAlignment_t::BOTTOM_RIGHT;
+    c.right = 0;
+    c.left = 40;
+    c.sink = DataType_t::FLOAT;
+    check_shared_tiles(c, 8, 3);
+    AttentionCase packed = plain_case(DataType_t::HALF, {64, 64});
+    packed.input_layout = packed.output_layout = Layout::Ragged;
+    packed.paging = {.k_rows = 16, .v_rows = 64};
+    check_shared_tiles(packed, 2, 50);
+    AttentionCase dropped = plain_case(DataType_t::BFLOAT16, {64, 64});
+    dropped.dropout = Dropout::Probability;
+    dropped.dropout_probability = 0.3f;
+    dropped.rng_dump = true;
+    check_shared_tiles(dropped, 4, 30);
+}
+
+TEST_CASE("tiles are shared by heads where there are few queries and many heads") {
+    auto const heads_of = [](AttentionCase const& c) {
+        int heads = 0;
+        Rig rig = rig_of_kernel();
+        rig.execute = [&](Session const& session) -> fe::error_t {
+            if (auto const read = read_graph(session); read.is_good() && heads == 0)
+                heads = kernels::heads_of_tile(read.value().problem);
+            return {fe::error_code_t::GRAPH_NOT_SUPPORTED, "planned alone"};
+        };
+        check_case(c, rig);
+        return heads;
+    };
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {128, 128});
+    c.has_data = false;
+    c.b = 66;
+    c.h_k = c.h_v = 2;
+    c.h_q = 16;
+    c.s_q = 16;
+    c.s_kv = 10;
+    CHECK(heads_of(c) == 8);
+    for (std::int64_t const queries : {17, 33, 65}) {
+        c.s_q = queries;
+        CHECK(heads_of(c) == (queries < 33 ? 4 : queries < 65 ? 2 : 1));
+    }
+    c.s_q = 1;
+    c.b = 65;  // not a tile for each multiprocessor
+    CHECK(heads_of(c) == 4);
+    c.b = 66;
+    c.h_q = 12;  // 6 heads share keys
+    CHECK(heads_of(c) == 2);
+    c.h_q = 16;
+    c.bias = Index4{1, 16, 1, 10};
+    CHECK(heads_of(c) == 1);
+    c.bias.reset();
+    c.d_qk = c.d_v = 64;  // by three warpgroups
+    CHECK(heads_of(c) == 1);
+}
+
 // All, some or none of the blocks of a warp have scores of at most half of the cap alone.
 TEST_CASE("capped scores have a short form in blocks where they are near 0") {
     for (Columns const& columns : {Columns{64, 64}, Columns{192, 128}, Columns{256, 256}}) {

@@ -62,7 +62,8 @@ struct PieceOfTensor {
 };
 
 PieceOfTensor piece_of_tensor(HostTensorMap const& map, HostBoxPlace const& place, int row, int column) {
-    std::int64_t const at[] = {place[0] + column, place[1] + row, place[2], place[3]};
+    std::int64_t const at[] = {place[0] + column, place[1] + row % map.box_rows, place[2] + row / map.box_rows,
+                               place[3]};
     for (std::size_t i = 0; i < 4; ++i) {
         if (at[i] < 0 || at[i] >= map.dims[i]) return {};
     }
@@ -72,7 +73,7 @@ PieceOfTensor piece_of_tensor(HostTensorMap const& map, HostBoxPlace const& plac
 
 template <class Visit>
 void for_each_piece(HostTensorMap const& map, HostBoxPlace const& place, Visit const& visit) {
-    for (int row = 0; row < map.box_rows; ++row) {
+    for (int row = 0; row < map.box_rows * map.box_heads; ++row) {
         for (int column = 0; column < kColumns; column += kPieceColumns) {
             visit(row, column, piece_of_tensor(map, place, row, column));
         }
@@ -152,7 +153,9 @@ bool has_all_box_bytes(void const* barrier) {
 void start_box_copy(void* to, HostTensorMap const& map, HostBoxPlace const& place, void const* barrier) {
     check_box(to);
     auto* const box = static_cast<unsigned char*>(to);
-    start_copy({box, static_cast<std::size_t>(map.box_rows * kRowBytes), [=] { copy_box(box, map, place); }}, barrier);
+    start_copy(
+        {box, static_cast<std::size_t>(map.box_rows * map.box_heads * kRowBytes), [=] { copy_box(box, map, place); }},
+        barrier);
 }
 
 void start_row_copy(void* to, void const* from, std::size_t bytes, void const* barrier) {

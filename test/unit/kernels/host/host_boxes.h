@@ -16,6 +16,7 @@ struct HostTensorMap {
     std::array<std::int64_t, 4> dims;     // columns, rows, heads, batches
     std::array<std::int64_t, 3> strides;  // of rows, heads and batches, in bytes
     int box_rows;
+    int box_heads = 1;
 };
 
 // The first column, row, head and batch.

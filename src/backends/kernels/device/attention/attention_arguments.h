@@ -157,9 +157,11 @@ struct AttentionArguments {
     EntryMaps entries;
     Pages key_pages, value_pages;
     Sequences sequences;
-    TileOrder order;
-    int* places_taken;               // their number without each block's first one; null where blocks do not share it
-    RowNumbers stats;                // null where they are not wanted
+    TileOrder order;      // its heads are those of tiles
+    int heads_of_tile;    // a tile has the same queries of each: one head behind the other, which all share keys
+    int queries_of_tile;  // of a head: a multiple of a warp's rows
+    int* places_taken;    // their number without each block's first one; null where blocks do not share it
+    RowNumbers stats;     // null where they are not wanted
     HeadNumbers<float const> sinks;  // null where there are none
     ScoreNumbers bias;               // for code with a bias
     ScoreInputs inputs;              // for code with a score modifier
@@ -331,6 +333,8 @@ constexpr int attention_warpgroups(int columns, bool has_small_tiles) {
     return columns <= 64 && !has_small_tiles ? 3 : 2;
 }
 constexpr int tile_queries(int warpgroups) { return warpgroups * kWarpgroupQueries; }
+// Whether a tile may have queries of several heads. Three warpgroups have too few registers for this, too.
+constexpr bool may_share_tiles(int warpgroups) { return warpgroups == 2; }
 constexpr int attention_threads(int warpgroups) { return (warpgroups + 1) * kThreadsOfWarpgroup; }
 constexpr int tile_keys(int columns) { return columns <= 192 ? 128 : 80; }
 inline constexpr int kKeyStages = 2;

@@ -104,12 +104,23 @@ class OwnPlaces {
     int taken_ = 0, passed_ = 0;
 };
 
-// A tile of queries of one head.
+// Whether a tile may have queries of several heads, which share keys.
+constexpr bool kMayShareTiles = may_share_tiles(kWarpgroups);
+
+inline int heads_of_tile(AttentionArguments const& arguments) { return kMayShareTiles ? arguments.heads_of_tile : 1; }
+inline int queries_of_tile(AttentionArguments const& arguments) {
+    return kMayShareTiles ? arguments.queries_of_tile : tile_queries(kWarpgroups);
+}
+
+// A tile of queries; `head` is the first one that it has.
 struct QueryTile : Sequence {
     int number;
 
     QueryTile(AttentionArguments const& arguments, TilePlace const& place)
-        : Sequence(arguments.sequences, place.head, arguments.sequences.heads), number(place.number) {}
+        : Sequence(arguments.sequences, place.head * heads_of_tile(arguments), arguments.sequences.heads),
+          number(place.number) {}
+
+    int first_query(AttentionArguments const& arguments) const { return number * queries_of_tile(arguments); }
 };
 
 // Whether a row is behind its packed sequence: there is none in the output.
@@ -119,7 +130,7 @@ inline bool is_behind(AttentionArguments const& arguments, Sequence const& seque
 
 // The blocks of keys that are visible to a tile, from the last one to the first, and those of them that the band leaves
 // visible to all of its queries.
-template <int QUERIES, int KEYS>
+template <int KEYS>
 struct KeyBlocks {
     int first, end;
     int full_first, full_end;
@@ -127,7 +138,8 @@ struct KeyBlocks {
 
     KeyBlocks(AttentionArguments const& arguments, QueryTile const& tile)
         : blocks(arguments.blocks, tile, tile.head, tile.number) {
-        int const first_query = tile.number * QUERIES, last_query = smaller(first_query + QUERIES, tile.queries) - 1;
+        int const first_query = tile.first_query(arguments);
+        int const last_query = smaller(first_query + queries_of_tile(arguments), tile.queries) - 1;
         RowRange const of_first = tile.visible_to(first_query), of_last = tile.visible_to(last_query);
         first = of_first.begin / KEYS;
         end = (of_last.end + KEYS - 1) / KEYS;
@@ -168,10 +180,10 @@ class Fetcher {
 
    private:
     void fetch(QueryTile const& tile) {
-        KeyBlocks<Memory::kQueries, Memory::kKeys> const blocks(arguments_, tile);
+        KeyBlocks<Memory::kKeys> const blocks(arguments_, tile);
         // Where outputs use their memory, queries are fetched for all tiles: so rounds count those without keys, too.
         if (blocks.are_none() && Memory::kHasOutput) return;
-        if (is_behind(arguments_, tile, tile.number * Memory::kQueries)) return;
+        if (is_behind(arguments_, tile, tile.first_query(arguments_))) return;
         if (tiles_ > 0) memory_.queries_are_read.wait_for(tiles_ - 1);
         EntryMaps const& entries = arguments_.entries;
         Pages const &key_pages = arguments_.key_pages, &value_pages = arguments_.value_pages;
@@ -181,30 +193,33 @@ class Fetcher {
             are_in_pages(value_pages) ? arguments_.maps[ValueMap] : map_for(tile, arguments_, ValueMap);
         int const batch = batch_for(tile, entries);
         start_fetching(memory_.queries, map_for(tile, arguments_, QueryMap),
-                       {0, tile.number * Memory::kQueries, tile.head, batch}, memory_.queries_are_here);
+                       {0, tile.first_query(arguments_), tile.head, batch}, memory_.queries_are_here);
         ++tiles_;
         // Rows that a map of an entry does not have are 0.
         bool const has_rows_behind =
             arguments_.sequences.key_lengths != nullptr && (entries.start == nullptr || are_in_pages(value_pages));
         int const key_head = tile.head / arguments_.sequences.heads_of_key_head;
-        for (int block = blocks.last(); blocks.has(block); block = blocks.before(block)) {
+        BlockPages<Memory::kKeys> own_pages(arguments_, tile, blocks.last());
+        for (int block = blocks.last(), next; blocks.has(block); block = next) {
+            next = blocks.before(block);
+            BlockPages<Memory::kKeys> const next_pages(arguments_, tile, next);
             BoxPlace const place{0, block * Memory::kKeys, key_head, batch};
-            int const key_page = page_of_box<Memory::kKeys>(key_pages, tile, place.row);
-            int const value_page = page_of_box<Memory::kKeys>(value_pages, tile, place.row);
             int const stage = ring_.stage(), rows = tile.keys - place.row;
             if (ring_.round() > 0) memory_.keys_are_read[stage].wait_for(ring_.round() - 1);
-            start_fetching(memory_.keys[stage], key_map, key_pages, key_page, place, memory_.keys_are_here[stage]);
+            start_fetching(memory_.keys[stage], key_map, key_pages, own_pages.of_keys, place,
+                           memory_.keys_are_here[stage]);
             fetch_bias(tile, place.row);
             if (ring_.round() > 0) memory_.values_are_read[stage].wait_for(ring_.round() - 1);
             bool const is_cut = has_rows_behind && rows < Memory::kKeys;
             Arrivals& values_are_here = memory_.values_are_here[stage];
-            start_fetching(memory_.values[stage], value_map, value_pages, value_page, place,
+            start_fetching(memory_.values[stage], value_map, value_pages, own_pages.of_values, place,
                            is_cut ? memory_.cut_values_are_here : values_are_here);
             if (is_cut) {
                 memory_.cut_values_are_here.wait_for(cuts_++);
                 clear_rows(memory_.values[stage], rows);
                 values_are_here.arrive();
             }
+            own_pages = next_pages;
             ring_.go_on();
         }
     }
@@ -212,7 +227,7 @@ class Fetcher {
         if constexpr (kFetchesBias) {
             ScoreNumbers const& bias = arguments_.bias;
             if (!bias.is_boxed) return;
-            BoxPlace const place = bias_place(bias, first_key, tile.number * Memory::kQueries, tile.head, tile.batch);
+            BoxPlace const place = bias_place(bias, first_key, tile.first_query(arguments_), tile.head, tile.batch);
             memory_.bias.fetch(arguments_.bias_map, place, memory_.bias_rounds, ring_.number);
         }
     }
@@ -356,11 +371,14 @@ class QueryWarpgroup {
    private:
     static constexpr int kFirstOwnBarrier = 1 + kWarpgroups;  // named barriers, behind those of turns
 
-    void attend(QueryTile const& tile) {
+    void attend(QueryTile tile) {
         int const own_row = warpgroup_ * kWarpgroupQueries + row_of_warp();
-        int const first_query = tile.number * kQueries + own_row;
-        if (is_behind(arguments_, tile, tile.number * kQueries)) return store_rows(tile, first_query, {});
-        KeyBlocks<kQueries, kKeys> const blocks(arguments_, tile);
+        int const own_head = kMayShareTiles ? own_row / queries_of_tile(arguments_) : 0;  // among those of the tile
+        int const first_of_tile = tile.first_query(arguments_);
+        int const first_query = first_of_tile + own_row - own_head * queries_of_tile(arguments_);
+        tile.head += own_head;
+        if (is_behind(arguments_, tile, first_of_tile)) return store_rows(tile, first_query, {});
+        KeyBlocks<kKeys> const blocks(arguments_, tile);
         OwnRows<kKeys> const own(tile, first_query);
         ScoreTerms<kKeys> terms(arguments_, tile, first_query);
         KeptWeights<kKeys> kept(arguments_, tile, first_query);
@@ -381,7 +399,7 @@ class QueryWarpgroup {
         store(tile, own_row, first_query, rows, output);
     }
 
-    void add_blocks(KeyBlocks<kQueries, kKeys> const& blocks, OwnRows<kKeys> const& own, ScoreTerms<kKeys>& terms,
+    void add_blocks(KeyBlocks<kKeys> const& blocks, OwnRows<kKeys> const& own, ScoreTerms<kKeys>& terms,
                     KeptWeights<kKeys>& kept, RowWeights<kKeys>& rows, float (&output)[VALUE_COLUMNS / 8][4]) {
         float scores[kKeys / 8][4], factors[2];
         MatrixBlock weights[kKeys / 16];
@@ -428,9 +446,8 @@ class QueryWarpgroup {
         finish_output(output, weights);
     }
 
-    bool weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kQueries, kKeys> const& blocks,
-               OwnRows<kKeys> const& own, ScoreTerms<kKeys>& terms, KeptWeights<kKeys> const& kept,
-               RowWeights<kKeys>& rows, float (&factors)[2]) {
+    bool weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kKeys> const& blocks, OwnRows<kKeys> const& own,
+               ScoreTerms<kKeys>& terms, KeptWeights<kKeys> const& kept, RowWeights<kKeys>& rows, float (&factors)[2]) {
         float scale = arguments_.scale_as_power;
         bool are_below = false;
         if (!terms.is_modified()) {

@@ -65,7 +65,7 @@ class ScoreTerms {
         return ballot(!are) == 0;
     }
 
-    // Makes numbers of the products that a factor, the result, makes scores.
+    // Replaces the products by numbers and returns a factor: a number times the factor is a score in units of log2.
     template <ScoreForm FORM>
     float add(float (&scores)[KEYS / 8][4], int block) const {
         float factor = 1.0f;
@@ -99,7 +99,8 @@ class ScoreTerms {
         return factor;
     }
 
-    // Whether scores of the short form, times that factor, are known to exceed none of these bases by more than that.
+    // Whether it is certain that no score of the short form is greater than its row's base plus `most_above`: by the
+    // greatest magnitude of the products, times the factor.
     bool are_below(float const (&bases)[2], float factor, float most_above) const {
         return kSharesFactor && ballot(most_ * factor > fminf(bases[0], bases[1]) + most_above) == 0;
     }

@@ -9,9 +9,19 @@ inline int page_of_box(Pages const& pages, Sequence const& sequence, int first_r
     constexpr int kNoPage = -1;  // copies of it are zeros
     if (!are_in_pages(pages)) return kNoPage;
     int const in_block = lane_index() * pages.box_rows, row = first_row + in_block;
-    if (in_block >= ROWS || row >= sequence.keys) return kNoPage;
+    if (in_block >= ROWS || row < 0 || row >= sequence.keys) return kNoPage;
     return pages.start[sequence.batch * pages.batch + (row >> pages.rows_as_power) * pages.step];
 }
+
+// The pages of the lane's boxes of a block, which is read one block ahead of its copies.
+template <int ROWS>
+struct BlockPages {
+    int of_keys, of_values;
+
+    BlockPages(AttentionArguments const& arguments, Sequence const& sequence, int block)
+        : of_keys(page_of_box<ROWS>(arguments.key_pages, sequence, block * ROWS)),
+          of_values(page_of_box<ROWS>(arguments.value_pages, sequence, block * ROWS)) {}
+};
 
 // Starts to fetch the rows of a sequence from that place on, with one thread of the warp, from where the map says or
 // from the pages that lanes have found. The barrier's round waits for them.

@@ -140,7 +140,7 @@ inline Scaled as_float(Scaled a) { return a; }
 inline float plain(Scaled a) { return a; }
 inline float power_of(Scaled score, float term) { return fmaf(score.number, score.factor * kLog2OfE, term); }
 
-// A number that the factor makes a score as a power of 2.
+// Returns a number and sets the factor: their product is the score in units of log2.
 inline float number_of(Scaled score, float& factor) {
     factor = score.factor * kLog2OfE;
     return score.number;
