@@ -319,6 +319,24 @@ TEST_CASE("NVRTC compiles the functions of score modifiers", "[offline]") {
     CHECK(name_of(compiled) == "attention");
 }
 
+TEST_CASE("NVRTC compiles a short tanh next to other steps", "[offline]") {
+    if (!sdpa_test::has_cudnn()) return;
+    using enum PointwiseMode_t;
+    auto const mode = [](PointwiseMode_t each) { return graph::Pointwise_attributes().set_mode(each); };
+    for (PointwiseMode_t const last : {NEG, SIN, ADD, SUB, MAX, POW}) {
+        INFO(static_cast<int>(last));
+        Graph const compiled = built(graph_of({}, [&](Graph&, SDPA_attributes& options) {
+            options.set_score_mod([&](std::shared_ptr<Graph> graph, Tensor_ptr score) {
+                Tensor_ptr const half = graph->pointwise(score, graph->tensor(0.5f), mode(MUL));
+                Tensor_ptr const bent = graph->pointwise(half, mode(TANH_FWD));
+                if (last == NEG || last == SIN) return graph->pointwise(bent, mode(last));
+                return graph->pointwise(bent, score, mode(last));
+            });
+        }));
+        CHECK(name_of(compiled) == "attention");
+    }
+}
+
 TEST_CASE("a score modifier of which cuDNN has no engine is run by the library's own engine", "[offline]") {
     if (!sdpa_test::has_cudnn()) return;
     using graph::attn::score_modifiers::softcap;

@@ -133,13 +133,23 @@ HostCode<AttentionArguments> named_code(int columns, bool hides_blocks) {
 }
 
 template <class Element>
-HostCode<AttentionArguments> code_for_pages(int columns, Options options) {
+HostCode<AttentionArguments> modified_code_for_pages(AttentionKernelProblem const& problem) {
+    if (problem.hides_blocks())
+        return {forward_64_documents_pages::forward<Element>, forward_64_documents_pages::shared_memory};
+    if (problem.modifier.text_of_short_score.empty())
+        return {forward_64_region_pages::forward<Element>, forward_64_region_pages::shared_memory};
+    return {forward_64_short_region_pages::forward<Element>, forward_64_short_region_pages::shared_memory};
+}
+
+template <class Element>
+HostCode<AttentionArguments> code_for_pages(int columns, AttentionKernelProblem const& problem) {
+    Options const options = options_of(problem);
     if (options == Options::Terms && columns == 64)
         return {forward_64_terms_pages::forward<Element>, forward_64_terms_pages::shared_memory};
     if (options == Options::FloatBias && columns == 128)
         return {forward_128_bias_pages::forward<Element>, forward_128_bias_pages::shared_memory};
-    if (options == Options::Region && columns == 64)
-        return {forward_64_region_pages::forward<Element>, forward_64_region_pages::shared_memory};
+    if ((options == Options::Region || options == Options::Documents) && columns == 64)
+        return modified_code_for_pages<Element>(problem);
     if (options != Options::None) no_code();
     switch (columns) {
         case 64: return {forward_64_pages::forward<Element>, forward_64_pages::shared_memory};
@@ -153,7 +163,7 @@ HostCode<AttentionArguments> code_for_pages(int columns, Options options) {
 template <class Element>
 HostCode<AttentionArguments> forward_code(AttentionKernelProblem const& problem) {
     int const columns = kernels::class_of(problem)->columns;
-    if (problem.keys_in_pages) return code_for_pages<Element>(columns, options_of(problem));
+    if (problem.keys_in_pages) return code_for_pages<Element>(columns, problem);
     switch (options_of(problem)) {
         case Options::Named: return named_code<Element>(columns, problem.hides_blocks());
         case Options::NamedAndBias:

@@ -42,7 +42,7 @@ fe::Result<kernels::AttentionGraph> read_graph(Session const& session, kernels::
 fe::error_t run_by_kernel(Session const& session, AfterRun const& after_run, BeforeRun const& before_run) {
     auto const read = read_graph(session);
     if (read.is_bad()) return read.error();
-    kernels::AttentionKernelProblem const& problem = read.value().problem;
+    kernels::AttentionKernelProblem problem = read.value().problem;
     auto const pack = session.pack_by_uid();
     Workspace workspace(kernels::workspace_of(problem).bytes);
     std::vector<void*> pointers;
@@ -223,7 +223,6 @@ AttentionCase random_packed_case(std::uint64_t seed) {
 AttentionCase random_paged_case(std::uint64_t seed) {
     Random random(seed + 2);
     AttentionCase c = random.flip() ? random_packed_case(seed) : random_kernel_case(seed);
-    c.modifier = oracle::Modify::Nothing;
     c.dropout = Dropout::None;
     c.rng_dump = c.d_bias = c.d_sink = false;
     if (c.bias && !c.alibi) c.bias.reset();

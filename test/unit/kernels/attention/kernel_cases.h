@@ -20,7 +20,7 @@ cudnn_frontend::Result<cudnn_frontend::kernels::AttentionGraph> read_graph(
 
 using AfterRun =
     std::function<void(cudnn_frontend::kernels::AttentionKernelProblem const&, cudnn_frontend::kernels::Pointers)>;
-using BeforeRun = std::function<void(cudnn_frontend::kernels::AttentionKernelProblem const&, std::vector<void*>&)>;
+using BeforeRun = std::function<void(cudnn_frontend::kernels::AttentionKernelProblem&, std::vector<void*>&)>;
 
 // Runs the session's graph by the kernels.
 cudnn_frontend::error_t run_by_kernel(Session const& session, AfterRun const& after_run = {},

@@ -82,6 +82,12 @@ TEST_CASE("tanh of numbers near 0 has a short form, which is exact to a unit of 
     CHECK(has_short_tanh({0.5f, 1.0f}));
     CHECK(has_short_tanh({-5.0f, 0.1f}));
     CHECK_FALSE(has_short_tanh({0.51f, -1.0f}));
+    for (float const factor : {5e6f, 1e-7f, 0.0f}) CHECK_FALSE(has_short_tanh({0.0f, factor}));
+    for (float const factor : {-1e6f, 1e-6f}) {
+        CHECK(has_short_tanh({0.4f / factor, factor}));
+        CHECK(std::abs(float(short_tanh_of({0.4f / factor, factor})) - std::tanh(0.4)) < 1e-6);
+        CHECK(float(short_tanh_of({0.0f, factor})) == 0.0f);
+    }
     CHECK_FALSE(has_short_tanh({std::numeric_limits<float>::infinity(), 1.0f}));
     CHECK_FALSE(has_short_tanh({std::numeric_limits<float>::quiet_NaN(), 1.0f}));
     for (unsigned seed = 0; seed < 2000; ++seed) {
@@ -100,9 +106,9 @@ TEST_CASE("tanh of numbers near 0 has a short form, which is exact to a unit of 
 
 TEST_CASE("scores that share a factor are in order of their numbers if it is above 0") {
     float factor = 0;
-    CHECK(number_of(Scaled{3.0f, 2.0f}, factor) == 3.0f);
+    CHECK(without_factor(Scaled{3.0f, 2.0f}, factor) == 3.0f);
     CHECK(factor == 2.0f * kLog2OfE);
-    CHECK(number_of(3.0f, factor) == 3.0f);
+    CHECK(without_factor(3.0f, factor) == 3.0f);
     CHECK(factor == kLog2OfE);
     CHECK(keeps_order(Scaled{3.0f, 2.0f}));
     CHECK_FALSE(keeps_order(Scaled{3.0f, 0.0f}));

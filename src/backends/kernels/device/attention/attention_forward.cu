@@ -16,8 +16,9 @@ constexpr float kMostAboveBase = kStoresMaxima ? 0.0f : 8.0f;
 constexpr bool kOverlapsOwnProducts = COLUMNS_OF_KEYS == 128;
 constexpr int kWarpgroups = attention_warpgroups(COLUMNS_OF_KEYS, kNeedsRegisters || kHasBlockMask || kHasPages);
 constexpr int kRegisters = attention_registers(kWarpgroups, kHasPages),
-              kFetcherRegisters = attention_fetcher_registers(kWarpgroups, kHasPages);
-static_assert(has_registers(kWarpgroups + 1, kWarpgroups* kRegisters + kFetcherRegisters));
+              kFetcherRegisters = attention_fetcher_registers(kWarpgroups, kHasPages),
+              kRegistersInAll = kWarpgroups * kRegisters + kFetcherRegisters;
+static_assert(has_registers(kWarpgroups + 1, kRegistersInAll));
 static_assert(!kHasBlockMask || tile_keys(COLUMNS_OF_KEYS) == kBlockMaskRows);
 
 template <class Element, int ROWS, int COLUMNS, bool HAS_MEMORY>
@@ -448,19 +449,20 @@ class QueryWarpgroup {
 
     bool weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kKeys> const& blocks, OwnRows<kKeys> const& own,
                ScoreTerms<kKeys>& terms, KeptWeights<kKeys> const& kept, RowWeights<kKeys>& rows, float (&factors)[2]) {
+        float const greatest = kHasShortScore && terms.is_modified() ? terms.greatest_of(scores) : 0.0f;
         float scale = arguments_.scale_as_power;
         bool are_below = false;
         if (!terms.is_modified()) {
             if (kHasTerms) scale = terms.template add<ScoreForm::Unchanged>(scores, block);
-        } else if (kHasShortScore && terms.are_short(scores)) {
+        } else if (kHasShortScore && terms.are_short(greatest)) {
             scale = terms.template add<ScoreForm::Short>(scores, block);
-            are_below = terms.are_below(rows.base, scale, kMostAboveBase);
+            are_below = terms.are_below(rows.base, kMostAboveBase, greatest, scale);
         } else {
             scale = terms.template add<ScoreForm::Modified>(scores, block);
         }
         if (kFetchesBias && arguments_.bias.is_boxed) memory_.bias_rounds.are_read[warpgroup_].arrive();
         if (!blocks.is_full(block)) own.hide(scores, block);
-        bool const moves = rows.weigh(scores, kHasTerms ? scale : arguments_.scale_as_power, are_below, factors);
+        bool const moves = rows.weigh(scores, scale, are_below, factors);
         if (kHasDropout) kept.drop(scores);
         return moves;
     }

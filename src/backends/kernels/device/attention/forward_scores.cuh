@@ -51,18 +51,26 @@ class ScoreTerms {
     // Whether the modifier changes scores of the block for which it was prepared.
     bool is_modified() const { return is_modified_; }
 
-    // Whether the modifier's short form serves for all of the warp's scores.
-    bool are_short(float const (&scores)[KEYS / 8][4]) {
-        most_ = 0;
+    // The greatest magnitude of the lane's products, for the short form.
+    static float greatest_of(float const (&products)[KEYS / 8][4]) {
+        float greatest = 0;
 #pragma unroll
         for (int i = 0; i < KEYS / 8; ++i) {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) most_ = fmaxf(most_, fabsf(scores[i][j]));
+            for (int j = 0; j < 4; ++j) greatest = fmaxf(greatest, fabsf(products[i][j]));
         }
-        Scaled const greatest{most_, arguments_.scale};
-        bool const are = has_short_score(greatest, arguments_.inputs) &&
-                         (!kSharesFactor || keeps_order(short_score(greatest, ScorePlace(), arguments_.inputs)));
+        return greatest;
+    }
+    // Whether the modifier's short form serves for all of the warp's products.
+    bool are_short(float greatest) const {
+        Scaled const score{greatest, arguments_.scale};
+        bool const are = has_short_score(score, arguments_.inputs) &&
+                         (!kSharesFactor || keeps_order(short_score(score, ScorePlace(), arguments_.inputs)));
         return ballot(!are) == 0;
+    }
+    // Whether it is certain that no score of the short form is greater than its row's base plus `most_above`.
+    static bool are_below(float const (&bases)[2], float most_above, float greatest, float factor) {
+        return kSharesFactor && ballot(greatest * factor > fminf(bases[0], bases[1]) + most_above) == 0;
     }
 
     // Replaces the products by numbers and returns a factor: a number times the factor is a score in units of log2.
@@ -91,18 +99,12 @@ class ScoreTerms {
                             power_of(modified_score({score, arguments_.scale, 0.0f}, place, arguments_.inputs), term);
                     } else {
                         auto const made = short_score({score, arguments_.scale}, place, arguments_.inputs);
-                        score = kSharesFactor ? number_of(made, factor) : power_of(made, term);
+                        score = kSharesFactor ? without_factor(made, factor) : power_of(made, term);
                     }
                 }
             }
         }
         return factor;
-    }
-
-    // Whether it is certain that no score of the short form is greater than its row's base plus `most_above`: by the
-    // greatest magnitude of the products, times the factor.
-    bool are_below(float const (&bases)[2], float factor, float most_above) const {
-        return kSharesFactor && ballot(most_ * factor > fminf(bases[0], bases[1]) + most_above) == 0;
     }
 
    private:
@@ -139,7 +141,6 @@ class ScoreTerms {
     DistanceNumbers<KEYS>* distances_;
     bool are_pairs_, is_modified_;
     float slope_;
-    float most_;  // the greatest magnitude of the lane's products
 };
 
 // Which weights of the lane's two rows dropout keeps. Two neighboring lanes have a group's four keys: each draws those

@@ -141,11 +141,11 @@ inline float plain(Scaled a) { return a; }
 inline float power_of(Scaled score, float term) { return fmaf(score.number, score.factor * kLog2OfE, term); }
 
 // Returns a number and sets the factor: their product is the score in units of log2.
-inline float number_of(Scaled score, float& factor) {
+inline float without_factor(Scaled score, float& factor) {
     factor = score.factor * kLog2OfE;
     return score.number;
 }
-inline float number_of(float score, float& factor) {
+inline float without_factor(float score, float& factor) {
     factor = kLog2OfE;
     return score;
 }
@@ -153,9 +153,10 @@ inline float number_of(float score, float& factor) {
 inline bool keeps_order(Scaled score) { return score.factor > 0; }
 inline bool keeps_order(float) { return true; }
 
-// Whether short_tanh_of() is exact, to 7e-7 of the result.
-inline bool has_short_tanh(Scaled a) { return fabsf(a) <= 0.5f; }
-// An odd polynomial of degree 7, with the least greatest relative error. Its number is no greater than that of `a`.
+// Whether short_tanh_of() is exact, to 7e-7 of the result. The sixth power of the factor is a normal number.
+inline bool has_short_tanh(Scaled a) { return fabsf(a) <= 0.5f && fabsf(a.factor) >= 1e-6f && fabsf(a.factor) <= 1e6f; }
+// An odd polynomial of degree 7, with the least greatest relative error. Its number has no greater
+// magnitude than that of `a`.
 inline Scaled short_tanh_of(Scaled a) {
     float const square = a.number * a.number, uniform = a.factor * a.factor;
     float const third = -0.3332816f * uniform, fifth = 0.1320536f * uniform * uniform,
