@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -85,7 +86,8 @@ int box_rows(AttentionKernelProblem const& problem, Port port) {
     bool const has_keys = port == attention::K || port == attention::V;
     if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
     if (problem.is_backward) return has_keys ? gradient_tile_keys(problem) : gradient_tile_queries(problem);
-    if (problem.page_table(port) != nullptr) return box_rows_in_pages(problem, problem.operand(port).dims[2]);
+    if (problem.page_table(port) != nullptr)
+        return static_cast<int>(std::gcd<std::int64_t>(problem.operand(port).dims[2], tile_keys(columns)));
     return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem)) / heads_of_tile(problem);
 }
 int box_heads(AttentionKernelProblem const& problem, Port port) {

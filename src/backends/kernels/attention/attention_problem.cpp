@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <climits>
 #include <iterator>
-#include <numeric>
 
 namespace cudnn_frontend::kernels {
 namespace {
@@ -287,10 +286,6 @@ int shared_bytes_of(AttentionKernelProblem const& problem) {
                                                        problem.has_modifier())
                                : attention_shared_bytes(columns, value_columns, forward_warpgroups(problem), has_bias,
                                                         problem.has_modifier());
-}
-
-int box_rows_in_pages(AttentionKernelProblem const& problem, std::int64_t page_rows) {
-    return static_cast<int>(std::gcd<std::int64_t>(page_rows, tile_keys(class_of(problem)->columns)));
 }
 
 std::int64_t rows_of_tiles(AttentionKernelProblem const& problem) {

@@ -64,7 +64,7 @@ struct ModifierCode {
     // and sizes are no part of it, so that graphs that differ in them alone have one text.
     std::string text;
     // Defines short_score() and has_short_score() for forward: the form of scores near 0. Empty where the modifier has
-    // none, and for batch-invariant code, since the choice of the form depends on scores of other rows.
+    // none, and for batch-invariant code, since the choice of the form depends on other and hidden scores.
     std::string text_of_short_score;
     // The first two functions of bounds (device/attention/score_bounds.cuh); empty where the modifier neither hides nor
     // leaves scores.
@@ -188,9 +188,8 @@ int forward_warpgroups(AttentionKernelProblem const& problem);
 int gradient_tile_keys(AttentionKernelProblem const& problem);
 int gradient_tile_queries(AttentionKernelProblem const& problem);
 
-// The rows of K or V, in pages of so many rows, that the copy engine moves at once.
-int box_rows_in_pages(AttentionKernelProblem const& problem, std::int64_t page_rows);
-inline constexpr std::int64_t kLeastPageRows = 8;  // in shared memory, the places in a row recur after as many rows
+// The copy engine's order of places in shared memory repeats after as many rows, at which boxes of pages begin.
+inline constexpr std::int64_t kLeastPageRows = 8;
 
 // The rows that are in tiles, queries in forward and keys for gradients; and those of one tile, and of each of the
 // blocks of keys or queries that it goes through.

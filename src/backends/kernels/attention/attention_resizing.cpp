@@ -71,7 +71,7 @@ class Resizer {
 
     error_t check_kind() const {
         if (before_.is_packed()) return refusal("Q", "packed sequences", "tensors without ragged offsets");
-        if (before_.keys_in_pages) return refusal("K and V", "pages", "K and V without pages");
+        if (before_.keys_in_pages) return refusal("K and V", "pages", "tensors without page tables");
         if (before_.has(Port::BlockMask)) return refusal("the scores", "a block mask", "none");
         if (before_.score_tensors.empty() && !before_.finds_blocks()) return {};
         return refusal("the scores", "a score modifier that reads tensors or hides scores", "another one, or none");

@@ -215,6 +215,12 @@ void check_packing(Scope const& scope) {
     auto const is_packed = [&](Port port) { return problem.packed[port].has_value(); };
     for (attention::Operand const& row : attention::kOperands) {
         if (!attention::is_of_operation(row) || !problem.has(row.port)) continue;
+        if (attention::is_page_table(row)) {
+            if (is_packed(row.port))
+                scope.report_port(row.port, "a packed page table", "a table with room for all pages of each sequence",
+                                  "leave out its ragged offset");
+            continue;
+        }
         bool const may_be = may_be_packed(row) && is_packed(Port::Q);
         bool const must_be = may_be && attention::has_vectors(row) && problem.page_table(row.port) == nullptr;
         if (is_packed(row.port) ? may_be : !must_be) continue;
@@ -296,7 +302,7 @@ void check_generator_next_to_others(Scope const& scope) {
 
 // Most calls with pages have few queries, for which other engines have programs.
 void check_pages_next_to_others(Scope const& scope) {
-    bool const has_scores_of_own = scope.problem.has_modifier() || scope.problem.hides_blocks();
+    bool const has_scores_of_own = scope.problem.has_modifier() || scope.problem.has(Port::BlockMask);
     if (!scope.has_others() || !scope.problem.keys_in_pages || has_scores_of_own) return;
     scope.report("", "pages, and scores without a modifier", "a modifier or a block mask where there are other engines",
                  "a stream as target");

@@ -1,15 +1,10 @@
 #include "kernels/attention/attention_values.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace cudnn_frontend::kernels {
 
 using attention::Port;
-
-bool AttentionValues::has_any(std::initializer_list<Port> ports) const {
-    return std::ranges::any_of(ports, [&](Port port) { return has(port); });
-}
 
 bool AttentionValues::uses(Port port) const {
     if (!has(port)) return false;

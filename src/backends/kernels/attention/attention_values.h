@@ -6,7 +6,6 @@
 #include "ir/op_graph.h"
 #include "kernels/attention/attention_problem.h"
 
-#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct AttentionValues {
     std::optional<std::int64_t> keys_in_pages;
 
     bool has(attention::Port port) const { return operands[port] != ir::kNoValue; }
-    bool has_any(std::initializer_list<attention::Port> ports) const;
     ir::Value const& value(attention::Port port) const { return graph.value(operands[port]); }
     // Whether there is memory of the caller's for a result.
     bool makes(attention::Port port) const { return has(port) && value(port).role == ir::Role::Output; }

@@ -464,6 +464,10 @@ TEST_CASE("kernels.c29: pages, which other engines read") {
             options.set_score_mod(graph::attn::score_modifiers::softcap(30.0f).forward);
         };
         CHECK(refusal_of(paged(16, cap), offer) == "");
+        Change const mask = [](Graph& graph, SDPA_attributes& options) {
+            options.set_block_mask(input(graph, "blocks", {2, 4, 1, 1}, DataType_t::UINT8));
+        };
+        CHECK(refusal_of(paged(16, mask), offer) == "");
     }
 }
 

@@ -288,6 +288,33 @@ TEST_CASE("keys and values in pages") {
     }
 }
 
+TEST_CASE("kernels.c19: page tables are not packed, and tensors next to packed queries and pages are") {
+    auto const refusal = [](AttentionCase const& c) {
+        std::string text;
+        Rig rig = rig_of_kernel();
+        rig.execute = [&](Session const& session) -> fe::error_t {
+            text = read_graph(session).error().get_message();
+            return {fe::error_code_t::GRAPH_NOT_SUPPORTED, "planned alone"};
+        };
+        check_case(c, rig);
+        return text;
+    };
+    AttentionCase c = plain_case(DataType_t::BFLOAT16, {64, 64});
+    c.b = 2;
+    c.s_q = 5;
+    c.s_kv = 40;
+    c.len_q = c.len_kv = {3, 5};
+    c.paging = {.k_rows = 16, .v_rows = 16, .packed_tables = true};
+    CHECK(refusal(c).find("[kernels.c19]") != std::string::npos);
+    CHECK(refusal(c).find("found a packed page table") != std::string::npos);
+    c.paging = {.k_rows = 16};
+    CHECK(refusal(c) == "");
+    c.input_layout = c.output_layout = Layout::Ragged;
+    CHECK(refusal(c) == "");
+    c.keys_layout = Layout::Bhsd;
+    CHECK(refusal(c).find("found padded sequences next to packed ones") != std::string::npos);
+}
+
 // Few queries of many heads, with as many sequences as let so many heads share a tile.
 void check_shared_tiles(AttentionCase c, int heads, std::int64_t queries) {
     constexpr std::int64_t kLeastTiles = 132, kKeyHeads = 2;

@@ -274,6 +274,17 @@ Graph masked_graph() {
     });
 }
 
+// Keys in pages of 16.
+Graph paged_graph() {
+    return plain_graph([](Graph& graph, SDPA_attributes& options, std::vector<Tensor_ptr> const& rows) {
+        Dims const pages{12, 4, 16, 64};
+        rows[1]->set_dim(pages).set_stride(strides_of(pages, true));
+        auto const lengths = integers(graph, "lengths", {2, 1, 1, 1});
+        options.set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths);
+        options.set_paged_attention_k_table(integers(graph, "table", {2, 1, 6, 1}));
+    });
+}
+
 }  // namespace
 
 TEST_CASE("an attention with other sizes is that of a graph with these sizes") {
@@ -330,7 +341,9 @@ TEST_CASE("sizes that are not those of one attention are refused") {
     CHECK(with("V", kStride, 3, 2) == rule);
 }
 
-TEST_CASE("packed sequences and modifiers that read tensors keep the sizes of their graph") {
+TEST_CASE("packed sequences, pages and modifiers that read tensors keep the sizes of their graph") {
+    CHECK(refusal_of(paged_graph()) ==
+          "K and V: found pages; expected tensors without page tables. Try: build a graph of these shapes.");
     CHECK(refusal_of(packed_graph()) ==
           "Q: found packed sequences; expected tensors without ragged offsets. Try: build a graph of these shapes.");
     CHECK(refusal_of(masked_graph()) ==

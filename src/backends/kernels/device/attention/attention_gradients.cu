@@ -8,8 +8,9 @@
 #include <attention/gradient_memory.cuh>
 #include <hopper/launch_registers.cuh>
 
-static_assert(has_registers(kGradientWarpgroups + 1,
-                            kGradientWarpgroups* kGradientRegisters + kGradientFetcherRegisters));
+constexpr int kRegistersInAll = kGradientWarpgroups * kGradientRegisters + kGradientFetcherRegisters;
+static_assert(has_registers(kGradientWarpgroups + 1, kRegistersInAll));
+
 // Each of two warpgroups adds up the gradients of queries for half of a tile's queries, or half of their columns.
 constexpr bool kHasHalfOfQueries = kTileQueries > kWarpgroupQueries;
 constexpr int kSumColumns = kHasHalfOfQueries ? COLUMNS_OF_KEYS : COLUMNS_OF_KEYS / kGradientWarpgroups;

@@ -80,7 +80,7 @@ struct RowRange {
     int begin, end;
 };
 
-// A lane has two of each eight columns of a tile, from its first column on: this many are before another one.
+// A lane has two of each eight columns of a tile. How many of its own are before that one, which counts from its first.
 template <int COUNT>
 inline int own_columns_before(int column) {
     int const inside = smaller(larger(column, 0), 8 * COUNT);
