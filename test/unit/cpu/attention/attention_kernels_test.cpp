@@ -391,6 +391,30 @@ TEST_CASE("every instruction set has an accurate tanh and its slope") {
     }
 }
 
+TEST_CASE("tanh of a tile has a form for small numbers only if all of its numbers are small") {
+    for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
+        CAPTURE(kernels->name);
+        std::int64_t const lanes = kernels->lanes, rows = 3;
+        Floats numbers = random_floats(rows * lanes, 3);
+        for (float& number : numbers) number *= 0.4f;
+        for (float const far : {0.4f, 0.6f, 30.0f, -30.0f, kInfinity, kNan}) {
+            CAPTURE(far);
+            numbers.back() = far;
+            Floats tangents(numbers.size()), slopes(numbers.size()), factors(numbers.size(), 3.0f);
+            cpu::TileRows const operand{numbers.data(), lanes}, factor{factors.data(), lanes};
+            kernels->apply({cpu::TileFunction::Tanh, {operand, {}, {}}, tangents.data(), rows});
+            kernels->apply({cpu::TileFunction::TanhGradient, {factor, operand, {}}, slopes.data(), rows});
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                double const exact = std::tanh(double{numbers[i]}), cosine = std::cosh(double{numbers[i]});
+                bool const is_nan = std::isnan(numbers[i]);
+                REQUIRE((is_nan ? std::isnan(tangents[i]) : double{tangents[i]} == Approx(exact).epsilon(4e-7)));
+                REQUIRE((is_nan ? std::isnan(slopes[i])
+                                : double{slopes[i]} == Approx(3.0 / (cosine * cosine)).epsilon(4e-7).margin(1e-24)));
+            }
+        }
+    }
+}
+
 TEST_CASE("every instruction set divides by a row as the processor divides") {
     for (cpu::Kernels const* const kernels : attention_test::kernel_sets()) {
         CAPTURE(kernels->name);
