@@ -411,6 +411,8 @@ constexpr float kMostNear0 = 0.5f;
     return x > kOverflow ? spread(kInfinity) : exponential(x);
 }
 
+[[gnu::always_inline]] inline Vector magnitude(Vector x) { return x < 0.0f ? -x : x; }
+
 [[gnu::always_inline]] inline Vector largest_integer_below(Vector x) {
     constexpr float kAllIntegers = 8388608.0f;  // 2^23: from there on there are no fractions
     Integers const is_large = (x >= kAllIntegers) | (x <= -kAllIntegers) | (x != x);
@@ -437,8 +439,7 @@ template <class Function>
     Vector most{};
     for (std::int64_t row = 0; row < step.rows; ++row) {
         for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
-            Vector const x = read(rows.data + row * rows.step + lane);
-            most = larger(most, x < 0.0f ? -x : x);
+            most = larger(most, magnitude(read(rows.data + row * rows.step + lane)));
         }
     }
     bool are = true;
@@ -488,7 +489,7 @@ void apply(TileStep const& step) {
         case TileFunction::Minimum:
             return map_rows(step, [](auto x) { return ((x(0) < x(1)) | (x(0) != x(0))) ? x(0) : x(1); });
         case TileFunction::Negate: return map_rows(step, [](auto x) { return -x(0); });
-        case TileFunction::Absolute: return map_rows(step, [](auto x) { return x(0) < 0.0f ? -x(0) : x(0); });
+        case TileFunction::Absolute: return map_rows(step, [](auto x) { return magnitude(x(0)); });
         case TileFunction::Floor: return map_rows(step, [](auto x) { return largest_integer_below(x(0)); });
         case TileFunction::Exponential: return map_rows(step, [](auto x) { return any_exponential(x(0)); });
         case TileFunction::Tanh: return hyperbolic_tangents(step);
