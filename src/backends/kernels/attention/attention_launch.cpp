@@ -78,17 +78,15 @@ cuda::BoxedTensor boxed(PlacedOperand const& matrix, std::int64_t entries, int b
             static_cast<std::uint32_t>(box_heads)};
 }
 
-constexpr int kStoredRows = 16;  // a warp's
-
 // The rows of a tensor's boxes.
 int box_rows(AttentionKernelProblem const& problem, Port port) {
     int const columns = class_of(problem)->columns;
     bool const has_keys = port == attention::K || port == attention::V;
-    if (port == attention::O || port == attention::DK || port == attention::DV) return kStoredRows;
+    if (port == attention::O || port == attention::DK || port == attention::DV) return kRowsOfWarp;
     if (problem.is_backward) return has_keys ? gradient_tile_keys(problem) : gradient_tile_queries(problem);
     if (problem.page_table(port) != nullptr)
         return static_cast<int>(std::gcd<std::int64_t>(problem.operand(port).dims[2], tile_keys(columns)));
-    return has_keys ? tile_keys(columns) : tile_queries(forward_warpgroups(problem)) / heads_of_tile(problem);
+    return has_keys ? tile_keys(columns) : queries_of_tile(problem);
 }
 int box_heads(AttentionKernelProblem const& problem, Port port) {
     return port == attention::Q ? heads_of_tile(problem) : 1;
@@ -478,7 +476,7 @@ AttentionLaunch<AttentionArguments> forward_launch(AttentionKernelProblem const&
     QuerySchedule const schedule = query_schedule(problem, multiprocessors);
     arguments.order = schedule.order;
     arguments.heads_of_tile = heads_of_tile(problem);
-    arguments.queries_of_tile = tile_queries(warpgroups) / arguments.heads_of_tile;
+    arguments.queries_of_tile = queries_of_tile(problem);
     set_scores(problem, arguments);
     launch.blocks = static_cast<unsigned>(schedule.blocks);
     launch.threads = static_cast<unsigned>(attention_threads(warpgroups));

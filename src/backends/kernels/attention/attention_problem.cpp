@@ -254,6 +254,10 @@ int heads_of_tile(AttentionKernelProblem const& problem) {
     return heads;
 }
 
+int queries_of_tile(AttentionKernelProblem const& problem) {
+    return tile_queries(forward_warpgroups(problem)) / heads_of_tile(problem);
+}
+
 int forward_warpgroups(AttentionKernelProblem const& problem) {
     bool const has_small_tiles =
         problem.needs_registers() || problem.has(attention::BlockMask) || problem.keys_in_pages;

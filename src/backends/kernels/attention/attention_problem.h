@@ -182,6 +182,7 @@ std::int64_t tiles_of(std::int64_t rows, std::int64_t rows_of_tile);
 // How many heads, which share keys, have queries in one tile of forward. Where there are few queries, several do: the
 // tile then reads keys and values once for all of them.
 int heads_of_tile(AttentionKernelProblem const& problem);
+int queries_of_tile(AttentionKernelProblem const& problem);  // of each of these heads
 
 // How many warpgroups of a block of forward have queries, and how many keys and queries a tile of gradients has.
 int forward_warpgroups(AttentionKernelProblem const& problem);

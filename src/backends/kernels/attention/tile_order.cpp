@@ -128,7 +128,7 @@ QuerySchedule query_schedule(AttentionKernelProblem const& problem, int multipro
     std::int64_t const heads = problem.all_heads() / heads_of_one, group = problem.heads_of_key_head() / heads_of_one;
     std::int64_t const row = row_bytes(problem.operand(attention::K)) + row_bytes(problem.operand(attention::V));
     std::int64_t const fitting = fitting_heads(problem.keys() * row / group);
-    std::int64_t const tiles = tiles_of(problem.queries(), tile_queries(forward_warpgroups(problem)) / heads_of_one);
+    std::int64_t const tiles = tiles_of(problem.queries(), queries_of_tile(problem));
     TileOrder order = order_of(tiles, heads, power_of_two(std::min(fitting, heads)));
     order.is_backwards = sees_more_later(problem);
     // Otherwise each tile has a block of its own, which begins as multiprocessors become free.

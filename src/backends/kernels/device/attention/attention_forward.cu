@@ -97,10 +97,8 @@ class Fetcher {
         if (tiles_ > 0) memory_.queries_are_read.wait_for(tiles_ - 1);
         EntryMaps const& entries = arguments_.entries;
         Pages const &key_pages = arguments_.key_pages, &value_pages = arguments_.value_pages;
-        TensorMap const& key_map =
-            are_in_pages(key_pages) ? arguments_.maps[KeyMap] : map_for(tile, arguments_, KeyMap);
-        TensorMap const& value_map =
-            are_in_pages(value_pages) ? arguments_.maps[ValueMap] : map_for(tile, arguments_, ValueMap);
+        TensorMap const& key_map = map_of_rows(tile, arguments_, key_pages, KeyMap);
+        TensorMap const& value_map = map_of_rows(tile, arguments_, value_pages, ValueMap);
         int const batch = batch_for(tile, entries);
         start_fetching(memory_.queries, map_for(tile, arguments_, QueryMap),
                        {0, tile.first_query(arguments_), tile.head, batch}, memory_.queries_are_here);
@@ -357,7 +355,8 @@ class QueryWarpgroup {
     }
 
     bool weigh(float (&scores)[kKeys / 8][4], int block, KeyBlocks<kKeys> const& blocks, OwnRows<kKeys> const& own,
-               ScoreTerms<kKeys>& terms, KeptWeights<kKeys> const& kept, RowWeights<kKeys>& rows, float (&factors)[2]) {
+               ScoreTerms<kKeys> const& terms, KeptWeights<kKeys> const& kept, RowWeights<kKeys>& rows,
+               float (&factors)[2]) {
         float const greatest = kHasShortScore && terms.is_modified() ? terms.greatest_of(scores) : 0.0f;
         float scale = arguments_.scale_as_power;
         bool are_below = false;

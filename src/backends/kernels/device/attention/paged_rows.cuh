@@ -3,6 +3,12 @@
 
 inline bool are_in_pages(Pages const& pages) { return kHasPages && pages.start != nullptr; }
 
+// The map of keys or values of a sequence.
+inline TensorMap const& map_of_rows(Sequence const& sequence, AttentionArguments const& arguments, Pages const& pages,
+                                    ForwardMap number) {
+    return are_in_pages(pages) ? arguments.maps[number] : map_for(sequence, arguments, number);
+}
+
 // The page of the lane's box of rows, which lanes have in the order of a block; none for boxes behind the sequence.
 template <int ROWS>
 inline int page_of_box(Pages const& pages, Sequence const& sequence, int first_row) {

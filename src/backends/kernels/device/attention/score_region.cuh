@@ -155,8 +155,8 @@ inline bool keeps_order(float) { return true; }
 
 // Whether short_tanh_of() is exact, to 7e-7 of the result. The sixth power of the factor is a normal number.
 inline bool has_short_tanh(Scaled a) { return fabsf(a) <= 0.5f && fabsf(a.factor) >= 1e-6f && fabsf(a.factor) <= 1e6f; }
-// An odd polynomial of degree 7, with the least greatest relative error. Its number has no greater
-// magnitude than that of `a`.
+// An odd polynomial of degree 7, with the least greatest relative error. Its number has no greater magnitude than that
+// of `a`.
 inline Scaled short_tanh_of(Scaled a) {
     float const square = a.number * a.number, uniform = a.factor * a.factor;
     float const third = -0.3332816f * uniform, fifth = 0.1320536f * uniform * uniform,
