@@ -111,14 +111,17 @@ void add_band(Random& random, AttentionCase& c) {
     if (random.chance(0.2)) c.right.reset();
 }
 
-void add_lengths(Random& random, AttentionCase& c) {
-    if (random.chance(0.6)) return;
+void draw_lengths(Random& random, AttentionCase& c) {
     c.len_q.emplace();
     c.len_kv.emplace();
     for (std::int64_t b = 0; b < c.b; ++b) {
         c.len_q->push_back(random.between(0, c.s_q));
         c.len_kv->push_back(random.between(0, c.s_kv));
     }
+}
+
+void add_lengths(Random& random, AttentionCase& c) {
+    if (!random.chance(0.6)) draw_lengths(random, c);
 }
 
 // The terms of the host's codes (host_attention.cpp): a bias and ALiBi, a bias of FLOAT, or a softcap.
@@ -205,12 +208,7 @@ AttentionCase random_packed_case(std::uint64_t seed) {
     c.input_layout = random.pick({Layout::Ragged, Layout::RaggedGaps, Layout::RaggedPacked});
     c.output_layout = Layout::Ragged;
     if (random.flip()) c.stats_layout = Layout::Bhsd;
-    c.len_q.emplace();
-    c.len_kv.emplace();
-    for (std::int64_t b = 0; b < c.b; ++b) {
-        c.len_q->push_back(random.between(0, c.s_q));
-        c.len_kv->push_back(random.between(0, c.s_kv));
-    }
+    draw_lengths(random, c);
     c.numbers_apart = false;
     c.sums_of_lengths = random.flip();
     c.offsets_in_rows = random.flip();
@@ -226,13 +224,7 @@ AttentionCase random_paged_case(std::uint64_t seed) {
     c.dropout = Dropout::None;
     c.rng_dump = c.d_bias = c.d_sink = false;
     if (c.bias && !c.alibi) c.bias.reset();
-    if (!c.len_q) {
-        c.len_q.emplace(), c.len_kv.emplace();
-        for (std::int64_t b = 0; b < c.b; ++b) {
-            c.len_q->push_back(random.between(0, c.s_q));
-            c.len_kv->push_back(random.between(0, c.s_kv));
-        }
-    }
+    if (!c.len_q) draw_lengths(random, c);
     c.numbers_apart = false;
     auto const page_rows = [&] { return random.pick({8, 16, 64, 128, 512}); };
     if (random.chance(0.8)) c.paging.k_rows = page_rows();
